@@ -1,0 +1,59 @@
+"""What can go wrong, said so that a person can mend it. Every room may raise these; only `cli/` prints them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a text file, counted from 1 as editors do."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong: what, which value, where (if it stands in a file), and what to do."""
+
+    message: str
+    mark: Mark | None = None
+    hint: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.mark}: " if self.mark else ""
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        return f"{where}error: {self.message}{hint}"
+
+
+class MechsimError(Exception):
+    """A failure a user can understand. `exit_code` is what the shell sees."""
+
+    exit_code = 1
+
+    def __init__(self, *faults: Fault | str):
+        self.faults = tuple(Fault(f) if isinstance(f, str) else f for f in faults)
+        super().__init__("\n".join(map(str, self.faults)))
+
+
+class SpecError(MechsimError):
+    """The file cannot be read as a mechanism."""
+
+    exit_code = 2
+
+
+class AssemblyError(MechsimError):
+    """No consistent start exists, or it was not found."""
+
+    exit_code = 3
+
+
+class IntegrationError(MechsimError):
+    """The motion could not be followed to its end."""
+
+    exit_code = 4

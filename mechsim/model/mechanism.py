@@ -1,0 +1,60 @@
+"""Mechanism: points, coordinates and elements, ready to be given equations. Frozen; knows no equation itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mechsim.errors import Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One coordinate of q. `label` is its column name (`A_x`, `theta_OF`); `scale` is the size its error is judged by."""
+
+    label: str
+    owner: str  # the point, or the part of a turn angle
+    kind: str  # "position", "angle" or "state"
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One instance of an element kind: which coordinates are its local variables, and its parameters.
+
+    A slot >= 0 is an index into `Mechanism.variables`; a slot s < 0 is the constant `Mechanism.constants[-1 - s]`,
+    so a point fixed in the world needs no kind of its own.
+    """
+
+    kind: str
+    owner: str  # the part or joint a person would name
+    slots: tuple[int, ...]
+    parameters: Mapping[str, float]
+    multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part as a person sees it: its points, and where they stand in its own frame (rigid parts only)."""
+
+    name: str
+    kind: str  # "rigid", "spring", "particle"
+    points: tuple[str, ...]
+    geometry: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    title: str
+    dimension: int
+    variables: tuple[Variable, ...]
+    constants: tuple[float, ...]
+    elements: tuple[Element, ...]
+    points: Mapping[str, tuple[int, ...]]  # every point's slots, moving points in lexicographic order, then fixed
+    parts: tuple[Part, ...]
+    size: float  # a length typical of the mechanism
+
+    @property
+    def multipliers(self) -> tuple[str, ...]:
+        return tuple(label for element in self.elements for label in element.multipliers)
