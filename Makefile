@@ -1,0 +1,63 @@
+# `make demo` and `make test` need nothing by hand: they set up .venv first.
+
+PYTHON ?= $(shell sh .ci/preflight --python)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.mechsim-installed
+KERNEL_SOURCES := CMakeLists.txt $(wildcard mechsim/kernel/src/*)
+# CMake's compiler choice is ours too, so that the check and the build speak of the same one.
+export CXX ?= c++
+
+.PHONY: help setup kernel demo test test-slow check bench sanitize clean
+
+help:
+	@echo "make demo       set up, run the Andrews squeezing mechanism, show the result"
+	@echo "make test       set up, run the tests (test-slow: the long ones too)"
+	@echo "make setup      only the environment, in $(VENV)"
+	@echo "make kernel     rebuild the compiled kernel after a change of its sources"
+	@echo "make check      format, lint, types, layers"
+	@echo "make bench      time against digits, ours and peers, into docs/benchmarks.md"
+	@echo "make sanitize   kernel tests under address and undefined-behaviour sanitizers"
+	@echo "make clean      remove what the above made"
+
+setup: $(STAMP)
+
+$(BIN)/python:
+	@sh .ci/preflight
+	$(PYTHON) -m venv $(VENV)
+
+# The build tools live in the environment (no build isolation): then a rebuild compiles only what changed.
+$(STAMP): pyproject.toml $(KERNEL_SOURCES) | $(BIN)/python
+	@sh .ci/preflight $(BIN)/python
+	$(if $(filter pyproject.toml,$?),$(BIN)/python -m pip install -q $$($(BIN)/python .ci/build_requirements.py))
+	$(BIN)/python -m pip install -q --no-build-isolation $(if $(filter pyproject.toml,$?),-e '.[dev]',--no-deps -e .)
+	@touch $@
+
+kernel: setup
+
+demo: setup
+	$(BIN)/mechsim run specs/andrews.yaml -o out.csv
+	@echo; echo "The last row of out.csv:"
+	@$(BIN)/python .ci/last_row.py out.csv
+
+test: setup
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+test-slow: setup
+	$(BIN)/python -m pytest -q -n 2
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup
+	$(BIN)/python -m bench
+
+sanitize: setup
+	sh .ci/sanitize $(BIN)/python
+
+clean:
+	rm -rf $(VENV) .venv-bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find mechsim tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
