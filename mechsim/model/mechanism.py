@@ -10,7 +10,7 @@ from mechsim.errors import Mark
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One coordinate of q. `label` is its column name (`A_x`, `theta_OF`); `scale` is the size its error is judged by."""
+    """One coordinate of q. `label` is its column name (`A_x`, `theta_OF`); errors are judged relative to `scale`."""
 
     label: str
     owner: str  # the point, or the part of a turn angle

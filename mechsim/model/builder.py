@@ -1,0 +1,180 @@
+"""MechSpec -> Mechanism: every part, joint and force of the file becomes elements (seed 001 sections 4.2-4.5)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from mechsim.errors import SpecError
+from mechsim.model import checks, rigid
+from mechsim.model.layout import Layout, lay_out, typical_length, works
+from mechsim.model.mechanism import Element, Mechanism, Part
+from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rigid, Spring, Torque
+
+
+def build(spec: MechSpec) -> Mechanism:
+    """The mechanism a file describes. Raises SpecError with all faults that only the whole mechanism shows."""
+    layout = lay_out(spec, size := typical_length(spec))
+    faults = checks.before_building(spec, layout, size)
+    if faults:
+        raise SpecError(*faults)
+    elements = tuple(_elements(spec, layout))
+    faults = checks.undetermined_points(spec, layout, elements)
+    if faults:
+        raise SpecError(*faults)
+    return Mechanism(
+        title=spec.title,
+        dimension=spec.dimension,
+        variables=layout.variables,
+        constants=layout.constants,
+        elements=elements,
+        points=layout.points,
+        parts=_parts(spec),
+        size=size,
+    )
+
+
+def _elements(spec: MechSpec, layout: Layout) -> list[Element]:
+    """Constraints in the order of seed 001 section 4.5: per rigid part its length, then its UPs; joints last."""
+    gravity = _gravity(spec)
+    elements: list[Element] = []
+    for part in spec.rigids:
+        elements += _rigid(part, layout, gravity)
+    for spring in spec.springs:
+        elements += _spring(spring, layout, gravity)
+    for particle in spec.particles:
+        elements += _particle(particle, layout, gravity)
+    for joint in spec.collinear:
+        elements += _collinear(joint, spec, layout)
+    rigids = {part.name: part for part in spec.rigids}
+    for force in spec.forces:
+        elements += _force(force, rigids, spec, layout)
+    for torque in spec.torques:
+        elements += _torque(torque, layout)
+    return elements
+
+
+def _gravity(spec: MechSpec) -> dict[str, float]:
+    vector = [float(g) for g in spec.gravity] if spec.gravity else [0.0] * spec.dimension
+    return {"g_x": vector[0], "g_y": vector[1]}
+
+
+def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Element]:
+    """Inertia, length of the RPs, and placement of each UP. What stands still in the world adds no element."""
+    first, second, *useful = part.points
+    corners = [[float(x) for x in point] for point in part.geometry]
+    length = abs(complex(*corners[1]) - complex(*corners[0]))
+    slots = layout.slots(first, second)
+    elements = []
+    if not layout.is_fixed(first, second):
+        if part.mass.value or part.inertia.value:
+            parameters = _body_parameters(part, corners, length) | gravity
+            elements.append(Element("planar_body", part.name, slots, parameters, mark=part.mark))
+        elements.append(_length(part, layout, length))
+    for name, corner in zip(useful, corners[2:], strict=True):
+        if not layout.is_fixed(first, second, name):
+            coefficients = rigid.placement_coefficients(corners[0], corners[1], corner)
+            parameters = {
+                f"{side}_{axis}": value
+                for side, number in zip("abc", coefficients, strict=True)
+                for axis, value in (("x", number.real), ("y", number.imag))
+            }
+            labels = (f"{name}_x,{first}{second}", f"{name}_y,{first}{second}")
+            elements.append(Element("placement", part.name, slots + layout.slots(name), parameters, labels, part.mark))
+    return elements
+
+
+def _body_parameters(part: Rigid, corners: list[list[float]], length: float) -> dict[str, float]:
+    xi = rigid.placement_ratio(corners[0], corners[1], [float(x) for x in part.centroid])
+    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, "xi_x": xi.real, "xi_y": xi.imag}
+
+
+def _length(part: Rigid, layout: Layout, length: float) -> Element:
+    first, second = part.points[:2]
+    slots = layout.slots(first, second)
+    if part.name in layout.angles:
+        labels = (f"{second}_x,{first}{second}", f"{second}_y,{first}{second}")
+        slots += (layout.angles[part.name],)
+        return Element("turned_length", part.name, slots, {"length": length}, labels, part.mark)
+    return Element("length", part.name, slots, {"length": length}, (f"l_{part.name}",), part.mark)
+
+
+def _spring(spring: Spring, layout: Layout, gravity: dict[str, float]) -> list[Element]:
+    if layout.is_fixed(*spring.points):
+        return []
+    parameters = {
+        "stiffness": spring.stiffness.value,
+        "length": spring.length.value,
+        "mass": spring.mass.value,
+        **gravity,
+    }
+    return [Element("spring", spring.name, layout.slots(*spring.points), parameters, mark=spring.mark)]
+
+
+def _particle(particle: Particle, layout: Layout, gravity: dict[str, float]) -> list[Element]:
+    if layout.is_fixed(particle.point) or not particle.mass.value:
+        return []
+    parameters = {"mass": particle.mass.value, **gravity}
+    return [Element("particle", particle.point, layout.slots(particle.point), parameters, mark=particle.mark)]
+
+
+def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Element]:
+    """One element per point beyond the two that span the line."""
+    base = _spanning_pair(joint, spec)
+    elements = []
+    for name in joint.points:
+        triple = {*base, name}
+        if name not in base and not layout.is_fixed(*triple):
+            label = "col_" + "".join(point for point in joint.points if point in triple)
+            slots = layout.slots(*base, name)
+            elements.append(Element("collinear", "".join(joint.points), slots, {}, (label,), joint.mark))
+    return elements
+
+
+def _spanning_pair(joint: Collinear, spec: MechSpec) -> tuple[str, str]:
+    """Two points that can never meet, if the joint has such: a line through points that meet is no line."""
+    for pair in combinations(joint.points, 2):
+        if set(pair) <= set(spec.fixed) or any(_apart(pair, part) for part in spec.rigids):
+            return pair
+    return joint.points[0], joint.points[1]
+
+
+def _apart(pair: tuple[str, str], part: Rigid) -> bool:
+    if not set(pair) <= set(part.points):
+        return False
+    p, q = ([float(x) for x in part.geometry[part.points.index(name)]] for name in pair)
+    return p != q
+
+
+def _force(force: PointForce, rigids: dict[str, Rigid], spec: MechSpec, layout: Layout) -> list[Element]:
+    """A force at a point that stands still does no work, so it adds nothing."""
+    if layout.is_fixed(force.point):
+        return []
+    parameters = {"f_x": float(force.force[0]), "f_y": float(force.force[1])}
+    if force.part is None:
+        return [Element("force", force.point, layout.slots(force.point), parameters, mark=force.mark)]
+    assert works(spec, force)
+    part = rigids[force.part]
+    ends = part.points[:2]
+    slots = (*layout.slots(*ends, force.point), layout.works[force.part, force.point])
+    parameters["length"] = abs(complex(*map(float, part.geometry[1])) - complex(*map(float, part.geometry[0])))
+    return [Element("follower_force", part.name, slots, parameters, mark=force.mark)]
+
+
+def _torque(torque: Torque, layout: Layout) -> list[Element]:
+    """V = -torque * theta (4.5), and the reaction with the other sign. A part that cannot turn takes it silently."""
+    sides = ((torque.part, torque.torque.value), (torque.against or "", -torque.torque.value))
+    return [
+        Element("torque", part, (layout.angles[part],), {"torque": value}, mark=torque.mark)
+        for part, value in sides
+        if part in layout.angles
+    ]
+
+
+def _parts(spec: MechSpec) -> tuple[Part, ...]:
+    rigids = [
+        Part(part.name, "rigid", part.points, tuple(tuple(float(x) for x in point) for point in part.geometry))
+        for part in spec.rigids
+    ]
+    springs = [Part(spring.name, "spring", spring.points) for spring in spec.springs]
+    particles = [Part(particle.point, "particle", (particle.point,)) for particle in spec.particles]
+    return (*rigids, *springs, *particles)

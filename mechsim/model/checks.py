@@ -1,0 +1,155 @@
+"""Faults that only the whole mechanism shows. Each function returns what it finds; `build` raises them together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+from mechsim.errors import Fault, Mark
+from mechsim.model.layout import Layout
+from mechsim.model.mechanism import Element
+from mechsim.spec.document import Collinear, MechSpec, Rigid
+
+# People type lengths with ten digits or so; a misfit below this share of the mechanism's size is their rounding.
+FIT_TOLERANCE = 1e-9
+
+
+def before_building(spec: MechSpec, layout: Layout, size: float) -> list[Fault]:
+    """Geometry that cannot be, and angles or forces on parts that have no frame."""
+    faults = [fault for part in spec.rigids for fault in _coincident_reference_points(part)]
+    if faults:  # the checks below divide by these lengths
+        return faults
+    if not layout.variables:
+        faults.append(Fault("nothing can move: every point is fixed", _first_mark(spec), "free a point, or add a part"))
+    for part in spec.rigids:
+        faults += _fit_of_fixed_points(part, layout, size)
+    for joint in spec.collinear:
+        faults += _collinear(joint, spec, layout, size)
+    return faults + _turn_angles(spec) + _follower_forces(spec)
+
+
+def undetermined_points(spec: MechSpec, layout: Layout, elements: tuple[Element, ...]) -> list[Fault]:
+    """Moving points without mass that too few constraints touch, so that some direction of theirs obeys no equation.
+
+    This finds the plain cases, point by point; the rank of the assembled equations finds the rest at the start.
+    """
+    massive: set[int] = set()
+    rows: Counter[int] = Counter()
+    for element in elements:
+        if _has_mass(element):
+            massive.update(element.slots)
+        # A turn angle takes one of its part's two rows for itself.
+        count = 1 if element.kind == "turned_length" else len(element.multipliers)
+        rows.update(dict.fromkeys(set(element.slots), count))
+    faults = []
+    for name, slots in layout.points.items():
+        if slots[0] >= 0 and slots[0] not in massive and rows[slots[0]] < spec.dimension:
+            message = f"the motion of point {name} is undetermined: it carries no mass and can move freely"
+            hint = f"give a part at {name} a mass, or put a particle there"
+            faults.append(Fault(message, _mark_of_point(spec, name), hint))
+    return faults
+
+
+def _coincident_reference_points(part: Rigid) -> list[Fault]:
+    first, second = ([float(x) for x in point] for point in part.geometry[:2])
+    if first != second:
+        return []
+    names = " and ".join(part.points[:2])
+    message = f"the reference points {names} of part {part.name} coincide, so they give it no direction"
+    return [Fault(message, part.mark, "put them apart, or make the part a particle")]
+
+
+def _fit_of_fixed_points(part: Rigid, layout: Layout, size: float) -> list[Fault]:
+    """A part pinned to the world at two points or more must fit there, for it cannot give way."""
+    pinned = [name for name in part.points if layout.is_fixed(name)]
+    local = {name: complex(*map(float, x)) for name, x in zip(part.points, part.geometry, strict=True)}
+    world = {name: complex(*layout.fixed_position(name)) for name in pinned}
+    for p, q in combinations(pinned, 2):
+        inside, outside = abs(local[q] - local[p]), abs(world[q] - world[p])
+        if abs(inside - outside) > FIT_TOLERANCE * size:
+            message = (
+                f"part {part.name} does not fit: its points {p} and {q} are {inside:.10g} apart, "
+                f"but they are fixed in the world {outside:.10g} apart"
+            )
+            return [Fault(message, part.mark, f"change Geom of {part.name}, or the place of {p} or {q} under Fixed")]
+    if len(pinned) > 2:
+        p, q = max(combinations(pinned, 2), key=lambda pair: abs(local[pair[1]] - local[pair[0]]))
+        turn = (world[q] - world[p]) / (local[q] - local[p])
+        for name in pinned:
+            if abs(world[p] + turn * (local[name] - local[p]) - world[name]) > FIT_TOLERANCE * size:
+                message = f"part {part.name} does not fit: point {name} is fixed on the wrong side of {p}{q}"
+                return [Fault(message, part.mark, f"mirror Geom of {part.name}, or move {name} under Fixed")]
+    return []
+
+
+def _collinear(joint: Collinear, spec: MechSpec, layout: Layout, size: float) -> list[Fault]:
+    """Points that cannot be on a line, or a line that fixed points at one place do not span."""
+    pinned = [name for name in joint.points if layout.is_fixed(name)]
+    world = {name: complex(*layout.fixed_position(name)) for name in pinned}
+    for p, q in combinations(pinned, 2):
+        if world[p] == world[q]:
+            message = f"Collinear {''.join(joint.points)}: the fixed points {p} and {q} are at the same place"
+            return [Fault(message, joint.mark, "use two fixed points that are apart, they give the line its direction")]
+    frames = [("the world", world)]
+    for part in spec.rigids:
+        local = {name: complex(*map(float, x)) for name, x in zip(part.points, part.geometry, strict=True)}
+        frames.append((f"part {part.name}", {name: local[name] for name in joint.points if name in local}))
+    for owner, places in frames:
+        for p, q, r in combinations(places, 3):
+            area = ((places[q] - places[p]).conjugate() * (places[r] - places[p])).imag
+            if abs(area) > FIT_TOLERANCE * size**2:
+                message = f"Collinear {''.join(joint.points)}: {p}, {q} and {r} are not on a line in {owner}"
+                return [Fault(message, joint.mark, "leave one of them out, or move it")]
+    return []
+
+
+def _turn_angles(spec: MechSpec) -> list[Fault]:
+    """Only a rigid part has a turn angle, and only one that can turn."""
+    asked: list[tuple[str, Mark | None]] = []
+    for torque in spec.torques:
+        asked += [(name, torque.mark) for name in (torque.part, torque.against) if name]
+    problem = spec.problem
+    starts: list[tuple[str, Mark | None]] = [
+        (part, start.number.mark) for group in (problem.angles, problem.rates) for part, start in group.items()
+    ]
+    outputs: list[tuple[str, Mark | None]] = [(part, None) for part in spec.solver.outfile.angles or ()]
+    rigids = {part.name: part for part in spec.rigids}
+    faults = []
+    for name, mark in [*asked, *starts, *outputs]:
+        if name not in rigids:
+            hint = "name a part under Rigids; springs and particles have no turn angle"
+            faults.append(Fault(f"{name} is no rigid part, so it has no turn angle", mark, hint))
+    for name, mark in [*starts, *outputs]:
+        if name in rigids and set(rigids[name].points[:2]) <= set(spec.fixed):
+            message = f"part {name} has no turn angle: both its reference points are fixed in the world"
+            faults.append(Fault(message, mark or rigids[name].mark, "leave it out"))
+    return faults
+
+
+def _follower_forces(spec: MechSpec) -> list[Fault]:
+    rigids = {part.name: part for part in spec.rigids}
+    faults = []
+    for force in spec.forces:
+        if force.part is not None and force.part not in rigids:
+            message = f"{force.part} is no rigid part, so a force cannot keep its direction in it"
+            faults.append(Fault(message, force.mark, "name a part under Rigids, or give the force in the world"))
+        elif force.part is not None and force.point not in rigids[force.part].points:
+            message = f"point {force.point} is not on part {force.part}"
+            faults.append(Fault(message, force.mark, f"its points are {', '.join(rigids[force.part].points)}"))
+    return faults
+
+
+def _has_mass(element: Element) -> bool:
+    return any(element.parameters.get(key, 0.0) > 0 for key in ("mass", "spin"))
+
+
+def _mark_of_point(spec: MechSpec, name: str) -> Mark | None:
+    marks = [part.mark for part in spec.rigids if name in part.points]
+    marks += [spring.mark for spring in spec.springs if name in spring.points]
+    marks += [particle.mark for particle in spec.particles if particle.point == name]
+    return marks[0] if marks else None
+
+
+def _first_mark(spec: MechSpec) -> Mark | None:
+    parts = [part.mark for part in spec.rigids] + [spring.mark for spring in spec.springs]
+    return next(iter(parts + [particle.mark for particle in spec.particles]), None)

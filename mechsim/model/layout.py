@@ -1,0 +1,96 @@
+"""Which numbers describe the mechanism: coordinates, turn angles and states, and the constants of fixed points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import dist, hypot
+
+from mechsim.model.mechanism import Variable
+from mechsim.spec.document import MechSpec, PointForce
+
+AXES = "xyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The coordinate vector of a mechanism and where each point, turn angle and work integral stands in it."""
+
+    variables: tuple[Variable, ...]
+    constants: tuple[float, ...]
+    points: Mapping[str, tuple[int, ...]]
+    angles: Mapping[str, int]  # by part
+    works: Mapping[tuple[str, str], int]  # by part and point of a follower force
+
+    def slots(self, *names: str) -> tuple[int, ...]:
+        return tuple(slot for name in names for slot in self.points[name])
+
+    def is_fixed(self, *names: str) -> bool:
+        return all(slot < 0 for slot in self.slots(*names))
+
+    def fixed_position(self, name: str) -> tuple[float, ...]:
+        return tuple(self.constants[-1 - slot] for slot in self.points[name])
+
+
+def lay_out(spec: MechSpec, size: float) -> Layout:
+    """The seed's order (section 4.2): moving points, then turn angles, each in lexicographic order; then states."""
+    moving = sorted(point_names(spec) - set(spec.fixed))
+    angles = sorted(turning_parts(spec))
+    followers = [force for force in spec.forces if works(spec, force)]
+    axes = AXES[: spec.dimension]
+    variables = [Variable(f"{point}_{axis}", point, "position", size) for point in moving for axis in axes]
+    points = {point: _run(spec.dimension * k, spec.dimension) for k, point in enumerate(moving)}
+    for k, point in enumerate(spec.fixed):
+        points[point] = tuple(-1 - slot for slot in _run(spec.dimension * k, spec.dimension))
+    angle_slots = {part: len(variables) + k for k, part in enumerate(angles)}
+    variables += [Variable(f"theta_{part}", part, "angle", 1.0) for part in angles]
+    work_slots = {(force.part or "", force.point): len(variables) + k for k, force in enumerate(followers)}
+    variables += [_work_variable(force, size) for force in followers]
+    constants = tuple(number.value for point in spec.fixed.values() for number in point.coordinates)
+    return Layout(tuple(variables), constants, points, angle_slots, work_slots)
+
+
+def point_names(spec: MechSpec) -> set[str]:
+    """Every point of a part."""
+    names = {particle.point for particle in spec.particles}
+    names.update(*(part.points for part in spec.rigids), *(spring.points for spring in spec.springs))
+    return names
+
+
+def turning_parts(spec: MechSpec) -> set[str]:
+    """Parts whose turn angle is a coordinate (seed 001 section 4.3), if they can turn at all."""
+    named = {name for torque in spec.torques for name in (torque.part, torque.against) if name}
+    named |= {*spec.problem.angles, *spec.problem.rates, *(spec.solver.outfile.angles or ())}
+    return {part.name for part in spec.rigids if part.name in named and not set(part.points[:2]) <= set(spec.fixed)}
+
+
+def works(spec: MechSpec, force: PointForce) -> bool:
+    """Whether a force turns with its part and its point moves: then its work is no potential and must be integrated."""
+    return force.part is not None and force.point not in spec.fixed
+
+
+def typical_length(spec: MechSpec) -> float:
+    """The largest distance the data itself gives, so it scales with the units: within a part, of a spring, between
+    fixed points; without any of these, the farthest guess from the origin."""
+    lengths = [_extent([[float(x) for x in point] for point in part.geometry]) for part in spec.rigids]
+    lengths += [float(spring.length) for spring in spec.springs]
+    lengths.append(_extent([[float(x) for x in point.coordinates] for point in spec.fixed.values()]))
+    if max(lengths) > 0:
+        return max(lengths)
+    guesses = spec.problem.positions.values()
+    distances = [hypot(*(value.number.value for value in guess if value)) for guess in guesses]
+    return max([*distances, *(hypot(*map(float, p.coordinates)) for p in spec.fixed.values()), 0.0]) or 1.0
+
+
+def _extent(points: list[list[float]]) -> float:
+    return max((dist(p, q) for p, q in combinations(points, 2)), default=0.0)
+
+
+def _run(start: int, count: int) -> tuple[int, ...]:
+    return tuple(range(start, start + count))
+
+
+def _work_variable(force: PointForce, size: float) -> Variable:
+    energy = hypot(*map(float, force.force)) * size
+    return Variable(f"work_{force.part}_{force.point}", f"{force.part}.{force.point}", "state", energy or 1.0)

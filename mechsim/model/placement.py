@@ -1,0 +1,196 @@
+"""A first guess for every coordinate, from what the user gave and from the shape of the parts.
+
+`initial/` starts its search here, so the guess need not satisfy the constraints, but it decides which way a mechanism
+closes: points the user placed stay, the others follow from parts that have enough points placed already.
+"""
+
+from __future__ import annotations
+
+from cmath import exp, phase, pi, rect
+from collections import deque
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.model.mechanism import Mechanism, Part
+from mechsim.spec.document import Problem, StartValue
+
+# Parts hanging freely from one point fan out by this angle, so that their free ends do not coincide.
+FAN = 0.35
+
+
+def guess_positions(mechanism: Mechanism, problem: Problem) -> NDArray[np.float64]:
+    """A value for every coordinate: the user's where given, else the rigid placement, else something near; always
+    the same for the same file. Turn angles without a guess are their part's direction, in (-pi, pi]."""
+    placing = Placing(mechanism, problem)
+    placing.place_all()
+    q = np.zeros(len(mechanism.variables))
+    for name, slots in mechanism.points.items():
+        if slots[0] >= 0:
+            place = placing.places[name]
+            q[list(slots)] = place.real, place.imag
+            for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
+                q[slot] = value.number.value if value else q[slot]
+    for index, variable in enumerate(mechanism.variables):
+        if variable.kind == "angle":
+            q[index] = _turn_angle(variable.owner, mechanism, problem, q)
+    return q
+
+
+def _turn_angle(part_name: str, mechanism: Mechanism, problem: Problem, q: NDArray[np.float64]) -> float:
+    if part_name in problem.angles:
+        return problem.angles[part_name].number.value
+    part = next(part for part in mechanism.parts if part.name == part_name)
+    slots = [mechanism.points[name] for name in part.points[:2]]
+    first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
+    angle = phase(second - first)
+    return pi if angle == -pi else angle
+
+
+class Placing:
+    """The work of placing points one after the other; a list of points just placed drives it, so it takes O(parts)."""
+
+    def __init__(self, mechanism: Mechanism, problem: Problem):
+        self.mechanism = mechanism
+        self.problem = problem
+        self.places: dict[str, complex] = {}
+        self.fresh: list[str] = []  # placed, their parts not looked at yet
+        self.held: deque[Part] = deque()  # parts with a placed point, first come first served
+        self.down = _down(mechanism)
+        self.local: Mapping[str, dict[str, complex]] = {
+            part.name: {name: complex(*corner) for name, corner in zip(part.points, part.geometry, strict=True)}
+            for part in mechanism.parts
+            if part.kind == "rigid"
+        }
+        self.rest = {
+            element.owner: element.parameters["length"] for element in mechanism.elements if element.kind == "spring"
+        }
+        self.parts_at: dict[str, list[Part]] = {name: [] for name in mechanism.points}
+        for part in mechanism.parts:
+            for name in part.points:
+                self.parts_at[name].append(part)
+        # Circles an unplaced point lies on: centre and radius.
+        self.circles: dict[str, list[tuple[complex, float]]] = {}
+
+    def place_all(self) -> None:
+        """Apply the surest rule that still places a point, until none is left."""
+        self._place_given()
+        while len(self.places) < len(self.mechanism.points):
+            self._follow_parts()
+            if not (self._close_triangle() or self._hang() or self._scatter()):
+                break
+
+    def _set(self, name: str, place: complex) -> None:
+        if name not in self.places:
+            self.places[name] = place
+            self.fresh.append(name)
+            self.circles.pop(name, None)
+
+    def _place_given(self) -> None:
+        """Fixed points, and points with a guess for each coordinate."""
+        for name, slots in self.mechanism.points.items():
+            guess = self.problem.positions.get(name, ())
+            if slots[0] < 0:
+                self._set(name, complex(*(self.mechanism.constants[-1 - slot] for slot in slots)))
+            elif len(guess) == 2 and guess[0] and guess[1]:
+                self._set(name, complex(guess[0].number.value, guess[1].number.value))
+
+    def _follow_parts(self) -> None:
+        """Rigid parts with two points placed, or with one and a given turn angle, place all their points."""
+        while self.fresh:
+            new = self.fresh.pop(0)
+            for part in self.parts_at[new]:
+                known = [name for name in part.points if name in self.places]
+                if len(known) == len(part.points):
+                    continue
+                self.held.append(part)
+                if part.kind == "rigid" and not self._place_rigid(part, known):
+                    self._note_circles(part, new)
+
+    def _place_rigid(self, part: Part, known: list[str]) -> bool:
+        local = self.local[part.name]
+        p, q = max(combinations([*known, known[0]], 2), key=lambda pair: abs(local[pair[1]] - local[pair[0]]))
+        if local[p] != local[q]:
+            # Guesses may be off the part's true length; keep the length, take the direction.
+            self._put(part, p, rect(1.0, phase((self.places[q] - self.places[p]) / (local[q] - local[p]))))
+        elif part.name in self.problem.angles:
+            self._put(part, p, exp(1j * self.problem.angles[part.name].number.value))
+        else:
+            return False
+        return True
+
+    def _put(self, part: Part, anchor: str, turn: complex) -> None:
+        local = self.local[part.name]
+        for name in part.points:
+            self._set(name, self.places[anchor] + turn * (local[name] - local[anchor]))
+
+    def _note_circles(self, part: Part, centre: str) -> None:
+        local = self.local[part.name]
+        for name in part.points:
+            if name not in self.places:
+                circle = (self.places[centre], abs(local[name] - local[centre]))
+                self.circles.setdefault(name, []).append(circle)
+
+    def _close_triangle(self) -> bool:
+        """A point at known distances from two placed points stands where two circles meet: on the side of a given
+        coordinate, else on the lower one."""
+        for name, (first, *others) in self.circles.items():
+            second = next((circle for circle in others if circle[0] != first[0]), None)
+            if second:
+                guess = self.problem.positions.get(name, ())
+                self._set(name, min(_meet(*first, *second), key=lambda place: _unlikeness(place, guess, self.down)))
+                return True
+        return False
+
+    def _hang(self) -> bool:
+        """A part held at one point hangs down from it, a little aside; a spring at its rest length."""
+        while self.held:
+            part = self.held.popleft()
+            known = [name for name in part.points if name in self.places]
+            if len(known) == len(part.points):
+                continue
+            anchor = known[0]
+            free = next(name for name in part.points if name not in self.places)
+            aside = self.down * exp(1j * FAN * (len(self.places) % 7 - 3))
+            if part.kind == "rigid":
+                local = self.local[part.name]
+                arm = sum(local.values()) / len(local) - local[anchor] or local[free] - local[anchor] or 1
+                self._put(part, anchor, aside / rect(1.0, phase(arm)))
+            else:
+                self._set(free, self.places[anchor] + self.down * (self.rest[part.name] or FAN * self.mechanism.size))
+            return True
+        return False
+
+    def _scatter(self) -> bool:
+        """Nothing holds the next point: put it on a spiral about the origin, where no other point is."""
+        name = next((name for name in self.mechanism.points if name not in self.places), None)
+        if name is not None:
+            count = len(self.places) + 1
+            self._set(name, rect(self.mechanism.size * count**0.5 / 2, count * pi * (3 - 5**0.5)))
+        return name is not None
+
+
+def _meet(centre: complex, radius: float, other_centre: complex, other_radius: float) -> tuple[complex, complex]:
+    """Where two circles meet; if they do not, the points of the first nearest to that, a little off the line."""
+    apart = other_centre - centre
+    distance = abs(apart)
+    along = (distance**2 + radius**2 - other_radius**2) / (2 * distance)
+    along = max(-radius, min(radius, along))
+    across = max(radius**2 - along**2, (FAN * radius) ** 2 / 10) ** 0.5
+    return centre + apart / distance * complex(along, across), centre + apart / distance * complex(along, -across)
+
+
+def _unlikeness(place: complex, guess: tuple[StartValue | None, ...], down: complex) -> tuple[float, float]:
+    given = [(x, value.number.value) for x, value in zip((place.real, place.imag), guess, strict=False) if value]
+    return sum(abs(x - wanted) for x, wanted in given), -(place * down.conjugate()).real
+
+
+def _down(mechanism: Mechanism) -> complex:
+    """The direction of gravity; without gravity, that of -y, as drawings have it."""
+    for element in mechanism.elements:
+        gravity = complex(element.parameters.get("g_x", 0.0), element.parameters.get("g_y", 0.0))
+        if gravity:
+            return gravity / abs(gravity)
+    return -1j
