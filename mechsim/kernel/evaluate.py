@@ -1,0 +1,75 @@
+"""A program's outputs at a point (Taylor degree 0) in NumPy, over all instances and any number of points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mechsim.derive.program import Program
+
+FUNCTIONS: dict[str, Any] = {
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+}
+
+
+def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """One array per output, shaped like the inputs: (..., instances). `constants` is the program's constant table."""
+    registers: list[np.ndarray] = list(inputs)
+    for operation in program.operations:
+        registers.append(_operation(operation, registers, constants))
+    results = []
+    for output in program.outputs:
+        total: Any = constants[output.constant] if output.constant >= 0 else np.zeros(constants.shape[1])
+        for factor, register in output.terms:
+            total = total + constants[factor] * registers[register]
+        results.append(total)
+    return results
+
+
+def _operation(operation: Any, registers: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
+    a = registers[operation.a]
+    name = operation.name
+    if name == "add":
+        return a + registers[operation.b]
+    if name == "subtract":
+        return a - registers[operation.b]
+    if name == "multiply":
+        return a * registers[operation.b]
+    if name == "square":
+        return a * a
+    if name == "divide":
+        return a / registers[operation.b]
+    if name == "root":
+        return np.sqrt(a)
+    constant = constants[operation.constant] if operation.constant >= 0 else None
+    if name == "ratio":
+        return constant / a
+    if name == "scale":
+        return constant * a
+    if name == "shift":
+        return a + constant
+    return degree_zero(operation, a, constant, registers)
+
+
+def degree_zero(operation: Any, a: np.ndarray, constant: Any, registers: Sequence[np.ndarray]) -> np.ndarray:
+    """Value of a function operation at degree 0."""
+    if operation.function == "power":
+        return np.power(a, constant)
+    if operation.function == "atan2":
+        return np.arctan2(a, registers[operation.extra])
+    if operation.function == "zero":
+        return np.zeros_like(a)
+    result: np.ndarray = FUNCTIONS[operation.function](a)
+    return result

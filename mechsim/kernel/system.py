@@ -1,0 +1,299 @@
+"""System: a mechanism with its equations, `[(program, instances)]`, and their values at any point.
+
+Equations and unknowns are numbered alike: rows 0..n-1 are the Euler-Lagrange rows of the coordinates, rows n..n+m-1
+the constraints; unknowns are the coordinates, then the multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechsim.derive import program_for
+from mechsim.derive.program import Input, Program
+from mechsim.kernel.evaluate import evaluate
+from mechsim.lagrangian import kind_named
+from mechsim.lagrangian.kind import Kind
+from mechsim.model.mechanism import Element, Mechanism
+
+Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Group:
+    """All instances of one program. An index below 0 marks what is not there: a constant, or a dropped constraint."""
+
+    kind: Kind
+    zero_parameters: frozenset[int]
+    elements: tuple[int, ...]  # which elements of the mechanism, one per lane
+    program: Program
+    parameters: np.ndarray  # (parameters, lanes)
+    variables: np.ndarray  # (local variables, lanes): global coordinate, or -1 - k for constant k
+    multipliers: np.ndarray  # (local constraints, lanes): global constraint, or -1 when dropped
+
+    @cached_property
+    def constants(self) -> np.ndarray:
+        return self.program.constant_table(self.parameters)
+
+    @property
+    def lanes(self) -> int:
+        return len(self.elements)
+
+    def row(self, local: int, n: int) -> np.ndarray:
+        """Global equation of each lane's local row, below 0 where there is none."""
+        count = len(self.kind.variables)
+        if local < count:
+            return self.variables[local]
+        constraint = self.multipliers[local - count]
+        return np.where(constraint < 0, -1, constraint + n)
+
+
+class System:
+    """A mechanism with its equations. Frozen: what changes (state, time) is passed in."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        kinds: Mapping[str, Kind] | None = None,
+        dropped: frozenset[int] = frozenset(),
+        complete: bool = False,
+    ):
+        self.mechanism = mechanism
+        self.kinds = dict(kinds or {})
+        self.dropped = dropped
+        self.n = len(mechanism.variables)
+        kept = [i for i in range(len(mechanism.multipliers)) if i not in dropped]
+        self.m = len(kept)
+        self._constraint_number = np.full(len(mechanism.multipliers) + 1, -1)
+        self._constraint_number[kept] = np.arange(self.m)
+        self.labels = tuple(v.label for v in mechanism.variables) + tuple(mechanism.multipliers[i] for i in kept)
+        self.scales = np.array([v.scale for v in mechanism.variables] + [1.0] * self.m)
+        self.constants = np.array(mechanism.constants, dtype=float)
+        self.complete = complete
+        self.groups = tuple(self._groups())
+
+    def without(self, constraints: Any) -> System:
+        """The same mechanism with these constraints (numbered as they are now) left out."""
+        numbers = {int(np.flatnonzero(self._constraint_number == c)[0]) for c in constraints}
+        return System(self.mechanism, self.kinds, self.dropped | numbers, self.complete) if numbers else self
+
+    def completed(self) -> System:
+        """With derivatives of the rows by positions and velocities too, which only unusual structures need."""
+        return System(self.mechanism, self.kinds, self.dropped, True)
+
+    # --- building
+
+    def _groups(self) -> list[Group]:
+        found: dict[tuple[str, frozenset[int]], list[tuple[int, int, Element]]] = {}
+        first_constraint = 0
+        for number, element in enumerate(self.mechanism.elements):
+            kind = self._kind(element.kind)
+            zeros = frozenset(i for i, p in enumerate(kind.parameters) if element.parameters[p] == 0.0)
+            found.setdefault((element.kind, zeros), []).append((number, first_constraint, element))
+            first_constraint += len(element.multipliers)
+        return [self._group(name, zeros, members) for (name, zeros), members in found.items()]
+
+    def _kind(self, name: str) -> Kind:
+        if name not in self.kinds:
+            self.kinds[name] = kind_named(name)
+        return self.kinds[name]
+
+    def _group(self, name: str, zeros: frozenset[int], members: list[tuple[int, int, Element]]) -> Group:
+        kind = self._kind(name)
+        parameters = [[float(e.parameters[p]) for _, _, e in members] for p in kind.parameters]
+        starts = np.array([start for _, start, _ in members])
+        multipliers = self._constraint_number[starts + np.arange(kind.constraint_count)[:, None]]
+        return Group(
+            kind=kind,
+            zero_parameters=zeros,
+            elements=tuple(number for number, _, _ in members),
+            program=program_for(kind, zeros, self.complete),
+            parameters=np.array(parameters, dtype=float).reshape(len(kind.parameters), len(members)),
+            variables=np.array([e.slots for _, _, e in members]).T.reshape(len(kind.variables), len(members)),
+            multipliers=multipliers.reshape(kind.constraint_count, len(members)),
+        )
+
+    # --- structure
+
+    def signature(self) -> Triplets:
+        """(row, column, order) of each structurally nonzero entry: the highest derivative of an unknown in a row."""
+        rows, columns, orders = [], [], []
+        for group in self.groups:
+            for output in group.program.outputs:
+                if output.key[0] != "row":
+                    continue
+                row = group.row(output.key[1], self.n)
+                for source in group.program.depends_on(output):
+                    if source.kind != "time":
+                        rows.append(row)
+                        columns.append(self._column(group, source))
+                        orders.append(np.full(group.lanes, source.order))
+        return self._largest(np.concatenate(rows), np.concatenate(columns), np.concatenate(orders))
+
+    def _column(self, group: Group, source: Input) -> np.ndarray:
+        if source.kind == "variable":
+            return group.variables[source.index]
+        constraint = group.multipliers[source.index]
+        return np.where(constraint < 0, -1, constraint + self.n)
+
+    def _largest(self, rows: np.ndarray, columns: np.ndarray, orders: np.ndarray) -> Triplets:
+        """One entry per (row, column), with the largest order; entries outside the system are left out."""
+        inside = (rows >= 0) & (columns >= 0)
+        rows, columns, orders = rows[inside], columns[inside], orders[inside]
+        order = np.lexsort((-orders, columns, rows))
+        rows, columns, orders = rows[order], columns[order], orders[order]
+        first = np.ones(len(rows), dtype=bool)
+        first[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+        return rows[first], columns[first], orders[first]
+
+    def energy_signature(self) -> tuple[np.ndarray, np.ndarray]:
+        """Highest derivative of each coordinate in T and in V, -1 where it does not occur."""
+        result = []
+        for name in ("kinetic", "potential"):
+            orders = np.full(self.n, -1)
+            for group in self.groups:
+                for output in group.program.outputs:
+                    if output.key[0] == name:
+                        for source in group.program.depends_on(output):
+                            column = self._column(group, source) if source.kind == "variable" else np.array([-1])
+                            np.maximum.at(orders, column[column >= 0], source.order)
+            result.append(orders)
+        return result[0], result[1]
+
+    # --- values at a point
+
+    def _values(
+        self, names: tuple[str, ...], t: Any, q: Any, v: Any = None, a: Any = None, lam: Any = None
+    ) -> list[tuple[Group, list[tuple[Any, ...]], list[np.ndarray]]]:
+        """For each group the outputs whose key begins with one of `names`, with their keys."""
+        q = np.asarray(q, dtype=float)
+        derivatives = [q, v, a]
+        found = []
+        for group in self.groups:
+            program = self._restricted(group, names)
+            if not program.outputs:
+                continue
+            inputs = [self._input(group, source, t, derivatives, lam) for source in program.inputs]
+            keys = [output.key for output in program.outputs]
+            found.append((group, keys, evaluate(program, group.constants, inputs)))
+        return found
+
+    @cached_property
+    def _programs(self) -> dict[tuple[int, tuple[str, ...]], Program]:
+        return {}
+
+    def _restricted(self, group: Group, names: tuple[str, ...]) -> Program:
+        key = (id(group), names)
+        if key not in self._programs:
+            self._programs[key] = group.program.restrict(lambda k: k[0] in names)
+        return self._programs[key]
+
+    def _input(self, group: Group, source: Input, t: Any, derivatives: list[Any], lam: Any) -> np.ndarray:
+        if source.kind == "time":
+            return np.asarray(t, dtype=float)[..., None] * np.ones(group.lanes)
+        if source.kind == "multiplier":
+            values, index = np.asarray(lam, dtype=float), group.multipliers[source.index]
+            return np.where(index >= 0, np.take(_extended(values, [0.0]), index, axis=-1), 0.0)
+        index = group.variables[source.index]
+        tail = self.constants[::-1] if source.order == 0 else np.zeros(len(self.constants))
+        # Constant k is slot -1 - k: a negative index counts from the end of the extended vector.
+        return np.take(_extended(np.asarray(derivatives[source.order], dtype=float), tail), index, axis=-1)
+
+    def _gather(self, found: Any, place: Callable[[Group, tuple[Any, ...]], np.ndarray], size: int, shape: Any) -> Any:
+        total = np.zeros((*shape, size + 1))
+        for group, keys, values in found:
+            for key, value in zip(keys, values, strict=True):
+                index = place(group, key)
+                np.add.at(total, (..., np.where(index < 0, size, index)), value)
+        return total[..., :size]
+
+    def constraints(self, t: Any, q: Any) -> np.ndarray:
+        """C(t, q)."""
+        n = self.n
+        found = self._values(("constraint",), t, q)
+        return self._gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1]) if n else np.zeros(0)
+
+    def constraint_rate(self, t: Any, q: Any, v: Any) -> np.ndarray:
+        """dC/dt = C_q v + C_t."""
+        found = self._values(("rate",), t, q, v)
+        return self._gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])
+
+    def constraint_jacobian(self, t: Any, q: Any) -> Triplets:
+        """C_q as (constraint, coordinate, value)."""
+
+        def place(group: Group, key: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+            return group.multipliers[key[1]], group.variables[key[2]]
+
+        return self._triplets(self._values(("gradient",), t, q), place)
+
+    def constraint_hessian(self, t: Any, q: Any, lam: Any) -> Triplets:
+        """Lower triangle of sum_i lam_i C_i,qq as (coordinate, coordinate, value)."""
+
+        def place(group: Group, key: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+            return group.variables[key[1]], group.variables[key[2]]
+
+        rows, columns, values = self._triplets(self._values(("hessian",), t, q, lam=lam), place)
+        # Two local variables may be one coordinate in reverse order: keep to the lower triangle.
+        return np.maximum(rows, columns), np.minimum(rows, columns), values
+
+    def _triplets(self, found: Any, place: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Triplets:
+        rows, columns, values = [], [], []
+        for group, keys, results in found:
+            for key, value in zip(keys, results, strict=True):
+                row, column = place(group, key)
+                inside = (row >= 0) & (column >= 0)
+                rows.append(row[inside])
+                columns.append(column[inside])
+                values.append(np.broadcast_to(value, row.shape)[inside])
+        if not rows:
+            return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0)
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+
+    def mass_matrix(self, t: Any, q: Any, v: Any = None) -> np.ndarray:
+        """d2L/dq'2, dense (n, n)."""
+        zeros = np.zeros(self.n)
+        found = self._values(("mass",), t, q, zeros if v is None else v, zeros, np.zeros(self.m))
+        rows, columns, values = self._triplets(found, lambda g, k: (g.variables[k[1]], g.variables[k[2]]))
+        matrix = np.zeros((self.n, self.n))
+        np.add.at(matrix, (rows, columns), values)
+        return matrix
+
+    def residuals(self, t: Any, q: Any, v: Any, a: Any, lam: Any) -> np.ndarray:
+        """The Euler-Lagrange rows and the constraints, (n + m,)."""
+        found = self._values(("row",), t, q, v, a, lam)
+        return self._gather(found, lambda g, k: g.row(k[1], self.n), self.n + self.m, np.shape(q)[:-1])
+
+    def accelerations(self, t: Any, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations and multipliers at a consistent state, from [[M, C_q^T], [C_q, 0]] (a, lam) = ..."""
+        n, m = self.n, self.m
+        matrix = np.zeros((n + m, n + m))
+        matrix[:n, :n] = self.mass_matrix(t, q, v)
+        rows, columns, values = self.constraint_jacobian(t, q)
+        np.add.at(matrix, (n + rows, columns), values)
+        matrix[:n, n:] = matrix[n:, :n].T
+        states = [i for i, variable in enumerate(self.mechanism.variables) if variable.kind == "state"]
+        matrix[states, states] = 1.0  # a state's second derivative enters no row
+        right = -self.residuals(t, q, v, np.zeros(n), np.zeros(m))
+        right[states] = 0.0
+        found = self._values(("curvature",), t, q, v)
+        right[n:] = -self._gather(found, lambda g, k: g.multipliers[k[1]], m, ())
+        solution = np.linalg.solve(matrix, right)
+        return solution[:n], solution[n:]
+
+    def energies(self, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+        """Kinetic and potential energy; with leading axes, for many points at once."""
+        totals = []
+        for name in ("kinetic", "potential"):
+            total: Any = np.zeros(np.shape(q)[:-1])
+            for group, _, values in self._values((name,), t, q, v):
+                total = total + np.broadcast_to(values[0], (*np.shape(total), group.lanes)).sum(axis=-1)
+            totals.append(total)
+        return totals[0], totals[1]
+
+
+def _extended(values: np.ndarray, tail: Any) -> np.ndarray:
+    return np.concatenate([values, np.broadcast_to(tail, (*values.shape[:-1], len(tail)))], axis=-1)
