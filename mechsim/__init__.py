@@ -1,0 +1,40 @@
+"""mechsim: a mechanism written as text, its motion to the last digits a double holds.
+
+    import mechsim
+    motion = mechsim.simulate("specs/andrews.yaml", tol=1e-12)
+    motion(0.01)["F"]          # where the point F is at t = 0.01
+    motion.to_pandas()         # every step taken
+
+Names are imported when they are first used, so that importing mechsim costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "simulate": "mechsim.simulation",
+    "mechanism": "mechsim.handle",
+    "load": "mechsim.result",
+    "Motion": "mechsim.result",
+    "Trajectory": "mechsim.result",
+    "MechsimError": "mechsim.errors",
+    "SpecError": "mechsim.errors",
+    "AssemblyError": "mechsim.errors",
+    "IntegrationError": "mechsim.errors",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mechsim' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,113 @@
+"""The certificate: what a run can say about its own errors (DESIGN section 6).
+
+All figures are relative, so that millimetres and metres give the same ones:
+
+- energy: the drift of T + V - W, where W is the work done by follower forces, over the largest of |T|, |V|, |W|;
+- positions: a constraint's residual divided by the norm of its gradient is a distance; columns of the gradient
+  are scaled by the size of their coordinate, which makes it a distance over the size of the mechanism;
+- velocities: the same for the constraint's time derivative, over the peak speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.result.layout import Array, wide_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How well the written rows obey what is known to hold exactly, and what the run cost."""
+
+    energy_drift: float
+    largest_energy: float  # joule
+    position_residual: float
+    velocity_residual: float
+    peak_speed: float  # metre per second
+    size: float  # metre
+    rows: int
+    steps: int
+    rejected: int
+    order: int
+    tolerance: float
+    seconds: float  # in the engine
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Certificate:
+        return Certificate(**values)
+
+
+class Monitor:
+    """Watches rows as they come and remembers the worst. Rows may come in any number of batches."""
+
+    def __init__(self, system: Any):
+        self.system = system
+        mechanism = system.mechanism
+        self.size = float(mechanism.size)
+        self.scales = np.array([variable.scale for variable in mechanism.variables])
+        self.states = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "state"]
+        self.moving = [index for index, variable in enumerate(mechanism.variables) if variable.kind != "state"]
+        self.first_energy: float | None = None
+        self.largest_drift = self.largest_energy = self.peak_rate = 0.0
+        self.position_residual = self.velocity_residual = 0.0
+        self.rows = 0
+
+    def observe(self, t: Array, q: Array, v: Array) -> Array:
+        """Account for these rows; return them wide, with their energies."""
+        kinetic, potential = (np.asarray(energy, float) for energy in self.system.energies(t, q, v))
+        if len(t):
+            self._watch_energy(kinetic, potential, q[:, self.states].sum(axis=1))
+            self._watch_constraints(t, q, v)
+            rates = np.abs(v[:, self.moving]) / self.scales[self.moving]
+            self.peak_rate = max(self.peak_rate, float(rates.max(initial=0.0)))
+            self.rows += len(t)
+        return wide_rows(t, q, v, kinetic, potential)
+
+    def _watch_energy(self, kinetic: Array, potential: Array, work: Array) -> None:
+        total = kinetic + potential - work
+        if self.first_energy is None:
+            self.first_energy = float(total[0])
+        self.largest_drift = max(self.largest_drift, float(np.abs(total - self.first_energy).max()))
+        largest = max(float(np.abs(term).max()) for term in (kinetic, potential, work))
+        self.largest_energy = max(self.largest_energy, largest)
+
+    def _watch_constraints(self, t: Array, q: Array, v: Array) -> None:
+        if not self.system.m:
+            return
+        for time, position, velocity in zip(t, q, v, strict=True):
+            rows, columns, values = self.system.constraint_jacobian(time, position)
+            gradients = np.zeros((self.system.m, self.system.n))
+            np.add.at(gradients, (rows, columns), values)
+            norms = np.sqrt(((gradients * self.scales) ** 2).sum(axis=1))
+            residual = np.abs(self.system.constraints(time, position)) / norms
+            rate = np.abs(self.system.constraint_rate(time, position, velocity)) / norms
+            self.position_residual = max(self.position_residual, float(residual.max()))
+            self.velocity_residual = max(self.velocity_residual, float(rate.max()))
+
+    def certificate(self, tolerance: float, statistics: Mapping[str, Any]) -> Certificate:
+        """The figures over all rows seen."""
+        return Certificate(
+            energy_drift=_relative(self.largest_drift, self.largest_energy),
+            largest_energy=self.largest_energy,
+            position_residual=self.position_residual,
+            velocity_residual=_relative(self.velocity_residual, self.peak_rate),
+            peak_speed=self.peak_rate * self.size,
+            size=self.size,
+            rows=self.rows,
+            steps=int(statistics.get("steps", 0)),
+            rejected=int(statistics.get("rejected", 0)),
+            order=int(statistics.get("order", 0)),
+            tolerance=float(tolerance),
+            seconds=float(statistics.get("seconds", 0.0)),
+        )
+
+
+def _relative(value: float, reference: float) -> float:
+    return value / reference if reference > 0.0 else value

@@ -1,0 +1,127 @@
+"""Files of results by their ending: `.csv` for everyone, `.npz` with the Taylor series, `.parquet` for tables."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mechsim.errors import Fault
+from mechsim.result import csvtext
+from mechsim.result.certificate import Certificate
+from mechsim.result.journal import Journal, OutputError, check_target, explained
+from mechsim.result.trajectory import Polynomials, Trajectory
+
+FACTS = ("title", "spec_path", "spec_text", "settings", "version", "status")
+
+
+def save(trajectory: Trajectory, path: str | Path) -> Path:
+    """Write a trajectory; an existing file is replaced only when the new one is complete."""
+    target = check_target(path)
+    match target.suffix.lower():
+        case ".npz":
+            return _replace(target, lambda temporary: _write_npz(trajectory, temporary))
+        case ".parquet":
+            return _replace(target, lambda temporary: _write_parquet(trajectory, temporary))
+    head = csvtext.head(
+        version=trajectory.version,
+        title=trajectory.title,
+        settings=trajectory.settings,
+        spec_path=trajectory.spec_path,
+        spec_text=trajectory.spec_text,
+        labels=trajectory.labels,
+        units=trajectory.units,
+    )
+    journal = Journal(target, head, csvtext.row_format(len(trajectory.labels)))
+    journal.append(trajectory.table)
+    return journal.finish(csvtext.foot(trajectory.certificate))
+
+
+def load(path: str | Path) -> Trajectory:
+    """Read a trajectory written by mechsim. What is wrong with a file is said in an OutputError."""
+    source = Path(path)
+    try:
+        match source.suffix.lower():
+            case ".npz":
+                return _read_npz(source)
+            case ".parquet":
+                return _read_parquet(source)
+        return csvtext.parse(source.read_text(encoding="utf-8"), str(path))
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+    except Exception as error:  # readers of foreign formats raise what they like
+        hint = "results of mechsim end in .csv, .npz or .parquet"
+        raise OutputError(Fault(f"cannot read {path}: it is damaged or no file of mechsim", hint=hint)) from error
+
+
+def _replace(target: Path, write: Any) -> Path:
+    temporary = target.with_name(f"{target.stem}.partial{target.suffix}")
+    with explained(target):
+        try:
+            write(temporary)
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    return target
+
+
+def _facts(trajectory: Trajectory) -> str:
+    """All that is not an array, as JSON."""
+    facts = {name: getattr(trajectory, name) for name in FACTS}
+    facts |= {"labels": trajectory.labels, "units": trajectory.units}
+    facts["certificate"] = trajectory.certificate.as_dict() if trajectory.certificate else None
+    return json.dumps(facts)
+
+
+def _from_facts(text: str, table: np.ndarray, polynomials: Polynomials | None = None) -> Trajectory:
+    facts = json.loads(text)
+    certificate = facts.pop("certificate")
+    return Trajectory(
+        labels=tuple(facts.pop("labels")),
+        units=tuple(facts.pop("units")),
+        table=table,
+        certificate=Certificate.from_dict(certificate) if certificate else None,
+        polynomials=polynomials,
+        **facts,
+    )
+
+
+def _write_npz(trajectory: Trajectory, path: Path) -> None:
+    arrays: dict[str, Any] = {"facts": np.array(_facts(trajectory)), "table": trajectory.table}
+    if series := trajectory.polynomials:
+        arrays |= {"t": series.t, "ends": series.ends, "coefficients": series.coefficients}
+        arrays["labels"] = np.array(series.labels)
+    with open(path, "wb") as stream:
+        np.savez(stream, **arrays)
+
+
+def _read_npz(path: Path) -> Trajectory:
+    with np.load(path, allow_pickle=False) as arrays:
+        polynomials = None
+        if "coefficients" in arrays:
+            labels = tuple(str(label) for label in arrays["labels"])
+            polynomials = Polynomials(arrays["t"], arrays["ends"], arrays["coefficients"], labels)
+        return _from_facts(str(arrays["facts"]), arrays["table"], polynomials)
+
+
+def _write_parquet(trajectory: Trajectory, path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = [pyarrow.array(trajectory.table[:, index]) for index in range(len(trajectory.labels))]
+    table = pyarrow.table(columns, names=list(trajectory.labels))
+    pyarrow.parquet.write_table(table.replace_schema_metadata({"mechsim": _facts(trajectory)}), path)
+
+
+def _read_parquet(path: Path) -> Trajectory:
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(path)
+    facts = (table.schema.metadata or {})[b"mechsim"].decode()
+    columns = [column.to_numpy() for column in table.columns]
+    return _from_facts(facts, np.column_stack(columns))

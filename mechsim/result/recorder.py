@@ -1,0 +1,97 @@
+"""Recording a run while it happens: rows are watched by the monitor and appended to the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mechsim.errors import Fault
+from mechsim.result import csvtext
+from mechsim.result.certificate import Certificate, Monitor
+from mechsim.result.files import save
+from mechsim.result.journal import Journal, OutputError
+from mechsim.result.layout import Array, Layout
+from mechsim.result.motion import tabulate
+from mechsim.spec.document import OutFile
+
+MOST_ROWS = 100_000_000  # a dt far too small is a slip, not a wish for a file of terabytes
+CHUNK = 4096  # rows sampled at once: bounds the memory of a large table
+
+
+class Recorder:
+    """The engine's observer of `mechsim run`. `target` is a path, or "-" for standard output."""
+
+    def __init__(
+        self, system: Any, layout: Layout, target: str, facts: Mapping[str, Any], outfile: OutFile, sampled: bool
+    ):
+        self.system, self.layout, self.target, self.facts, self.outfile = system, layout, target, facts, outfile
+        self.sampled = sampled
+        self.monitor = Monitor(system)
+        # Rows of steps are a safety net when samples are wanted; standard output must not see them.
+        self.journal = None if sampled and target == "-" else self._journal("partial")
+
+    def __call__(self, batch: Any) -> None:
+        wide = self.monitor.observe(batch.t, batch.q, batch.v)
+        if self.journal:
+            self.journal.append(self.layout.table(wide))
+
+    def finish(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
+        """Give the file its name. Returns it with the certificate and the number of rows written."""
+        if self.target.endswith((".npz", ".parquet")):
+            return self._finish_binary(solution, times)
+        if times is not None:
+            self._sample(solution, times)
+        assert self.journal is not None
+        certificate = self.certificate(solution)
+        return self.journal.finish(csvtext.foot(certificate)), certificate, self.journal.rows
+
+    def keep(self) -> Path | None:
+        """The run did not come to its end: leave what there is, and say where."""
+        return self.journal.keep() if self.journal else None
+
+    def certificate(self, solution: Any) -> Certificate:
+        return self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics)
+
+    def _journal(self, marker: str) -> Journal:
+        head = csvtext.head(labels=self.layout.labels, units=self.layout.units, **self.facts)
+        formats = self.outfile.time_format, self.outfile.value_format
+        return Journal(self.target, head, csvtext.row_format(len(self.layout.labels), *formats), marker)
+
+    def _sample(self, solution: Any, times: Array) -> None:
+        """Replace the rows of steps by rows at `times`, which the certificate then covers too."""
+        samples = self._journal("samples")
+        for chunk in _chunks(times):
+            q, v, _ = solution.sample(chunk)
+            samples.append(self.layout.table(self.monitor.observe(chunk, q, v)))
+        if self.journal:
+            self.journal.discard()
+        self.journal = samples
+
+    def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
+        trajectory = tabulate(solution, self.facts, times)
+        path = save(trajectory, self.target)
+        if self.journal:
+            self.journal.discard()
+        assert trajectory.certificate is not None
+        return path, trajectory.certificate, len(trajectory)
+
+
+def equally_spaced(t0: float, tend: float, samples: int | None, dt: float | None) -> Array | None:
+    """Times of `--samples N` (both ends included) or `--dt X` (from t0 on); None when neither is asked for."""
+    if samples is not None:
+        return np.linspace(t0, tend, samples)
+    if dt is None:
+        return None
+    steps = (tend - t0) / dt
+    if steps >= MOST_ROWS:
+        raise OutputError(Fault(f"a spacing of {dt:g} asks for {steps:.3g} rows", hint="choose a larger --dt"))
+    # 1e-9: a dt that divides the interval must reach its end in spite of rounding.
+    return np.minimum(t0 + dt * np.arange(int(steps + 1e-9) + 1), tend)
+
+
+def _chunks(times: Array) -> Iterator[Array]:
+    for first in range(0, len(times), CHUNK):
+        yield times[first : first + CHUNK]

@@ -1,0 +1,90 @@
+"""Trajectory: a motion as a table, with everything needed to judge it, draw it and run it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechsim.result.certificate import Certificate
+from mechsim.result.layout import Array
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomials:
+    """The Taylor series of every step: variable `labels[j]` at `t[i] + s` is `sum_k coefficients[i, j, k] * s**k`.
+
+    `ends[i]` is the end of step i (the next step's start). Values are not projected on the constraints.
+    """
+
+    t: Array
+    ends: Array
+    coefficients: Array
+    labels: tuple[str, ...]
+
+    def __call__(self, times: Array) -> Array:
+        """All variables at `times`, shape (len(times), len(labels))."""
+        times = np.atleast_1d(np.asarray(times, float))
+        steps = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self.t) - 1)
+        local = (times - self.t[steps])[:, None]
+        values = np.zeros((len(times), len(self.labels)))
+        for order in reversed(range(self.coefficients.shape[2])):
+            values = values * local + self.coefficients[steps, :, order]
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Rows in time order; `table[:, i]` is the column `labels[i]` in `units[i]`."""
+
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    table: Array
+    title: str = ""
+    spec_path: str = ""
+    spec_text: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)  # tol, order, t0, tend, overrides, rows
+    version: str = ""
+    certificate: Certificate | None = None
+    status: str = "finished"  # or "partial": the run did not come to its end
+    notes: tuple[str, ...] = ()  # what a reader of the file should be told
+    polynomials: Polynomials | None = None
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, label: str) -> Array:
+        """One column, e.g. `trajectory["A_x_dot"]`, or the positions of a point, e.g. `trajectory["A"]`."""
+        if label in self.labels:
+            return self.table[:, self.labels.index(label)]
+        axes = [f"{label}_{axis}" for axis in "xyz" if f"{label}_{axis}" in self.labels]
+        if not axes:
+            raise KeyError(f"no column or point {label!r}; columns are {', '.join(self.labels)}")
+        return self.table[:, [self.labels.index(axis) for axis in axes]]
+
+    @property
+    def t(self) -> Array:
+        return self["t"]
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The moving points, in the order of the columns."""
+        return tuple(label[:-2] for label in self.labels if label.endswith("_x") and f"{label[:-2]}_y" in self.labels)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame with one column per label."""
+        import pandas
+
+        return pandas.DataFrame(self.table, columns=list(self.labels))
+
+    def save(self, path: str | Path) -> Path:
+        """Write to `.csv`, `.npz` or `.parquet`, by the file's ending."""
+        from mechsim.result.files import save
+
+        return save(self, path)

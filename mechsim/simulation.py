@@ -1,0 +1,192 @@
+"""From a mechanism file to its motion: the whole way, once. The command line and the Python API both walk it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mechsim.errors import Fault, IntegrationError, SpecError
+from mechsim.spec.document import MechSpec, Number
+
+if TYPE_CHECKING:
+    from mechsim.model.mechanism import Mechanism
+    from mechsim.result import Motion
+
+Source = str | Path | MechSpec
+
+
+class CutShort(IntegrationError):
+    """The motion could not be followed to its end; `motion` is what there is of it."""
+
+    def __init__(self, fault: Fault, motion: Motion):
+        super().__init__(fault)
+        self.motion = motion
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A problem ready to be integrated: the start satisfies its constraints, the structure is known."""
+
+    spec: MechSpec
+    mechanism: Mechanism
+    structure: Any
+    start: Any
+
+    @property
+    def system(self) -> Any:
+        return self.start.system
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the files of this run carry."""
+        from mechsim import __version__
+
+        spec = self.spec
+        settings = {
+            "tol": spec.solver.tolerance,
+            "order": spec.solver.order,
+            "t0": float(spec.problem.t0),
+            "tend": float(spec.problem.tend),
+            "overrides": dict(spec.overrides),
+            "branch": spec.problem.branch,
+        }
+        texts = {"title": spec.title, "spec_path": spec.path, "spec_text": spec.text, "version": __version__}
+        return {**texts, "settings": settings}
+
+
+def simulate(
+    source: Source,
+    *,
+    tol: float | None = None,
+    order: int | None = None,
+    t0: float | None = None,
+    tend: float | None = None,
+    parameters: Mapping[str, float | str] | None = None,
+    branch: int | None = None,
+) -> Motion:
+    """The motion of a mechanism, given as a file, as its text, or as a MechSpec.
+
+    `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
+    `branch` replace what the file says. Raises SpecError, AssemblyError or IntegrationError.
+    """
+    from mechsim.result import Motion
+
+    spec = adjust(read(source, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
+    prepared = prepare(spec)
+    solution = follow(prepared)
+    motion = Motion(solution, prepared.facts)
+    if solution.status == "interrupted":
+        raise KeyboardInterrupt
+    if solution.status != "finished":
+        raise CutShort(failure(solution), motion)
+    return motion
+
+
+def read(source: Source, parameters: Mapping[str, float | str] | None = None) -> MechSpec:
+    """The MechSpec of a file, of its text (anything with a line break), or the MechSpec itself."""
+    from mechsim import spec
+
+    overrides = {name: value if isinstance(value, str) else repr(float(value)) for name, value in _items(parameters)}
+    if isinstance(source, MechSpec):
+        return spec.parse(source.text, source.path, {**source.overrides, **overrides}) if overrides else source
+    if isinstance(source, str) and "\n" in source:
+        return spec.parse(source, overrides=overrides)
+    return spec.read(str(source), overrides)
+
+
+def adjust(
+    spec: MechSpec,
+    *,
+    tol: float | None = None,
+    order: int | None = None,
+    t0: float | None = None,
+    tend: float | None = None,
+    branch: int | None = None,
+) -> MechSpec:
+    """The spec with other settings; raises SpecError naming all that make no sense."""
+    solver, problem = spec.solver, spec.problem
+    changed = replace(
+        spec,
+        solver=replace(
+            solver,
+            tolerance=solver.tolerance if tol is None else float(tol),
+            order=solver.order if order is None else order,
+        ),
+        problem=replace(
+            problem,
+            t0=_changed(problem.t0, t0),
+            tend=_changed(problem.tend, tend),
+            branch=problem.branch if branch is None else branch,
+        ),
+    )
+    if faults := _faults(changed):
+        raise SpecError(*faults)
+    return changed
+
+
+def prepare(spec: MechSpec) -> Prepared:
+    """Build the mechanism, give it equations, find a consistent start, and analyse its structure."""
+    from mechsim.initial import assemble
+    from mechsim.kernel.system import System
+    from mechsim.model import build
+    from mechsim.structure import analyse
+
+    mechanism = build(spec)
+    system = System(mechanism)
+    start = assemble(mechanism, system, spec.problem, branch=spec.problem.branch)
+    structure = analyse(start.system)
+    return Prepared(spec, mechanism, structure, start)
+
+
+def follow(
+    prepared: Prepared,
+    *,
+    tolerance: float | None = None,
+    keep: str = "polynomials",
+    observer: Callable[[Any], None] | None = None,
+) -> Any:
+    """Integrate a prepared problem, by default at the tolerance of its spec."""
+    from mechsim.engine import integrate
+
+    solver = prepared.spec.solver
+    return integrate(
+        prepared.system,
+        prepared.structure,
+        prepared.start,
+        tend=float(prepared.spec.problem.tend),
+        tolerance=solver.tolerance if tolerance is None else tolerance,
+        order=solver.order,
+        keep=keep,
+        observer=observer,
+    )
+
+
+def failure(solution: Any) -> Fault:
+    """Why an integration stopped early, and where."""
+    return Fault(f"the integration stopped at t = {solution.t[-1]:.6g}: {solution.message or solution.status}")
+
+
+def _items(parameters: Mapping[str, float | str] | None) -> list[tuple[str, float | str]]:
+    return list((parameters or {}).items())
+
+
+def _changed(number: Number, value: float | None) -> Number:
+    return number if value is None else replace(number, value=float(value), text=repr(float(value)))
+
+
+def _faults(spec: MechSpec) -> list[Fault]:
+    tolerance, order = spec.solver.tolerance, spec.solver.order
+    t0, tend = float(spec.problem.t0), float(spec.problem.tend)
+    faults = []
+    if not 0.0 < tolerance < 1.0:
+        faults.append(Fault(f"the tolerance {tolerance:g} is not between 0 and 1", hint="for example 1e-12"))
+    if order is not None and not 2 <= order <= 100:
+        faults.append(Fault(f"the order {order} is not between 2 and 100", hint="leave it out to have it chosen"))
+    if not (math.isfinite(t0) and math.isfinite(tend)):
+        faults.append(Fault(f"t0 = {t0:g} and tend = {tend:g} must be finite"))
+    elif not tend > t0:
+        faults.append(Fault(f"tend = {tend:g} is not after t0 = {t0:g}"))
+    return faults
