@@ -1,0 +1,151 @@
+"""The consistent start: positions, then velocities, each nearest to what the user asked for."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechsim.errors import AssemblyError, Fault
+from mechsim.initial.closure import Closure, approach, is_closed, polish, position_closure, velocity_closure
+from mechsim.initial.conflict import Conflict
+from mechsim.initial.freedom import check_determined, check_fixed, joined
+from mechsim.initial.nearest import nearest
+from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
+from mechsim.model.mechanism import Mechanism
+from mechsim.model.placement import guess_positions
+from mechsim.spec.document import Problem
+from mechsim.structure import redundant_constraints
+
+if TYPE_CHECKING:
+    from mechsim.kernel.system import System
+
+FAR_FROM_GUESS = 0.1  # of a coordinate's scale (of the largest speed for velocities): worth a note
+
+
+def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: int | None = None) -> Start:
+    """The consistent start of the problem; AssemblyError if there is none, or none was found.
+
+    `branch` (counted from 1, else the file's `Branch`) picks one of `configurations`.
+    """
+    branch = branch if branch is not None else problem.branch
+    if branch is not None:
+        from mechsim.initial.branches import configurations
+
+        return _picked(configurations(mechanism, system, problem), branch)
+    position_wishes, velocity_wishes = wishes(mechanism, problem)
+    q = close_positions(mechanism, system, problem, position_wishes, velocity_wishes)
+    return complete(mechanism, system, problem, q)
+
+
+def _picked(found: list[Start], branch: int) -> Start:
+    if 1 <= branch <= len(found):
+        return found[branch - 1]
+    ways = "1 configuration was" if len(found) == 1 else f"{len(found)} configurations were"
+    hint = "`mechsim assemble --all` lists them; branches are counted from 1"
+    raise AssemblyError(Fault(f"branch {branch} was asked for, but {ways} found", hint=hint))
+
+
+def moving_coordinates(mechanism: Mechanism) -> Indices:
+    """All coordinates that constraints may move: states (integrals, such as work) start where they are."""
+    return np.array([i for i, v in enumerate(mechanism.variables) if v.kind != "state"], dtype=np.intp)
+
+
+def scales_of(mechanism: Mechanism) -> Array:
+    return np.array([variable.scale for variable in mechanism.variables], dtype=float)
+
+
+def close_positions(
+    mechanism: Mechanism, system: System, problem: Problem, positions: Wishes, velocities: Wishes
+) -> Array:
+    """Positions that satisfy all constraints to rounding, with fixed values held exactly."""
+    guess = positions.written_into(np.asarray(guess_positions(mechanism, problem), dtype=float))
+    everything = position_closure(system, problem.t0.value, guess, scales_of(mechanism), moving_coordinates(mechanism))
+    check_fixed(everything, guess, (positions, velocities))
+    free = np.setdiff1d(everything.free, positions.fixed)
+    closure = everything.restricted(free, everything.rows)
+    q = solve(closure, guess, positions.guessed)
+    if q is None:
+        raise Conflict(mechanism, closure, positions, guess).explain()
+    return wound(mechanism, closure, positions, q)
+
+
+def solve(closure: Closure, guess: Array, guessed: tuple[int, ...]) -> Array | None:
+    """The closed point nearest to the guess: IPOPT, then Newton; Levenberg's method where IPOPT gives up."""
+    point = nearest(closure, guess, guessed)
+    for start in (lambda: point, lambda: approach(closure, point), lambda: approach(closure, guess)):
+        x = start()
+        scaled = closure.rescaled(x)
+        x = polish(scaled, x)
+        if is_closed(scaled, x):
+            return x
+    return None
+
+
+def wound(mechanism: Mechanism, closure: Closure, positions: Wishes, q: Array) -> Array:
+    """Turn angles brought into (-pi, pi], unless the user fixed them elsewhere."""
+    result = q.copy()
+    for index, variable in enumerate(mechanism.variables):
+        if variable.kind == "angle" and index not in positions.fixed and not -pi < q[index] <= pi:
+            result[index] = pi - (pi - q[index]) % (2 * pi)
+    result = polish(closure, result)
+    return result if is_closed(closure, result) else q
+
+
+def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, notes: tuple[str, ...] = ()) -> Start:
+    """From closed positions to a start: redundant rows dropped, motion determined, velocities consistent."""
+    t = problem.t0.value
+    position_wishes, velocity_wishes = wishes(mechanism, problem)
+    redundant = tuple(int(index) for index in redundant_constraints(system, t, q))
+    independent = system.without(redundant) if redundant else system
+    scales, moving = scales_of(mechanism), moving_coordinates(mechanism)
+    check_determined(mechanism, independent, t, position_closure(independent, t, q, scales, moving), q)
+    v = close_velocities(mechanism, system, t, q, velocity_wishes)
+    skipped = frozenset(range(len(q))) - frozenset(moving.tolist())
+    rows = (*position_wishes.rows(q, skipped), *velocity_wishes.rows(v, skipped))
+    notes += far_from_guess(mechanism, position_wishes, q, scales)
+    speed = max(np.max(np.abs(v / scales), initial=0.0), 1e-300)
+    notes += far_from_guess(mechanism, velocity_wishes, v, scales * speed)
+    return Start(t, q, v, rows, redundant, independent, notes)
+
+
+def close_velocities(mechanism: Mechanism, system: System, t: float, q: Array, velocities: Wishes) -> Array:
+    """Velocities with C_q v + C_t = 0; what nobody asked for prefers rest."""
+    guess, scales = velocities.written_into(np.zeros(len(q))), scales_of(mechanism)
+    speed = float(np.max(np.abs(guess / scales), initial=0.0)) or 1.0
+    free = np.setdiff1d(moving_coordinates(mechanism), velocities.fixed)
+    closure = velocity_closure(system, t, q, scales * speed, free)
+    v = solve(closure, guess, velocities.guessed)
+    if v is None:
+        raise Conflict(mechanism, closure, velocities, guess).explain()
+    return with_state_rates(mechanism, system, t, q, v)
+
+
+def with_state_rates(mechanism: Mechanism, system: System, t: float, q: Array, v: Array) -> Array:
+    """The rate of a state (work done) follows from its own equation, linear in the rate."""
+    for index, variable in enumerate(mechanism.variables):
+        if variable.kind == "state":
+            at_rest, moving = (_state_residual(system, t, q, v, index, rate) for rate in (0.0, 1.0))
+            v[index] = at_rest / (at_rest - moving)
+    return v
+
+
+def _state_residual(system: System, t: float, q: Array, v: Array, index: int, rate: float) -> float:
+    trial = v.copy()
+    trial[index] = rate
+    return float(system.residuals(t, q, trial, np.zeros(system.n), np.zeros(system.m))[index])
+
+
+def far_from_guess(mechanism: Mechanism, level: Wishes, obtained: Array, scales: Array) -> tuple[str, ...]:
+    names = []
+    for index in level.guessed:
+        value = level.values[index]
+        assert value is not None
+        difference = obtained[index] - value.number.value
+        if mechanism.variables[index].kind == "angle" and level.quantity == "position":
+            difference -= 2 * pi * round(difference / (2 * pi))
+        if abs(difference) > FAR_FROM_GUESS * scales[index]:
+            names.append(f"{level.labels[index]} (guess {value.number.value:.6g}, obtained {obtained[index]:.6g})")
+    shown = names[:4] + ([f"{len(names) - 4} more"] if len(names) > 4 else [])
+    return (f"the consistent {level.quantity} is far from its guess: {joined(shown)}",) if names else ()

@@ -1,0 +1,208 @@
+"""The equations a start must satisfy, as scaled equations in the coordinates that may move, and how to solve them.
+
+Coordinates are divided by their scale and every equation by the length of its scaled gradient, so that a residual
+is a distance relative to the mechanism's size: millimetres and metres meet the same tolerances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechsim.initial.start import Array, Indices
+
+if TYPE_CHECKING:
+    from mechsim.kernel.system import System
+
+Triplets = tuple[Indices, Indices, Array]
+
+CLOSED = 1e-12  # largest residual, relative to size, of a start we accept; rounding leaves about 1e-15
+DENSE_LIMIT = 300  # above this many coordinates the sparse solver is faster than LAPACK
+DEPENDENT = 1e-11  # singular values below this (relative) belong to dependent rows
+LEVENBERG_ITERATIONS = 80
+POLISH_ITERATIONS = 60  # a double root gains one bit per iteration where doubling the step does not help
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """Equations `residual(x) = 0` in x, of which only `free` entries may change and only `rows` count."""
+
+    residual_of: Callable[[Array], Array]
+    jacobian_of: Callable[[Array], Triplets]
+    hessian_of: Callable[[Array, Array], Triplets] | None  # None: the equations are linear
+    scales: Array
+    free: Indices
+    rows: Indices
+    row_scales: Array  # of all rows
+
+    def residual(self, x: Array) -> Array:
+        return self.residual_of(x)[self.rows] / self.row_scales[self.rows]
+
+    def jacobian(self, x: Array) -> Triplets:
+        """Scaled triplets with rows numbered as `rows` and columns as `free`."""
+        rows, columns, values = self.jacobian_of(x)
+        row_number = numbering(self.rows, len(self.row_scales))[rows]
+        column_number = numbering(self.free, len(self.scales))[columns]
+        kept = (row_number >= 0) & (column_number >= 0)
+        scaled = values * self.scales[columns] / self.row_scales[rows]
+        return row_number[kept], column_number[kept], scaled[kept]
+
+    def dense_jacobian(self, x: Array) -> Array:
+        return dense(self.jacobian(x), len(self.rows), len(self.free))
+
+    def moved(self, x: Array, step: Array) -> Array:
+        result = x.copy()
+        result[self.free] += self.scales[self.free] * step
+        return result
+
+    def restricted(self, free: Indices, rows: Indices) -> Closure:
+        return replace(self, free=free, rows=rows)
+
+    def rescaled(self, x: Array) -> Closure:
+        """The same equations with row scales taken at x; a gradient that vanishes there keeps its old scale."""
+        norms = gradient_norms(self.jacobian_of(x), self.scales, len(self.row_scales))
+        small = norms < 1e-6 * self.row_scales
+        return replace(self, row_scales=np.where(small, self.row_scales, norms))
+
+    def tolerance(self, x: Array) -> float:
+        """Rounding grows with the distance from the origin, and the accepted residual with it."""
+        return CLOSED * max(1.0, float(np.max(np.abs(x / self.scales), initial=0.0)))
+
+
+def position_closure(system: System, t: float, guess: Array, scales: Array, free: Indices) -> Closure:
+    jacobian = system.constraint_jacobian(t, guess)
+    norms = gradient_norms(jacobian, scales, system.m)
+    # Points that coincide in the guess give a length constraint without gradient: look beside the guess.
+    beside = guess + 0.1 * scales * np.random.default_rng(1).standard_normal(len(guess))
+    floor = gradient_norms(system.constraint_jacobian(t, beside), scales, system.m)
+    norms = np.where(norms < 1e-3 * floor, floor, norms)
+    return Closure(
+        lambda q: system.constraints(t, q),
+        lambda q: system.constraint_jacobian(t, q),
+        lambda q, multipliers: system.constraint_hessian(t, q, multipliers),
+        scales,
+        free,
+        np.arange(system.m),
+        np.where(norms > 0, norms, 1.0),
+    )
+
+
+def velocity_closure(system: System, t: float, positions: Array, scales: Array, free: Indices) -> Closure:
+    """`C_q v + C_t = 0`, linear in v."""
+    jacobian = system.constraint_jacobian(t, positions)
+    norms = gradient_norms(jacobian, scales, system.m)
+    return Closure(
+        lambda v: system.constraint_rate(t, positions, v),
+        lambda v: jacobian,
+        None,
+        scales,
+        free,
+        np.arange(system.m),
+        np.where(norms > 0, norms, 1.0),
+    )
+
+
+def gradient_norms(jacobian: Triplets, scales: Array, count: int) -> Array:
+    rows, columns, values = jacobian
+    return np.sqrt(np.bincount(rows, (values * scales[columns]) ** 2, minlength=count))
+
+
+def numbering(chosen: Indices, count: int) -> Indices:
+    """Where each of 0..count-1 stands in `chosen`; -1 where it does not."""
+    result = np.full(count, -1, dtype=np.intp)
+    result[chosen] = np.arange(len(chosen))
+    return result
+
+
+def dense(triplets: Triplets, rows: int, columns: int) -> Array:
+    matrix = np.zeros((rows, columns))
+    np.add.at(matrix, (triplets[0], triplets[1]), triplets[2])
+    return matrix
+
+
+def minimum_norm_step(closure: Closure, x: Array, residual: Array, damping: float = 0.0) -> Array:
+    """The smallest step that cancels the residual to first order; with damping, Levenberg's step.
+
+    Dependent rows are harmless: LAPACK's least squares ignores them, the sparse form damps them a little.
+    """
+    rows, columns = len(closure.rows), len(closure.free)
+    if columns <= DENSE_LIMIT:
+        jacobian = closure.dense_jacobian(x)
+        if damping == 0.0:
+            return np.linalg.lstsq(jacobian, -residual, rcond=DEPENDENT)[0]
+        return -jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(rows), residual)
+    return _sparse_step(closure.jacobian(x), rows, columns, residual, max(damping, 1e-13))
+
+
+def _sparse_step(jacobian: Triplets, rows: int, columns: int, residual: Array, damping: float) -> Array:
+    """The first part of `[[1, J^T], [J, -damping]] (step, y) = (0, -residual)`: no squared condition number."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.linalg import splu
+
+    j_rows, j_columns, values = jacobian
+    diagonal = np.arange(rows + columns)
+    entries = np.concatenate([np.ones(columns), np.full(rows, -damping), values, values])
+    at = (
+        np.concatenate([diagonal, j_columns, columns + j_rows]),
+        np.concatenate([diagonal, columns + j_rows, j_columns]),
+    )
+    matrix = coo_array((entries, at), shape=(rows + columns, rows + columns)).tocsc()
+    return splu(matrix).solve(np.concatenate([np.zeros(columns), -residual]))[:columns]
+
+
+def approach(closure: Closure, x: Array, iterations: int = LEVENBERG_ITERATIONS, goal: float = 1e-9) -> Array:
+    """Levenberg's method towards residual zero from far away; the best point found, closed or not."""
+    residual = closure.residual(x)
+    size, damping = _norm(residual), 1e-3
+    for _ in range(iterations):
+        if size <= goal or not len(closure.free):
+            break
+        trial = closure.moved(x, minimum_norm_step(closure, x, residual, damping))
+        trial_residual = closure.residual(trial)
+        trial_size = _norm(trial_residual)
+        if trial_size < size:
+            stalled = size - trial_size < 1e-10 * size
+            x, residual, size, damping = trial, trial_residual, trial_size, max(0.1 * damping, 1e-12)
+            if stalled:
+                break
+        else:
+            damping *= 8.0
+            if damping > 1e8:
+                break
+    return x
+
+
+def polish(closure: Closure, x: Array) -> Array:
+    """Newton's method with minimum-norm corrections until rounding stops it; call `is_closed` on the result.
+
+    At a double root (a rod held exactly at its dead point) Newton's steps halve; then twice the step is right.
+    """
+    residual = closure.residual(x)
+    size, last_step = _norm(residual), 0.0
+    for _ in range(POLISH_ITERATIONS):
+        if size == 0.0 or not len(closure.free):
+            break
+        step = minimum_norm_step(closure, x, residual)
+        step_size = _norm(step)
+        candidates = [closure.moved(x, step)]
+        if 0.4 < step_size / last_step < 0.6 if last_step else False:
+            candidates.append(closure.moved(x, 2.0 * step))
+        sizes = [_norm(closure.residual(candidate)) for candidate in candidates]
+        best = len(sizes) - 1 - int(np.argmin(sizes[::-1]))
+        if not sizes[best] < size:
+            break
+        x, size, last_step = candidates[best], sizes[best], step_size
+        residual = closure.residual(x)
+    return x
+
+
+def is_closed(closure: Closure, x: Array) -> bool:
+    residual = closure.residual(x)
+    return bool(np.max(np.abs(residual), initial=0.0) <= closure.tolerance(x))
+
+
+def _norm(vector: Array) -> float:
+    return float(np.sqrt(vector @ vector))

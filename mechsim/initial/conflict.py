@@ -1,0 +1,204 @@
+"""Why a mechanism does not close: an irreducible set of parts, joints and fixed values that contradict each other.
+
+A deletion filter: leave one member out; if the rest closes, the member is needed for the conflict, else it goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from mechsim.errors import AssemblyError, Fault, Mark
+from mechsim.initial.closure import Closure, approach
+from mechsim.initial.freedom import joined
+from mechsim.initial.start import Array, Indices, Wishes
+from mechsim.model.mechanism import Element, Mechanism
+
+FEASIBLE = 1e-8  # relative to size; a real conflict leaves far more, a converged approach far less
+SECONDS = 1.5  # a person waits for this message
+SOFT = 1e-3  # weight of the member that gives way when the gap is measured
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One thing the user could change: an element's constraints, or a value marked `fixed`."""
+
+    name: str
+    mark: Mark | None
+    rows: tuple[int, ...] = ()
+    coordinate: int | None = None
+    element: Element | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The search for the irreducible set. `closure` has all coordinates but the fixed ones free."""
+
+    mechanism: Mechanism
+    closure: Closure
+    wishes: Wishes
+    guess: Array
+
+    def explain(self) -> AssemblyError:
+        members = self._suspects()
+        members, complete = self._filtered(members)
+        point = self._best(members)
+        return AssemblyError(self._fault(members, point, complete))
+
+    def _members(self) -> list[Member]:
+        members, row = [], 0
+        for element in self.mechanism.elements:
+            if element.multipliers:
+                rows = tuple(range(row, row + len(element.multipliers)))
+                members.append(Member(element.owner, element.mark, rows, element=element))
+                row += len(rows)
+        for index in self.wishes.fixed:
+            value = self.wishes.values[index]
+            assert value is not None
+            members.append(Member(self.wishes.labels[index], value.number.mark, coordinate=index))
+        return members
+
+    def _part_of(self, members: Iterable[Member]) -> Closure:
+        """The equations of these members only; a fixed value outside them may move."""
+        chosen = list(members)
+        held = {member.coordinate for member in chosen}
+        freed = [index for index in self.wishes.fixed if index not in held]
+        free: Indices = np.union1d(self.closure.free, np.array(freed, dtype=np.intp)).astype(np.intp)
+        rows = np.array(sorted(row for member in chosen for row in member.rows), dtype=np.intp)
+        return self.closure.restricted(free, rows)
+
+    def _suspects(self) -> list[Member]:
+        """At the point of least squares conflicting equations pull against each other; the rest are satisfied."""
+        members = self._members()
+        point = self._best(members)
+        full = self._part_of(member for member in members if member.rows)
+        residual = full.residual(point)
+        pull = np.abs(full.dense_jacobian(point).T @ residual)
+        strong_row = dict(zip(full.rows.tolist(), np.abs(residual) > 1e-5 * np.max(np.abs(residual)), strict=True))
+        strong_pull = dict(zip(full.free.tolist(), pull > 1e-5 * np.max(pull, initial=0.0), strict=True))
+        suspects = [
+            member
+            for member in members
+            if any(strong_row[row] for row in member.rows)
+            or (member.coordinate is not None and strong_pull.get(member.coordinate, False))
+        ]
+        return members if self._closes(suspects) else suspects
+
+    def _filtered(self, members: list[Member]) -> tuple[list[Member], bool]:
+        deadline, kept = perf_counter() + SECONDS, list(members)
+        # Parts go first, so that of two explanations the one with the values the user wrote for this start remains.
+        for member in members:
+            if perf_counter() > deadline:
+                return kept, False
+            rest = [other for other in kept if other is not member]
+            if not self._closes(rest):
+                kept = rest
+        return kept, True
+
+    def _starts(self) -> Iterable[Array]:
+        yield self.guess
+        generator = np.random.default_rng(5)
+        for spread in (0.05, 0.3, 0.8):
+            yield self.guess + spread * self.closure.scales * generator.standard_normal(len(self.guess))
+
+    def _closes(self, members: list[Member]) -> bool:
+        closure = self._part_of(members)
+        if not len(closure.rows):
+            return True
+        return any(_gap(closure, approach(closure, self._held(start, members))) < FEASIBLE for start in self._starts())
+
+    def _best(self, members: list[Member]) -> Array:
+        closure = self._part_of(members)
+        points = [approach(closure, self._held(start, members)) for start in self._starts()]
+        return min(points, key=lambda point: float(np.sum(closure.residual(point) ** 2)))
+
+    def _held(self, start: Array, members: list[Member]) -> Array:
+        """Fixed values keep their exact value in every start."""
+        result = start.copy()
+        for member in members:
+            if member.coordinate is not None:
+                result[member.coordinate] = self.guess[member.coordinate]
+        return result
+
+    def _fault(self, members: list[Member], point: Array, complete: bool) -> Fault:
+        values = [member for member in members if member.coordinate is not None]
+        parts = list(dict.fromkeys(member.name for member in members if member.element))
+        fixed = [self.wishes.named(member.coordinate) for member in values if member.coordinate is not None]
+        names = joined([*parts, *(f"fixed {name}" for name in fixed)])
+        verb = "cannot be closed" if self.wishes.quantity == "position" else "contradict each other in their velocities"
+        if len(parts) + len(fixed) > 1 and self.wishes.quantity == "position":
+            verb += " together"
+        message = f"{names} {verb}{self._gap_words(members, point)}"
+        if not complete:
+            message += " (not all of them may be to blame)"
+        marked = [*values, *members]
+        return Fault(message, next((m.mark for m in marked if m.mark), None), self._hint(members, values, point))
+
+    def _gap_words(self, members: list[Member], point: Array) -> str:
+        if self.wishes.quantity != "position":
+            return ""
+        gap = self.distance_left(members, point)
+        return f": a gap of {gap:.4g} remains ({100 * gap / self.mechanism.size:.2g}% of the mechanism's size)"
+
+    def distance_left(self, members: list[Member], point: Array) -> float:
+        """How far the last member misses when all others are satisfied, as a length."""
+        soft = next((m for m in members if m.element and m.element.kind == "length"), members[-1])
+        if soft.coordinate is not None:
+            return abs(self._nearest_value(members, soft) - self.guess[soft.coordinate])
+        end = self._yielding(members, soft, point)
+        residual = self.closure.residual_of(end)[list(soft.rows)]
+        if soft.element and soft.element.kind == "length":
+            length = soft.element.parameters["length"]
+            return float(abs(np.sqrt(residual[0] + length**2) - length))
+        rows = self.closure.row_scales[list(soft.rows)]
+        return float(np.linalg.norm(residual / rows)) * self.mechanism.size
+
+    def _yielding(self, members: list[Member], soft: Member, point: Array) -> Array:
+        """The point of least squares when `soft` weighs next to nothing."""
+        scales = self.closure.row_scales.copy()
+        scales[list(soft.rows)] /= SOFT
+        closure = self._part_of(members)
+        return approach(replace(closure, row_scales=scales), point, goal=0.0)
+
+    def _nearest_value(self, members: list[Member], soft: Member) -> float:
+        """The value nearest to a fixed one with which the rest closes: IPOPT's own question, for one coordinate."""
+        from mechsim.initial.nearest import nearest
+
+        assert soft.coordinate is not None
+        closure = self._part_of(member for member in members if member is not soft)
+        end = approach(closure, nearest(closure, self.guess, (soft.coordinate,)))
+        return float(end[soft.coordinate])
+
+    def _hint(self, members: list[Member], values: list[Member], point: Array) -> str:
+        advice = [self._value_advice(members, value) for value in values]
+        short, long = self._too_short_or_long(members, point)
+        if self.wishes.quantity == "position":
+            advice += [f"make {joined(short, 'or')} longer"] if short else []
+            advice += [f"make {joined(long, 'or')} shorter"] if long else []
+            anchors = self._anchors(members)
+            advice += [f"move the fixed points {joined(anchors)}"] if len(anchors) > 1 else []
+        return ", or ".join(advice) or "change the geometry of one of them"
+
+    def _value_advice(self, members: list[Member], value: Member) -> str:
+        reached = self._nearest_value(members, value)
+        return f"remove `fixed` from {value.name} (the nearest value that closes is {reached:.6g})"
+
+    def _too_short_or_long(self, members: list[Member], point: Array) -> tuple[list[str], list[str]]:
+        short, long = [], []
+        for member in members:
+            if member.element and member.element.kind == "length":
+                residual = float(self.closure.residual_of(point)[member.rows[0]])
+                (short if residual > 0 else long).append(member.name)
+        return short, long
+
+    def _anchors(self, members: list[Member]) -> list[str]:
+        """Points fixed in the world that the members hold on to."""
+        used = {slot for member in members if member.element for slot in member.element.slots}
+        return [name for name, slots in self.mechanism.points.items() if slots[0] < 0 and used & set(slots)]
+
+
+def _gap(closure: Closure, point: Array) -> float:
+    return float(np.max(np.abs(closure.residual(point)), initial=0.0))

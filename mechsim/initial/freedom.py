@@ -1,0 +1,168 @@
+"""Degrees of freedom: may these values be fixed, which coordinates would hold a pose, and is the motion determined?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechsim.errors import AssemblyError, Fault
+from mechsim.initial.closure import DENSE_LIMIT, Closure, approach, dense, is_closed, polish
+from mechsim.initial.start import Array, Indices, Wishes
+from mechsim.model.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from mechsim.kernel.system import System
+
+RANK_TOLERANCE = 1e-9  # of scaled equations; true ranks leave gaps of many decades around it
+NAMED = 1e-3  # entries of a null vector below this share of its largest are not worth naming
+
+
+def check_fixed(closure: Closure, guess: Array, levels: tuple[Wishes, ...]) -> None:
+    """Raise for more fixed values than degrees of freedom, or for fixed values that depend on each other.
+
+    `closure` has every coordinate free. Judged at a closed pose near the guess; a dependence must also show at a
+    second pose, because at a dead point (a rod held at its horizontal end) independent values look dependent.
+    """
+    if not any(level.fixed for level in levels):
+        return
+    faults: list[Fault] = []
+    for seed in (None, 2, 3):
+        motions = _motions_near(closure, guess, seed)
+        if motions is None:
+            continue
+        found = [fault for level in levels for fault in _faults(level, closure.free, motions)]
+        if not found:
+            return
+        faults = faults or found
+    if faults:
+        raise AssemblyError(*faults)
+
+
+def _motions_near(closure: Closure, guess: Array, seed: int | None) -> Array | None:
+    """The possible motions at a closed pose near the guess (`None`: the guess itself) or, large, a count of them."""
+    start = guess
+    if seed is not None:
+        noise = np.random.default_rng(seed).standard_normal(len(guess))
+        start = guess.copy()
+        start[closure.free] += (0.05 * closure.scales * noise)[closure.free]
+    pose = polish(closure, approach(closure, start))
+    if not is_closed(closure, pose):
+        return None  # the parts do not close at all: the conflict report will say more
+    return motions(closure.rescaled(pose), pose)
+
+
+def motions(closure: Closure, x: Array) -> Array:
+    """An orthonormal basis of the null space of the scaled Jacobian, one column per degree of freedom."""
+    if not len(closure.rows):
+        return np.eye(len(closure.free))
+    _, values, right = np.linalg.svd(closure.dense_jacobian(x))
+    rank = int(np.sum(values > RANK_TOLERANCE * max(values[0], 1e-300)))
+    return right[rank:].T
+
+
+def _faults(level: Wishes, free: Indices, motions: Array) -> list[Fault]:
+    fixed, freedom = level.fixed, motions.shape[1]
+    if not fixed:
+        return []
+    places = [int(np.searchsorted(free, index)) for index in fixed]
+    left, values, _ = np.linalg.svd(motions[places])
+    names = [level.named(index) for index in fixed]
+    if len(fixed) > freedom:
+        return [_too_many(level, names, freedom)]
+    if values[-1] > 1e-7:  # singular values are cosines here, so an absolute bound is right
+        return []
+    vector = np.abs(left[:, -1])
+    chosen = [k for k in range(len(fixed)) if vector[k] > NAMED * vector.max()]
+    return [_dependent(level, [fixed[k] for k in chosen])]
+
+
+def _too_many(level: Wishes, names: list[str], freedom: int) -> Fault:
+    degrees = "1 degree" if freedom == 1 else f"{freedom} degrees"
+    return Fault(
+        f"{len(names)} {_plural(level)} are fixed, but the mechanism has {degrees} of freedom: {joined(names)}",
+        _mark(level, level.fixed[-1]),
+        f"remove `fixed` from {len(names) - freedom} of them; without it a value is a guess",
+    )
+
+
+def _dependent(level: Wishes, chosen: list[int]) -> Fault:
+    names = joined([level.named(index) for index in chosen])
+    if len(chosen) == 1:
+        return Fault(
+            f"{names} cannot be fixed: the constraints already decide it",
+            _mark(level, chosen[0]),
+            "remove `fixed` and leave it a guess",
+        )
+    return Fault(
+        f"fixed {_plural(level)} depend on each other: {names}",
+        _mark(level, chosen[-1]),
+        "each follows from the others; remove `fixed` from one of them",
+    )
+
+
+def _plural(level: Wishes) -> str:
+    return "positions" if level.quantity == "position" else "velocities"
+
+
+def _mark(level: Wishes, index: int):  # type: ignore[no-untyped-def]
+    value = level.values[index]
+    return value.number.mark if value else None
+
+
+def holding_coordinates(closure: Closure, x: Array, preferred: Indices) -> list[int]:
+    """Coordinates which, held, leave no motion: one per degree of freedom left, the `preferred` ones first.
+
+    Greedy pivoting on the rows of the null space: each choice takes the coordinate that moves most in what is left.
+    """
+    basis = motions(closure.rescaled(x), x)
+    favour = np.where(np.isin(closure.free, preferred), 10.0, 1.0)
+    chosen: list[int] = []
+    while basis.shape[1]:
+        sizes = favour * np.linalg.norm(basis, axis=1)
+        pivot = int(np.argmax(sizes))
+        chosen.append(int(closure.free[pivot]))
+        _, _, right = np.linalg.svd(basis[pivot : pivot + 1])
+        basis = basis @ right[1:].T
+    return chosen
+
+
+def check_determined(mechanism: Mechanism, system: System, t: float, closure: Closure, q: Array) -> None:
+    """Raise if `[[M, C_q^T], [C_q, 0]]` is singular: some coordinate then has no definite acceleration."""
+    if len(closure.free) > DENSE_LIMIT:
+        return  # dense null spaces cost too much here; the engine's factorization reports a zero pivot
+    basis = motions(closure.rescaled(q), q)
+    scales = closure.scales[closure.free]
+    mass = _dense_mass(system, t, q)[np.ix_(closure.free, closure.free)] * np.outer(scales, scales)
+    largest = float(np.max(np.abs(mass), initial=0.0))
+    inertia, vectors = np.linalg.eigh(basis.T @ mass @ basis)
+    loose = np.abs(inertia) <= 1e-13 * largest
+    if not np.any(loose):
+        return
+    share = np.max(np.abs(basis @ vectors[:, loose]), axis=1)
+    chosen = closure.free[share > 0.1 * share.max()]
+    names = [mechanism.variables[int(index)].label for index in chosen]
+    owners = list(dict.fromkeys(mechanism.variables[int(index)].owner for index in chosen))
+    raise AssemblyError(
+        Fault(
+            f"the motion is not determined: nothing with mass moves with {joined(names)}",
+            _mark_of_owner(mechanism, chosen),
+            f"give a mass to a part at {joined(owners, 'or')}, or add a Particle there",
+        )
+    )
+
+
+def _dense_mass(system: System, t: float, q: Array) -> Array:
+    mass = system.mass_matrix(t, q)
+    if isinstance(mass, tuple):
+        return dense(mass, system.n, system.n)
+    return np.asarray(mass)
+
+
+def _mark_of_owner(mechanism: Mechanism, chosen: Indices):  # type: ignore[no-untyped-def]
+    indices = set(map(int, chosen))
+    return next((e.mark for e in mechanism.elements if e.mark and indices & set(e.slots)), None)
+
+
+def joined(names: list[str], word: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -1,0 +1,92 @@
+"""The consistent point nearest to the guesses, found by IPOPT with exact derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechsim.initial.closure import Closure, numbering
+from mechsim.initial.start import Array, Indices
+
+FREE_WEIGHT = 1e-4  # a value nobody asked for moves a hundred times as easily as a guessed one
+ITERATIONS = 200
+# Newton's method polishes afterwards, and at a double root it must still see a residual to know the root is double.
+TOLERANCE = 1e-7
+
+
+class Distance:
+    """The callbacks of `min 1/2 sum w_j (y_j - target_j)^2` subject to the closure, in the scaled free coordinates."""
+
+    def __init__(self, closure: Closure, target: Array, weights: Array):
+        self.closure = closure
+        self.start = target
+        self.weights = weights[closure.free]
+        self.rows, self.columns, _ = closure.jacobian(target)
+        self.hessian_rows, self.hessian_columns, self.hessian_kept = self._hessian_pattern()
+
+    def _hessian_pattern(self) -> tuple[Indices, Indices, Indices]:
+        closure, diagonal = self.closure, np.arange(len(self.closure.free))
+        if closure.hessian_of is None:
+            return diagonal, diagonal, np.zeros(0, dtype=np.intp)
+        number = numbering(closure.free, len(closure.scales))
+        rows, columns, _ = closure.hessian_of(self.start, np.ones(len(closure.row_scales)))
+        kept = np.flatnonzero((number[rows] >= 0) & (number[columns] >= 0))
+        # Duplicates are summed by IPOPT, so the objective's diagonal simply comes first.
+        return (
+            np.concatenate([diagonal, number[rows[kept]]]),
+            np.concatenate([diagonal, number[columns[kept]]]),
+            kept,
+        )
+
+    def objective(self, y: Array) -> float:
+        return 0.5 * float(self.weights @ (y * y))
+
+    def gradient(self, y: Array) -> Array:
+        return self.weights * y
+
+    def constraints(self, y: Array) -> Array:
+        return self.closure.residual(self.closure.moved(self.start, y))
+
+    def jacobianstructure(self) -> tuple[Indices, Indices]:
+        return self.rows, self.columns
+
+    def jacobian(self, y: Array) -> Array:
+        return self.closure.jacobian(self.closure.moved(self.start, y))[2]
+
+    def hessianstructure(self) -> tuple[Indices, Indices]:
+        return self.hessian_rows, self.hessian_columns
+
+    def hessian(self, y: Array, multipliers: Array, factor: float) -> Array:
+        closure, objective = self.closure, factor * self.weights
+        if closure.hessian_of is None:
+            return objective
+        full = np.zeros(len(closure.row_scales))
+        full[closure.rows] = multipliers / closure.row_scales[closure.rows]
+        rows, columns, values = closure.hessian_of(closure.moved(self.start, y), full)
+        scaled = values * closure.scales[rows] * closure.scales[columns]
+        return np.concatenate([objective, scaled[self.hessian_kept]])
+
+
+def nearest(closure: Closure, target: Array, guessed: tuple[int, ...]) -> Array:
+    """The point closest to `target` that satisfies the closure to IPOPT's tolerance, or IPOPT's last point.
+
+    The caller polishes and judges it. IPOPT refuses more equations than unknowns (redundant constraints with
+    every freedom fixed); there is nothing to minimise then, and the target itself is handed back.
+    """
+    count, equations = len(closure.free), len(closure.rows)
+    if equations > count or not np.any(closure.residual(target)):
+        return target
+    from cyipopt import Problem  # here only: it imports scipy.optimize, which commands without a start do not need
+
+    weights = np.full(len(target), FREE_WEIGHT)
+    weights[list(guessed)] = 1.0
+    zeros = np.zeros(equations)
+    infinite = np.full(count, 1e20)
+    distance = Distance(closure, target, weights)
+    problem = Problem(count, equations, distance, lb=-infinite, ub=infinite, cl=zeros, cu=zeros)
+    options = {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS, "tol": TOLERANCE}
+    if closure.hessian_of is None:
+        options |= {"jac_c_constant": "yes", "hessian_constant": "yes"}
+    for name, value in options.items():
+        problem.add_option(name, value)
+    solution, _ = problem.solve(np.zeros(count))
+    return closure.moved(target, solution) if np.all(np.isfinite(solution)) else target
