@@ -1,0 +1,63 @@
+"""`python -m bench`: measure everything once, one thing at a time, and write docs/. Takes some minutes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from bench import andrews, chain, ours, peers, report, startup
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "build" / "bench.json"
+
+
+def published() -> list[dict[str, Any]]:
+    row = {"peer": "RADAU5 (published)", "form": "hand-coded index 3, Fortran", "setting": "", "steps": 0}
+    return [row | {"digits": digits, "seconds": 1e-3 * ms} for digits, ms in andrews.RADAU5]
+
+
+def commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def measure() -> dict[str, Any]:
+    print("peers: environment", flush=True)
+    skipped = peers.prepare()
+    print("Andrews, time against digits", flush=True)
+    rows = ours.against_digits() + peers.run(skipped)
+    print("start-up", flush=True)
+    start = startup.measure()
+    print("chain of rods", flush=True)
+    chains = [chain.steps(rods) for rods in chain.LENGTHS]
+    deriving = {str(rods): chain.deriving(rods) for rods in (chain.LENGTHS[0], chain.LENGTHS[-1])}
+    print("figures 5-9", flush=True)
+    figures = [ours.figure(experiment) for experiment in ours.FIGURES]
+    return {
+        "date": report.today(),
+        "machine": report.machine(),
+        "commit": commit(),
+        "skipped": skipped,
+        "andrews": rows + published(),
+        "startup": start,
+        "chain": {"rows": chains, "exponent": chain.exponent(chains), "deriving": deriving},
+        "figures": figures,
+    }
+
+
+def main() -> None:
+    results = measure()
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(results))
+    report.write(results, ROOT / "docs")
+    if any(name.startswith("matplotlib") for name in results["skipped"]):
+        print("no plots: matplotlib could not be installed")
+    else:
+        subprocess.run([str(peers.PYTHON), "-m", "bench.plots", str(RESULTS), "docs"], cwd=ROOT, check=True)
+    print("written: docs/benchmarks.md, docs/benchmark-history.csv, docs/bench-*.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""A planar chain of N rods: does a step cost O(N), and does deriving cost the same for every N?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine import integrate
+from mechsim.initial import assemble
+from mechsim.kernel.system import System
+from mechsim.model import build
+from mechsim.spec import parse
+from mechsim.structure import analyse
+
+ROOT = Path(__file__).parent.parent
+LENGTHS = (10, 100, 1000)
+TOLERANCE = 1e-10
+
+
+def text(rods: int) -> str:
+    """A chain of rods of 0.1 m, hung at P0 and let go from the horizontal."""
+    names = ", ".join(f"P{i}P{i + 1}" for i in range(rods))
+    places = "\n".join(f"    P{i}: [{i}*l, 0]" for i in range(1, rods + 1))
+    return f"""Title: Chain of {rods} rods
+PhysicalParams: {{l: 0.1, m: 0.1}}
+Dimension: 2
+PartData:
+  Fixed: {{P0: []}}
+  Rigids:
+    ? {names}
+    : {{Geom: [[l]], Dyna: [[l/2], m, m*l**2/12]}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+ProblemData:
+  t0: 0
+  tend: 0.1
+  positions:
+{places}
+"""
+
+
+def steps(rods: int) -> dict[str, Any]:
+    """Time per step, the best of three runs of the same length in time."""
+    spec = parse(text(rods), f"chain{rods}.yaml")
+    begun = time.perf_counter()
+    mechanism = build(spec)
+    start = assemble(mechanism, System(mechanism), spec.problem)
+    structure = analyse(start.system)
+    prepared = time.perf_counter() - begun
+    per_step = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        solution = integrate(start.system, structure, start, tend=0.1, tolerance=TOLERANCE, order=None, keep="steps")
+        per_step.append((time.perf_counter() - begun) / solution.statistics["steps"])
+    row = {"rods": rods, "steps": int(solution.statistics["steps"]), "seconds_per_step": min(per_step)}
+    print(f"  {rods:5d} rods: {1e6 * row['seconds_per_step']:9.1f} us per step, {row['steps']} steps", flush=True)
+    return row | {"preparing": prepared}
+
+
+def exponent(rows: list[dict[str, Any]]) -> float:
+    """The fitted p of seconds per step ~ N^p."""
+    logs = np.log([[row["rods"], row["seconds_per_step"]] for row in rows])
+    return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+
+
+def deriving(rods: int) -> float:
+    """Seconds of deriving in a fresh process with an empty cache: the whole, minus the same with the cache full."""
+    program = (
+        "import sys, time; from mechsim.spec import parse; from mechsim.model import build;"
+        "from mechsim.kernel.system import System; from bench.chain import text;"
+        "mechanism = build(parse(text(int(sys.argv[1]))));"
+        "begun = time.perf_counter(); System(mechanism); print(time.perf_counter() - begun)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-c", program, str(rods)]
+        environment = os.environ | {"XDG_CACHE_HOME": cache}
+        cold, warm = (
+            float(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout)
+            for _ in range(2)
+        )
+    print(f"  {rods:5d} rods: deriving {cold - warm:.2f} s (cold {cold:.2f} s, cache full {warm:.2f} s)", flush=True)
+    return cold - warm

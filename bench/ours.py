@@ -1,0 +1,130 @@
+"""Our runs: the Andrews mechanism scored as the peers are, and the experiments of the seed's figures 5-9."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from bench.andrews import angles_of_points, digits
+from mechsim.engine import integrate
+from mechsim.initial import assemble
+from mechsim.kernel.system import System
+from mechsim.model import build
+from mechsim.spec import read
+from mechsim.structure import analyse
+
+SPECS = Path(__file__).parent.parent / "specs"
+TOLERANCES = tuple(10.0**-k for k in range(3, 15))
+FIGURE_TOLERANCES = tuple(10.0**-k for k in range(4, 14))  # seed 001, section 4.6
+FIGURE_ORDER = 17
+ENERGY_TOLERANCES = (1e-8, 1e-10, 1e-12)
+ENERGY_POINTS = 400  # points a curve shows: more cannot be seen
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One experiment of the seed: which figure, which file, how long, and what its digits are judged on."""
+
+    key: str
+    title: str
+    file: str
+    end: float
+    owners: tuple[str, ...]
+    velocities: bool
+
+
+FIGURES = (
+    Figure("mechanism1a", "Mechanism1a, t = 200 (figure 5)", "mechanism1a.yaml", 200.0, ("C", "D", "F"), True),
+    Figure("mechanism1b", "Mechanism1b, t = 20 (figure 6)", "mechanism1b.yaml", 20.0, ("C", "D", "F"), True),
+    Figure("andrews", "Andrews, t = 0.03 (figure 8)", "andrews.yaml", 0.03, ("E", "F", "G", "H", "OF"), False),
+    Figure("andrews1", "Andrews, t = 1 (figure 9)", "andrews.yaml", 1.0, ("E", "F", "G", "H", "OF"), False),
+)
+
+
+class Prepared:
+    """A mechanism file made ready: what is left is the integration."""
+
+    def __init__(self, file: str):
+        spec = read(SPECS / file)
+        mechanism = build(spec)
+        self.start = assemble(mechanism, System(mechanism), spec.problem)
+        self.system = self.start.system
+        self.structure = analyse(self.system)
+
+    def run(self, end: float, tolerance: float, order: int | None = None) -> tuple[Any, float]:
+        """The solution and the seconds of the whole call."""
+        begun = time.perf_counter()
+        solution = integrate(
+            self.system, self.structure, self.start, tend=end, tolerance=tolerance, order=order, keep="steps"
+        )
+        return solution, time.perf_counter() - begun
+
+    def columns(self, owners: tuple[str, ...]) -> list[int]:
+        return [i for i, variable in enumerate(self.system.mechanism.variables) if variable.owner in owners]
+
+
+def andrews_angles(prepared: Prepared, q: np.ndarray) -> list[float]:
+    value = {v.label: float(x) for v, x in zip(prepared.system.mechanism.variables, q, strict=True)}
+    points = {name: complex(value[f"{name}_x"], value[f"{name}_y"]) for name in "EFGH"}
+    return angles_of_points(value["theta_OF"], points)
+
+
+def against_digits(repeats: int = 51) -> list[dict[str, Any]]:
+    """Rows as a peer's; `seconds` is the whole call of `integrate`, `kernel` the part spent in compiled code."""
+    prepared = Prepared("andrews.yaml")
+    rows = []
+    for tolerance in TOLERANCES:
+        runs = [prepared.run(0.03, tolerance) for _ in range(repeats)]
+        solution, times = runs[-1][0], [seconds for _, seconds in runs]
+        row = {"peer": "mechsim", "form": "the mechanism file", "setting": f"{tolerance:.0e}", "repeats": repeats}
+        row |= {"digits": round(digits(andrews_angles(prepared, solution.q[-1])), 2), "preparing": 0.0}
+        row |= {"seconds": median(times), "fastest": min(times), "steps": int(solution.statistics["steps"])}
+        row |= {"kernel": median(run.statistics["seconds"] for run, _ in runs)}
+        rows.append(row)
+        print(f"  mechsim {row['setting']:>8s} {row['digits']:6.2f} digits {1e3 * row['seconds']:9.3f} ms", flush=True)
+    return rows
+
+
+def significant_digits(values: np.ndarray, reference: np.ndarray) -> float:
+    """SCD of seed 001, section 4.6."""
+    worst = float(np.max(np.abs((values - reference) / reference)))
+    return -math.log10(max(worst, 1e-17))
+
+
+def energy_curve(prepared: Prepared, solution: Any, tolerance: float) -> dict[str, Any]:
+    """(E_t - E_0)/tol at about ENERGY_POINTS of the steps taken."""
+    t, q, v = solution.t, solution.q, solution.v
+    pick = np.unique(np.linspace(0, len(t) - 1, ENERGY_POINTS).round().astype(int))
+    kinetic, potential = prepared.system.energies(t[pick], q[pick], v[pick])
+    drift = (kinetic + potential - kinetic[0] - potential[0]) / tolerance
+    return {"tolerance": tolerance, "t": t[pick].tolist(), "drift": drift.tolist()}
+
+
+def figure(experiment: Figure) -> dict[str, Any]:
+    """CPU time against digits, and energy error over tolerance against t; the reference is our run at 1e-14."""
+    prepared = Prepared(experiment.file)
+    columns = prepared.columns(experiment.owners)
+
+    def judged(solution: Any) -> np.ndarray:
+        parts = [solution.q[-1][columns]] + ([solution.v[-1][columns]] if experiment.velocities else [])
+        return np.concatenate(parts)
+
+    reference, seconds = prepared.run(experiment.end, 1e-14, FIGURE_ORDER)
+    repeats = max(1, min(7, round(1.0 / seconds)))
+    rows, curves = [], []
+    for tolerance in FIGURE_TOLERANCES:
+        runs = [prepared.run(experiment.end, tolerance, FIGURE_ORDER) for _ in range(repeats)]
+        solution = runs[-1][0]
+        scd = significant_digits(judged(solution), judged(reference))
+        rows.append({"tolerance": tolerance, "digits": scd, "seconds": median(s for _, s in runs)})
+        rows[-1]["steps"] = int(solution.statistics["steps"])
+        if any(math.isclose(tolerance, wanted) for wanted in ENERGY_TOLERANCES):
+            curves.append(energy_curve(prepared, solution, tolerance))
+    print(f"  {experiment.title}: {rows[-1]['digits']:.1f} digits at 1e-13, {rows[-1]['seconds']:.3f} s", flush=True)
+    return {"key": experiment.key, "title": experiment.title, "rows": rows, "energy": curves}

@@ -1,0 +1,29 @@
+"""How a peer script talks: settings in, one JSON line per setting out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
+
+from bench.andrews import digits
+
+Outcome = tuple[Sequence[float], int, float]  # seven angles, steps, seconds of the integration alone
+
+
+def main(peer: str, form: str, prepare: Callable[[str], Any], integrate: Callable[[Any], Outcome]) -> None:
+    """Run every setting of the command line (`repeats setting setting ...`) and print what came out."""
+    repeats, *settings = sys.argv[1:]
+    for setting in settings:
+        begun = time.perf_counter()
+        prepared = prepare(setting)
+        preparing = time.perf_counter() - begun
+        runs = [integrate(prepared) for _ in range(int(repeats))]
+        angles, steps, _ = runs[-1]
+        seconds = [run[2] for run in runs]
+        row = {"peer": peer, "form": form, "setting": setting, "digits": round(digits(angles), 2), "steps": steps}
+        row |= {"seconds": median(seconds), "fastest": min(seconds), "preparing": preparing, "repeats": len(runs)}
+        print(json.dumps(row), flush=True)
