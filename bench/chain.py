@@ -79,7 +79,7 @@ def deriving(rods: int) -> float:
     )
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-c", program, str(rods)]
-        environment = os.environ | {"XDG_CACHE_HOME": cache}
+        environment = os.environ | {"MECHSIM_CACHE": cache}
         cold, warm = (
             float(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout)
             for _ in range(2)

@@ -15,7 +15,7 @@ MECHSIM = str(Path(sys.executable).parent / "mechsim")
 
 
 def seconds(command: list[str], cache: str) -> float:
-    environment = os.environ | {"XDG_CACHE_HOME": cache}
+    environment = os.environ | {"MECHSIM_CACHE": cache}
     begun = time.perf_counter()
     subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
     return time.perf_counter() - begun
