@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -69,20 +70,30 @@ def exponent(rows: list[dict[str, Any]]) -> float:
     return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
 
 
-def deriving(rods: int) -> float:
-    """Seconds of deriving in a fresh process with an empty cache: the whole, minus the same with the cache full."""
-    program = (
-        "import sys, time; from mechsim.spec import parse; from mechsim.model import build;"
-        "from mechsim.kernel.system import System; from bench.chain import text;"
-        "mechanism = build(parse(text(int(sys.argv[1]))));"
-        "begun = time.perf_counter(); System(mechanism); print(time.perf_counter() - begun)"
-    )
-    with tempfile.TemporaryDirectory() as cache:
-        command = [sys.executable, "-c", program, str(rods)]
+DERIVE = """
+import sys, time
+from mechsim.spec import parse
+from mechsim.model import build
+from mechsim.kernel.system import System
+from bench.chain import text
+mechanism = build(parse(text(int(sys.argv[1]))))
+begun = time.perf_counter()
+System(mechanism)
+print(time.perf_counter() - begun)
+"""
+
+
+def deriving(rods: int, repeats: int = 3) -> float:
+    """Seconds of deriving in a fresh process with an empty cache, less the same with the cache full; the median."""
+
+    def seconds(cache: str) -> float:
+        command = [sys.executable, "-c", DERIVE, str(rods)]
         environment = os.environ | {"MECHSIM_CACHE": cache}
-        cold, warm = (
-            float(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout)
-            for _ in range(2)
-        )
-    print(f"  {rods:5d} rods: deriving {cold - warm:.2f} s (cold {cold:.2f} s, cache full {warm:.2f} s)", flush=True)
-    return cold - warm
+        return float(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout)
+
+    taken = []
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            taken.append(seconds(cache) - seconds(cache))
+    print(f"  {rods:5d} rods: deriving {median(taken):.2f} s", flush=True)
+    return median(taken)
