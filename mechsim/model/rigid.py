@@ -63,7 +63,7 @@ def place(triangle: ArrayLike, useful: ArrayLike, reference_points_now: ArrayLik
 def placement_ratio(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> complex:
     """xi with c = a + xi (b - a), vectors read as complex numbers: what `reduce` and `place` become in 2D (3.18)."""
     _, side_b, side_c = placement_coefficients(a, b, c)
-    return -side_b * side_c.conjugate() / (side_c * side_c.conjugate()).real
+    return -side_b / side_c
 
 
 def placement_coefficients(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> tuple[complex, complex, complex]:

@@ -1,0 +1,166 @@
+"""Structural analysis by the signature method (Pryce, BIT 41, 2001): offsets, index, degrees of freedom, blocks.
+
+sigma_ij is the highest derivative of variable j in equation i. A highest-value transversal of it gives the offsets:
+equation i is to be differentiated c_i times, variable j is solved for at derivative d_j (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.errors import AssemblyError, Fault
+
+Integers = NDArray[np.int64]
+
+# How many names an error message lists before it says "and 12 more".
+NAMES_SHOWN = 8
+
+
+class Signed(Protocol):
+    """What the analysis asks of a system: its signature, sparse, and names for rows and columns."""
+
+    @property
+    def labels(self) -> Sequence[str]: ...
+
+    def signature(self) -> tuple[Integers, Integers, Integers]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    equation_offsets: Integers  # c_i, the canonical (smallest) ones
+    variable_offsets: Integers  # d_j
+    assignment: Integers  # the variable each equation is matched with: a highest-value transversal
+    index: int  # the structural index
+    total_dof: int  # sum d - sum c: positions and velocities that may be chosen; what the tableau prints
+    dof: int  # mechanical degrees of freedom, (1.4) of seed 001
+    blocks: tuple[Integers, ...]  # equations to be solved together; each block needs only those before it
+
+
+def analyse(system: Signed) -> Structure:
+    """Offsets and block structure of a square system. Raises AssemblyError if it is structurally singular."""
+    rows, columns, orders = (np.asarray(entries, np.int64) for entries in system.signature())
+    size = len(system.labels)
+    assignment = _transversal(rows, columns, orders, size)
+    if assignment is None:
+        raise AssemblyError(_singularity(rows, columns, system.labels))
+    c, d = canonical_offsets(rows, columns, orders, assignment)
+    leading = d[columns] - c[rows] == orders
+    return Structure(
+        equation_offsets=c,
+        variable_offsets=d,
+        assignment=assignment,
+        index=int(c.max(initial=0)) + int(d.min(initial=1) == 0),
+        total_dof=int(d.sum() - c.sum()),
+        # Only second-order variables have a position to choose: an integrated work (d = 1) is no mechanical freedom.
+        dof=int(np.maximum(d - 1, 0).sum() - np.maximum(c - 1, 0).sum()),
+        blocks=_blocks(rows[leading], columns[leading], assignment),
+    )
+
+
+def canonical_offsets(
+    rows: Integers, columns: Integers, orders: Integers, assignment: Integers
+) -> tuple[Integers, Integers]:
+    """The smallest c >= 0, d with d_j - c_i >= sigma_ij, equal on the transversal: Pryce's fixed-point iteration."""
+    size = len(assignment)
+    on_transversal = assignment[rows] == columns
+    matched_order = np.zeros(size, np.int64)
+    matched_order[rows[on_transversal]] = orders[on_transversal]
+    c = np.zeros(size, np.int64)
+    while True:
+        d = np.zeros(size, np.int64)
+        np.maximum.at(d, columns, orders + c[rows])
+        improved = d[assignment] - matched_order
+        if np.array_equal(improved, c):
+            return c, d
+        c = improved
+
+
+def _transversal(rows: Integers, columns: Integers, orders: Integers, size: int) -> Integers | None:
+    """The column of each row in a transversal of highest total order; None if there is no transversal at all."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    # The matching minimises, and reads a zero as "no edge"; so weights count down to 1.
+    weights = (orders.max(initial=0) + 1 - orders).astype(float)
+    try:
+        row_order, assigned = min_weight_full_bipartite_matching(csr_array((weights, (rows, columns)), (size, size)))
+    except ValueError:
+        return None
+    assignment = np.empty(size, np.int64)
+    assignment[row_order] = assigned
+    return assignment
+
+
+def _blocks(rows: Integers, columns: Integers, assignment: Integers) -> tuple[Integers, ...]:
+    """Strong components of "equation i uses the variable that equation k is matched with", sources first."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = len(assignment)
+    equation_of = np.empty(size, np.int64)
+    equation_of[assignment] = np.arange(size)
+    graph = csr_array((np.ones(len(rows)), (rows, equation_of[columns])), (size, size))
+    count, component = connected_components(graph, directed=True, connection="strong")
+    members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component, minlength=count))[:-1])
+    return tuple(members[k] for k in _dependencies_first(component[rows], component[equation_of[columns]], count))
+
+
+def _dependencies_first(users: Integers, used: Integers, count: int) -> list[int]:
+    """Components ordered so that each comes after all it uses; ties by number."""
+    edges = {(int(user), int(other)) for user, other in zip(users, used, strict=True) if user != other}
+    needs = np.zeros(count, np.int64)
+    users_of: list[list[int]] = [[] for _ in range(count)]
+    for user, other in sorted(edges):
+        needs[user] += 1
+        users_of[other].append(user)
+    order = [k for k in range(count) if needs[k] == 0]
+    for done in order:  # grows while it is read
+        for user in users_of[done]:
+            needs[user] -= 1
+            if needs[user] == 0:
+                order.append(user)
+    return order
+
+
+def _singularity(rows: Integers, columns: Integers, labels: Sequence[str]) -> Fault:
+    """Which equations are too many and which variables nothing determines (Dulmage and Mendelsohn)."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    size = len(labels)
+    pattern = csr_array((np.ones(len(rows)), (rows, columns)), (size, size))
+    column_of = maximum_bipartite_matching(pattern, perm_type="column")
+    row_of = np.full(size, -1)
+    row_of[column_of[column_of >= 0]] = np.flatnonzero(column_of >= 0)
+    too_many = _alternating(pattern, np.flatnonzero(column_of < 0), row_of)
+    too_few = _alternating(csr_array(pattern.T), np.flatnonzero(row_of < 0), column_of)
+    message = (
+        f"the equations cannot determine the motion: too few for {_names(too_few, labels)}, "
+        f"too many in {_names(too_many, labels)}"
+    )
+    hint = "look for a point that carries no mass, or for a joint or fixed point that holds something twice"
+    return Fault(message, None, hint)
+
+
+def _alternating(pattern: object, start: Integers, matched_back: Integers) -> Integers:
+    """All rows reached from unmatched ones along: a nonzero of the row, then the row matched with that column."""
+    indptr, indices = pattern.indptr, pattern.indices  # type: ignore[attr-defined]
+    reached = set(start.tolist())
+    queue = list(reached)
+    for row in queue:
+        for column in indices[indptr[row] : indptr[row + 1]]:
+            following = int(matched_back[column])
+            if following >= 0 and following not in reached:
+                reached.add(following)
+                queue.append(following)
+    return np.array(sorted(reached), np.int64)
+
+
+def _names(indices: Integers, labels: Sequence[str]) -> str:
+    shown = ", ".join(labels[k] for k in indices[:NAMES_SHOWN])
+    return shown if len(indices) <= NAMES_SHOWN else f"{shown} and {len(indices) - NAMES_SHOWN} more"

@@ -1,0 +1,78 @@
+"""Constraints that say nothing new, told apart from positions where constraints only happen to agree.
+
+A redundant constraint follows from others wherever the mechanism goes; it can be left out. At a dead centre the rows of
+C_q are dependent too, but only there: nothing may be left out, and the motion from there is not determined.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechsim.errors import AssemblyError, Fault
+from mechsim.structure.positions import DEPENDENT, Array, Constrained, nearby, scaled_jacobian
+
+# Up to this many constraints a dense factorization is quicker than a sparse one.
+DENSE = 300
+
+
+def redundant_constraints(system: Constrained, t: float, q: Array) -> tuple[int, ...]:
+    """Constraints to leave out at the consistent position q, later rows before earlier ones; usually none.
+
+    Raises AssemblyError where q is a singular position, that is where rows are dependent that elsewhere are not.
+    """
+    if system.m == 0 or (system.m > DENSE and _surely_independent(system, t, q)):
+        return ()
+    here = _dependent_rows(scaled_jacobian(system, t, q)[0])
+    if not here:
+        return ()
+    # The fewest dependent rows seen nearby are the ones that are dependent everywhere.
+    elsewhere = [_dependent_rows(scaled_jacobian(system, t, near)[0]) for near in nearby(system, t, q)]
+    if len(min(elsewhere, key=len, default=here)) < len(here):
+        raise AssemblyError(_singular_position(system, here))
+    return tuple(here)
+
+
+def _dependent_rows(jacobian: Array) -> list[int]:
+    """Rows that depend on rows before them: Gram-Schmidt in row order, orthogonalised twice for safety."""
+    basis = np.zeros_like(jacobian)
+    dependent: list[int] = []
+    for i, row in enumerate(jacobian):
+        known = basis[: i - len(dependent)]
+        rest = row - known.T @ (known @ row)
+        rest -= known.T @ (known @ rest)
+        length = np.linalg.norm(rest)
+        if length <= DEPENDENT:
+            dependent.append(i)
+        else:
+            basis[len(known)] = rest / length
+    return dependent
+
+
+def _surely_independent(system: Constrained, t: float, q: Array) -> bool:
+    """A sparse factorization of J J^T with no small pivot. A small pivot proves nothing; the dense way then decides."""
+    from scipy.sparse import csc_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    rows, columns, values = system.constraint_jacobian(t, q)
+    jacobian = csc_array((values * np.asarray(system.scales)[columns], (rows, columns)), (system.m, system.n))
+    lengths = np.sqrt((jacobian**2).sum(axis=1))
+    if not lengths.all():
+        return False
+    jacobian = diags_array(1 / lengths) @ jacobian
+    try:
+        factors = splu(csc_array(jacobian @ jacobian.T), diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:  # exactly singular
+        return False
+    return bool(np.abs(factors.U.diagonal()).min() > DEPENDENT)
+
+
+def _singular_position(system: Constrained, rows: list[int]) -> Fault:
+    owners = [(element.owner, element.mark) for element in system.mechanism.elements for _ in element.multipliers]
+    labels = list(system.mechanism.multipliers)
+    concerned = [owners[labels.index(system.labels[system.n + row])] for row in rows]
+    names = ", ".join(dict.fromkeys(owner for owner, _ in concerned))
+    message = (
+        f"the mechanism starts in a singular position (a dead centre): there the constraints of {names} "
+        "follow from the others, and more than one motion is possible"
+    )
+    return Fault(message, concerned[0][1], "start a little beside this position")
