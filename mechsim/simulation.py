@@ -32,11 +32,13 @@ class Prepared:
 
     spec: MechSpec
     mechanism: Mechanism
-    structure: Any
+    complete: Any  # the system with all constraints
     start: Any
+    structure: Any
 
     @property
     def system(self) -> Any:
+        """The system that is integrated: without redundant constraints."""
         return self.start.system
 
     @property
@@ -77,7 +79,7 @@ def simulate(
     spec = adjust(read(source, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
     prepared = prepare(spec)
     solution = follow(prepared)
-    motion = Motion(solution, prepared.facts)
+    motion = Motion(solution, prepared.facts, prepared.complete)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     if solution.status != "finished":
@@ -138,7 +140,7 @@ def prepare(spec: MechSpec) -> Prepared:
     system = System(mechanism)
     start = assemble(mechanism, system, spec.problem, branch=spec.problem.branch)
     structure = analyse(start.system)
-    return Prepared(spec, mechanism, structure, start)
+    return Prepared(spec, mechanism, system, start, structure)
 
 
 def follow(

@@ -55,11 +55,15 @@ class State(Mapping[str, Array]):
 
 
 class Motion:
-    """A solved motion. `facts` are the title, spec text, settings and version that its files carry."""
+    """A solved motion. `facts` are the title, spec text, settings and version that its files carry.
 
-    def __init__(self, solution: Any, facts: Mapping[str, Any]):
+    `complete` is the system with all constraints, also those the engine left out as redundant.
+    """
+
+    def __init__(self, solution: Any, facts: Mapping[str, Any], complete: Any = None):
         self.solution = solution
         self.system = solution.system
+        self.complete = complete or solution.system
         self.mechanism: Mechanism = solution.system.mechanism
         self.facts = dict(facts)
 
@@ -89,7 +93,7 @@ class Motion:
     @cached_property
     def trajectory(self) -> Trajectory:
         """The table of the steps taken, every column."""
-        return tabulate(self.solution, self.facts)
+        return tabulate(self.solution, self.complete, self.facts)
 
     @property
     def certificate(self) -> Certificate:
@@ -99,7 +103,7 @@ class Motion:
 
     def sampled(self, times: Array) -> Trajectory:
         """The table at times of your choice, from dense output."""
-        return tabulate(self.solution, self.facts, np.asarray(times, float))
+        return tabulate(self.solution, self.complete, self.facts, np.asarray(times, float))
 
     def to_pandas(self) -> pandas.DataFrame:
         """The steps taken as a pandas DataFrame."""
@@ -121,9 +125,9 @@ class Motion:
         return f"<Motion of {self.mechanism.title!r}, t = {self.t[0]:g} to {self.t[-1]:g}, {self.status}>"
 
 
-def tabulate(solution: Any, facts: Mapping[str, Any], times: Array | None = None) -> Trajectory:
+def tabulate(solution: Any, complete: Any, facts: Mapping[str, Any], times: Array | None = None) -> Trajectory:
     """The table of a solution, at `times` or at the steps taken, with its certificate and polynomials."""
-    monitor = Monitor(solution.system)
+    monitor = Monitor(complete)
     if times is None:
         wide = monitor.observe(solution.t, solution.q, solution.v)
     else:

@@ -22,7 +22,7 @@ CHUNK = 4096  # rows sampled at once: bounds the memory of a large table
 
 
 class Recorder:
-    """The engine's observer of `mechsim run`. `target` is a path, or "-" for standard output."""
+    """The engine's observer of `mechsim run`. `system` has all constraints; `target` "-" is standard output."""
 
     def __init__(
         self, system: Any, layout: Layout, target: str, facts: Mapping[str, Any], outfile: OutFile, sampled: bool
@@ -30,6 +30,7 @@ class Recorder:
         self.system, self.layout, self.target, self.facts, self.outfile = system, layout, target, facts, outfile
         self.sampled = sampled
         self.monitor = Monitor(system)
+        self.reached: float | None = None  # the time of the last row seen
         # Rows of steps are a safety net when samples are wanted; standard output must not see them.
         self.journal = None if sampled and target == "-" else self._journal("partial")
 
@@ -37,6 +38,8 @@ class Recorder:
         wide = self.monitor.observe(batch.t, batch.q, batch.v)
         if self.journal:
             self.journal.append(self.layout.table(wide))
+        if len(batch.t):
+            self.reached = float(batch.t[-1])
 
     def finish(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
         """Give the file its name. Returns it with the certificate and the number of rows written."""
@@ -71,7 +74,7 @@ class Recorder:
         self.journal = samples
 
     def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
-        trajectory = tabulate(solution, self.facts, times)
+        trajectory = tabulate(solution, self.system, self.facts, times)
         path = save(trajectory, self.target)
         if self.journal:
             self.journal.discard()

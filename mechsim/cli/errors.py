@@ -1,0 +1,57 @@
+"""How failures are said: `file:line:column: error: what` and a hint, on standard error; JSON too when asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import click
+
+from mechsim.errors import Fault, MechsimError
+
+
+def colour(stream: object = None) -> bool:
+    """Whether to colour what is written to `stream`: only for a terminal, and never against NO_COLOR."""
+    stream = stream or sys.stderr
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(getattr(stream, "isatty", lambda: False)())
+
+
+def say(text: str) -> None:
+    """A line on standard error."""
+    click.echo(text, err=True, color=colour())
+
+
+def note(text: str) -> None:
+    """Something a person should know, though it is no error."""
+    say(click.style("note: ", fg="cyan") + text)
+
+
+def show(error: MechsimError, *, as_json: bool) -> None:
+    """Every fault, one after the other; as JSON also on standard output, where a program waits for it."""
+    for fault in error.faults:
+        _show_fault(fault)
+    if as_json:
+        faults = [_as_dict(fault) for fault in error.faults]
+        click.echo(json.dumps({"status": "error", "exit_code": error.exit_code, "faults": faults}))
+
+
+def show_unexpected(error: Exception, *, as_json: bool) -> None:
+    """A bug of ours: one line, and how to see more."""
+    message = f"unexpected {type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
+    hint = "this is a bug of mechsim; run with --debug to see where"
+    show(MechsimError(Fault(message, hint=hint)), as_json=as_json)
+
+
+def _show_fault(fault: Fault) -> None:
+    where = click.style(f"{fault.mark}: ", bold=True) if fault.mark else ""
+    say(f"{where}{click.style('error: ', fg='red', bold=True)}{fault.message}")
+    if fault.hint:
+        say(f"  {click.style('hint: ', fg='cyan')}{fault.hint}")
+
+
+def _as_dict(fault: Fault) -> dict[str, object]:
+    place = {"file": fault.mark.file, "line": fault.mark.line, "column": fault.mark.column} if fault.mark else {}
+    return {"message": fault.message, "hint": fault.hint, **place}

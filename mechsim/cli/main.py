@@ -1,0 +1,107 @@
+"""The command `mechsim`: words in, exit code out. Commands live in modules of their own, imported when called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from mechsim import __version__
+from mechsim.errors import MechsimError
+
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
+EXIT_CODES = "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 130 interrupted."
+
+# Every command and the module that holds it; `--help` lists them without importing any.
+COMMANDS = {
+    "run": "Simulate a mechanism and write its motion.",
+    "check": "Degrees of freedom, index and structure, without simulating.",
+    "assemble": "Find a consistent start and show it.",
+    "schema": "Print the JSON Schema of mechanism files.",
+    "version": "Print versions of mechsim and what it stands on.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, so that help is instant."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"mechsim.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            self._refuse(context, args[0])
+        return super().resolve_command(context, args)
+
+    def _refuse(self, context: click.Context, word: str) -> NoReturn:
+        if word.endswith((".yaml", ".yml")):
+            context.fail(f"No such command '{word}'. To simulate the file: mechsim run {word}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(word, COMMANDS, n=1)
+        context.fail(f"No such command '{word}'." + (f" Did you mean {near[0]}?" if near else ""))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"\b\nExample:\n  mechsim run specs/andrews.yaml -o out.csv\n\n{EXIT_CODES}",
+)
+@click.version_option(__version__, prog_name="mechsim", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Mechanisms written as text, their motion to the last digits.
+
+    Write a mechanism in YAML, then let it move: "mechsim COMMAND --help" says more.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code; no traceback unless --debug asks for one."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(_guarded(words))
+
+
+def _guarded(words: list[str]) -> int:
+    from mechsim.cli import errors
+
+    try:
+        result = cli.main(words, prog_name="mechsim", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        errors.say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MechsimError as error:
+        if "--debug" in words:
+            raise
+        errors.show(error, as_json="--json" in words)
+        return error.exit_code
+    except Exception as error:
+        if "--debug" in words:
+            raise
+        errors.show_unexpected(error, as_json="--json" in words)
+        return 1

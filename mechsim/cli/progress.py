@@ -1,0 +1,49 @@
+"""A progress bar for those who watch: on a terminal only, and only when a run lasts."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 0.5  # seconds; a bar that flashes by only disturbs
+
+
+class Progress:
+    """An observer of the engine that draws how far time has come, with the time left, on standard error."""
+
+    def __init__(self, t0: float, tend: float, *, quiet: bool):
+        self.t0, self.tend = t0, tend
+        self.enabled = not quiet and sys.stderr.isatty()
+        self.began = time.perf_counter()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __call__(self, batch: Any) -> None:
+        if not self.enabled:
+            return
+        if self.bar is None and time.perf_counter() - self.began > PATIENCE:
+            self._draw()
+        if self.bar is not None and len(batch.t):
+            now = float(batch.t[-1])
+            self.bar.update(self.task, completed=now - self.t0, now=f"t = {now:.4g}")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def _draw(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("{task.fields[now]}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self.task = self.bar.add_task("", total=self.tend - self.t0, now="")
+        self.bar.start()

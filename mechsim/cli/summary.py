@@ -1,0 +1,176 @@
+"""What a run says at its end: the mechanism, the certificate, the file, and where everything is now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mechsim.cli import tables
+
+if TYPE_CHECKING:
+    from mechsim.result import Agreement, Certificate
+    from mechsim.simulation import Prepared
+
+MOST_ROWS_SHOWN = 12  # of the end state; the file has the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything the summary of a finished run tells."""
+
+    prepared: Prepared
+    solution: Any
+    certificate: Certificate
+    path: str
+    rows: int
+    columns: int
+    second_tolerance: float | None = None
+    agreements: Sequence[Agreement] = ()
+    seconds: float = 0.0
+
+    def verified(self, tolerance: float, agreements: Sequence[Agreement]) -> Outcome:
+        return replace(self, second_tolerance=tolerance, agreements=agreements)
+
+    def timed(self, seconds: float) -> Outcome:
+        return replace(self, seconds=seconds)
+
+
+def show(outcome: Outcome, *, err: bool) -> None:
+    """The summary for people."""
+    prepared = outcome.prepared
+    if prepared.spec.solver.show_signature:
+        from mechsim.structure import tableau
+
+        print_text(tableau(prepared.system, prepared.structure), err=err)
+    tables.heading(prepared.spec.title, err=err)
+    tables.facts([*_mechanism(outcome), *_certificate(outcome.certificate), *_file(outcome)], err=err)
+    _show_end(outcome, err)
+    if outcome.agreements:
+        _show_agreement(outcome, err)
+
+
+def print_text(text: str, *, err: bool = False) -> None:
+    import click
+
+    click.echo(text, err=err)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 constraint`, `2 constraints`, `2 degrees of freedom`."""
+    head, space, tail = noun.partition(" ")
+    return f"{number} {head}{'' if number == 1 else 's'}{space}{tail}"
+
+
+def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
+    system, structure, problem = outcome.prepared.system, outcome.prepared.structure, outcome.prepared.spec.problem
+    figures = outcome.certificate
+    rejected = f" ({figures.rejected} rejected)" if figures.rejected else ""
+    return [
+        (
+            "mechanism",
+            f"{count(system.n, 'coordinate')}, {count(system.m, 'constraint')}, "
+            f"{count(structure.dof, 'degree of freedom')}, index {structure.index}",
+        ),
+        (
+            "motion",
+            f"t = {float(problem.t0):g} to {float(problem.tend):g} in {count(figures.steps, 'step')}{rejected}, "
+            f"order {figures.order}, tolerance {figures.tolerance:g}",
+        ),
+        ("time", f"{_duration(figures.seconds)} to integrate, {_duration(outcome.seconds)} in all"),
+    ]
+
+
+def _certificate(figures: Certificate) -> list[tuple[str, str]]:
+    return [
+        ("energy", f"kept to {figures.energy_drift:.1e} of its largest term, {figures.largest_energy:.4g} J"),
+        ("constraints", f"met to {figures.position_residual:.1e} of the size, {figures.size:.4g} m"),
+        ("their rates", f"met to {figures.velocity_residual:.1e} of the peak speed, {figures.peak_speed:.4g} m/s"),
+    ]
+
+
+def _file(outcome: Outcome) -> list[tuple[str, str]]:
+    if outcome.path == "-":
+        return []
+    return [("file", f"{_short(outcome.path)}: {count(outcome.rows, 'row')}, {count(outcome.columns, 'column')}")]
+
+
+def _short(path: str) -> str:
+    """A path as the user would type it."""
+    import os
+
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1.0:
+        return f"{seconds * 1000:.3g} ms"
+    return f"{seconds:.3g} s" if seconds < 120.0 else f"{seconds / 60.0:.3g} min"
+
+
+def _show_end(outcome: Outcome, err: bool) -> None:
+    """Where every point is at the end, and how it moves."""
+    rows = end_rows(outcome)
+    tend = float(outcome.solution.t[-1])
+    columns = [f"at t = {tend:g}", "x", "y", "x_dot", "y_dot"]
+    tables.table(columns, rows[:MOST_ROWS_SHOWN], right=(1, 2, 3, 4), err=err)
+    if len(rows) > MOST_ROWS_SHOWN:
+        print_text(f"  and {len(rows) - MOST_ROWS_SHOWN} more", err=err)
+
+
+def end_rows(outcome: Outcome) -> list[list[str]]:
+    mechanism, q, v = outcome.prepared.mechanism, outcome.solution.q[-1], outcome.solution.v[-1]
+    rows = []
+    for point, slots in mechanism.points.items():
+        if all(slot >= 0 for slot in slots):
+            rows.append([point, *(f"{values[slot]:.10g}" for values in (q, v) for slot in slots)])
+    for index, variable in enumerate(mechanism.variables):
+        if variable.kind != "position":
+            rows.append([variable.label, f"{q[index]:.10g}", "", f"{v[index]:.10g}", ""])
+    return rows
+
+
+def _show_agreement(outcome: Outcome, err: bool) -> None:
+    columns = [f"digits shared with tolerance {outcome.second_tolerance:g}", "at the end", "throughout"]
+    rows = [[each.quantity, f"{each.at_end:.1f}", f"{each.throughout:.1f}"] for each in outcome.agreements]
+    tables.table(columns, rows, right=(1, 2), err=err)
+
+
+def as_json(outcome: Outcome) -> str:
+    """The summary for programs: one JSON object."""
+    prepared, solution = outcome.prepared, outcome.solution
+    labels = [variable.label for variable in prepared.mechanism.variables]
+    summary: dict[str, Any] = {
+        "status": solution.status,
+        "exit_code": 0,
+        "title": prepared.spec.title,
+        "spec": prepared.spec.path,
+        "version": prepared.facts["version"],
+        "settings": prepared.facts["settings"],
+        "coordinates": prepared.system.n,
+        "constraints": prepared.system.m,
+        "dof": int(prepared.structure.dof),
+        "index": int(prepared.structure.index),
+        "redundant": [prepared.complete.labels[prepared.complete.n + row] for row in prepared.start.redundant],
+        "notes": list(prepared.start.notes),
+        "certificate": outcome.certificate.as_dict(),
+        "statistics": {name: _plain(value) for name, value in solution.statistics.items()},
+        "seconds": outcome.seconds,
+        "output": outcome.path,
+        "rows": outcome.rows,
+        "end": {
+            "t": float(solution.t[-1]),
+            "positions": dict(zip(labels, map(float, solution.q[-1]), strict=True)),
+            "velocities": dict(zip(labels, map(float, solution.v[-1]), strict=True)),
+        },
+    }
+    if outcome.second_tolerance is not None:
+        digits = {each.quantity: [each.at_end, each.throughout] for each in outcome.agreements}
+        summary["verify"] = {"tol": outcome.second_tolerance, "digits": digits}
+    return json.dumps(summary)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,57 @@
+"""Tables for people: drawn by rich on a terminal, plain aligned text in a pipe (rich then costs nothing)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from mechsim.cli.errors import colour
+
+Row = Sequence[str]
+
+
+def heading(text: str, *, err: bool = False) -> None:
+    click.echo(click.style(text, bold=True), err=err, color=colour(sys.stderr if err else sys.stdout))
+
+
+def facts(rows: Sequence[tuple[str, str]], *, err: bool = False) -> None:
+    """Names and what they are, one per line."""
+    stream = sys.stderr if err else sys.stdout
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, text in rows:
+        click.echo(f"  {click.style(name.ljust(width), dim=True)}  {text}", err=err, color=colour(stream))
+
+
+def table(columns: Row, rows: Sequence[Row], *, right: Sequence[int] = (), err: bool = False) -> None:
+    """Rows under column names; the columns listed in `right` are numbers and aligned to the right."""
+    stream = sys.stderr if err else sys.stdout
+    if stream.isatty():
+        _rich_table(columns, rows, right, err)
+    else:
+        _plain_table(columns, rows, right, err)
+
+
+def _plain_table(columns: Row, rows: Sequence[Row], right: Sequence[int], err: bool) -> None:
+    widths = [max(len(row[index]) for row in (columns, *rows)) for index in range(len(columns))]
+    for row in (columns, *rows):
+        cells = (
+            text.rjust(width) if index in right else text.ljust(width)
+            for index, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        click.echo(f"  {'  '.join(cells)}".rstrip(), err=err)
+
+
+def _rich_table(columns: Row, rows: Sequence[Row], right: Sequence[int], err: bool) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for index, name in enumerate(columns):
+        drawn.add_column(Text(name), justify="right" if index in right else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console(stderr=err, highlight=False).print(drawn)
