@@ -1,0 +1,212 @@
+"""Expressions: text to a whitelisted tree, evaluated by walking it. Nothing is ever handed to Python's `eval`.
+
+The tree does not know floats: `Expression.evaluate` takes the values of names and a table of functions, so the
+same expression can be evaluated with `math` here, or with time and state traced by JAX elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.suggest import did_you_mean
+
+# Longer or deeper than any formula a person writes; low enough that neither Python's parser nor our walk overflows.
+MAX_LENGTH = 1000
+MAX_DEPTH = 120
+
+# The key of power is "**", because a traced value needs another power than a float does.
+MATH: Mapping[str, Callable[..., Any]] = {
+    "**": math.pow, "abs": abs, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
+    "sin": math.sin, "cos": math.cos, "tan": math.tan,
+    "asin": math.asin, "acos": math.acos, "atan": math.atan, "atan2": math.atan2,
+    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh,
+}  # fmt: skip
+ARITY = {name: 2 if name == "atan2" else 1 for name in MATH if name != "**"}
+CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}  # a parameter of the same name wins
+
+BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
+
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# Python refuses 010; people and other YAML tools write it. Zeros are blanked, so that columns stay.
+LEADING_ZEROS = re.compile(r"(?<![\w.])(?<![eE][+-])0+(?=\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed expression. `names` are the names it needs a value for, constants included, in order of appearance."""
+
+    text: str
+    mark: Mark
+    tree: ast.expr
+    names: tuple[str, ...]
+
+    def evaluate(self, environment: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]] = MATH) -> Any:
+        """The value, given that of every name that is no constant. Raises SpecError at the column of the culprit."""
+        return self._value(self.tree, environment, functions)
+
+    def place(self, name: str) -> Mark:
+        """Where `name` first stands."""
+        return next(self._place(n) for n in ast.walk(self.tree) if isinstance(n, ast.Name) and n.id == name)
+
+    def _value(self, node: ast.expr, environment: Mapping[str, Any], functions: Mapping[str, Any]) -> Any:
+        if isinstance(node, ast.Constant):
+            return self._checked(node, float, node.value)
+        if isinstance(node, ast.Name):
+            return environment[node.id] if node.id in environment else CONSTANTS[node.id]
+        operands = [self._value(child, environment, functions) for child in _operands(node)]
+        return self._checked(node, _operation(node, functions), *operands)
+
+    def _checked(self, node: ast.expr, function: Callable[..., Any], *operands: Any) -> Any:
+        try:
+            value = function(*operands)
+        except ZeroDivisionError:
+            raise SpecError(Fault(f"division by zero in {self._shown(node)}", self._place(node))) from None
+        except OverflowError:
+            raise self._overflow(node) from None
+        except ValueError:
+            shown = ", ".join(f"{operand:.6g}" for operand in operands)
+            message = f"{self._shown(node)} is not defined for {shown}"
+            raise SpecError(Fault(message, self._place(node))) from None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self._overflow(node)
+        return value
+
+    def _overflow(self, node: ast.expr) -> SpecError:
+        hint = "the largest double is about 1.8e308"
+        return SpecError(Fault(f"{self._shown(node)} is too large for a number", self._place(node), hint))
+
+    def _shown(self, node: ast.expr) -> str:
+        return f"`{ast.get_source_segment(_readable(self.text), node) or self.text.strip()}`"
+
+    def _place(self, node: ast.expr) -> Mark:
+        text = _readable(self.text)
+        shift = len(self.text) - len(self.text.lstrip())
+        # ast counts UTF-8 bytes, editors count characters
+        column = len(text.encode()[: node.col_offset].decode(errors="ignore"))
+        return Mark(self.mark.file, self.mark.line, self.mark.column + shift + column)
+
+
+def parse_expression(text: str, mark: Mark) -> Expression:
+    """Parse `text`, which stands at `mark`. Raises SpecError when it is no expression of the language."""
+    if len(text) > MAX_LENGTH:
+        hint = "name its pieces in PhysicalParams"
+        raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
+    try:
+        tree = ast.parse(_readable(text), mode="eval").body
+    except SyntaxError as error:
+        raise _syntax_fault(text, mark, error) from None
+    except (RecursionError, MemoryError, ValueError):
+        raise _too_deep(mark) from None
+    expression = Expression(text, mark, tree, ())
+    names = _allowed_names(expression)
+    return Expression(text, mark, tree, tuple(dict.fromkeys(names)))
+
+
+def undefined(expression: Expression, known: Iterable[str]) -> list[Fault]:
+    """A fault for each name of the expression that is neither known nor a constant."""
+    known = set(known)
+    missing = [name for name in expression.names if name not in known and name not in CONSTANTS]
+    return [_undefined_fault(expression, name, known) for name in missing]
+
+
+def normal_name(name: str) -> str:
+    """The name as Python's parser will report it (it folds compatible letters: `ℓ` becomes `l`)."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _readable(text: str) -> str:
+    return LEADING_ZEROS.sub(lambda zeros: " " * len(zeros[0]), text.replace("\n", " ")).lstrip()
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    return [node.operand] if isinstance(node, ast.UnaryOp) else list(getattr(node, "args", []))
+
+
+def _operation(node: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
+    if isinstance(node, ast.BinOp):
+        return functions["**"] if isinstance(node.op, ast.Pow) else BINARY[type(node.op)]
+    if isinstance(node, ast.UnaryOp):
+        return UNARY[type(node.op)]
+    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    return functions[node.func.id]
+
+
+def _allowed_names(expression: Expression) -> list[str]:
+    """The names in the tree; raises SpecError at the first node that the language does not have."""
+    names = []
+    level = [expression.tree]
+    for _ in range(MAX_DEPTH):
+        for node in level:
+            fault = _refusal(expression, node)
+            if fault:
+                raise SpecError(fault)
+            if isinstance(node, ast.Name):
+                names.append(node.id)
+        level = [child for node in level for child in _operands(node)]
+        if not level:
+            return names
+    raise _too_deep(expression.mark)
+
+
+def _refusal(expression: Expression, node: ast.expr) -> Fault | None:
+    """Why this node is not in the language, or None."""
+    if isinstance(node, ast.Constant):
+        known = isinstance(node.value, int | float) and not isinstance(node.value, bool)
+    elif isinstance(node, ast.BinOp):
+        known = type(node.op) in BINARY or isinstance(node.op, ast.Pow)
+    elif isinstance(node, ast.Call):
+        return _call_refusal(expression, node)
+    else:
+        known = isinstance(node, ast.Name) or (isinstance(node, ast.UnaryOp) and type(node.op) in UNARY)
+    if known:
+        return None
+    hint = "powers are written **" if isinstance(getattr(node, "op", None), ast.BitXor) else _LANGUAGE
+    return Fault(f"{expression._shown(node)} is not allowed in an expression", expression._place(node), hint)
+
+
+def _call_refusal(expression: Expression, node: ast.Call) -> Fault | None:
+    place = expression._place(node)
+    if not isinstance(node.func, ast.Name):
+        return Fault(f"{expression._shown(node)} is not allowed in an expression", place, _LANGUAGE)
+    name = node.func.id
+    if name not in ARITY:
+        return Fault(f"there is no function {name}", place, did_you_mean(name, ARITY) or _LANGUAGE)
+    if len(node.args) != ARITY[name] or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        wanted = "one argument" if ARITY[name] == 1 else "two arguments"
+        return Fault(f"{expression._shown(node)}: {name} takes {wanted}", place)
+    return None
+
+
+def _undefined_fault(expression: Expression, name: str, known: set[str]) -> Fault:
+    hint = did_you_mean(name, [*known, *CONSTANTS])
+    if not hint:
+        hint = f"{name} is a function: {name}(...)" if name in ARITY else "define it in PhysicalParams"
+    return Fault(f"{name} is not defined", expression.place(name), hint)
+
+
+def _syntax_fault(text: str, mark: Mark, error: SyntaxError) -> SpecError:
+    shift = len(text) - len(text.lstrip())
+    column = mark.column + shift + max((error.offset or 1) - 1, 0)
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    hint = "write the multiplication: 2*L" if re.match(r"\s*[\d.]+[A-Za-z_(]", text) else ""
+    return SpecError(Fault(f"`{shown}` is not an expression", Mark(mark.file, mark.line, column), hint))
+
+
+def _too_deep(mark: Mark) -> SpecError:
+    return SpecError(Fault("the expression is nested too deeply", mark, "name its pieces in PhysicalParams"))
+
+
+_LANGUAGE = "numbers, parameters, + - * / ** ( ), pi, and the functions " + ", ".join(ARITY)

@@ -1,0 +1,221 @@
+"""The language as one table: every section and key, its shape and meaning. It is the parser and the JSON Schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
+from mechsim.spec.document import Number, StartValue
+from mechsim.spec.expression import ARITY
+from mechsim.spec.names import POINT, point_of, points_of
+from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
+from mechsim.spec.parameters import PARAMETERS
+from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLong
+from mechsim.spec.shapes import FLAG, Between, Quantity, Reading, Schema, Text, Vector, Whole, Word, coordinates
+
+PART = f"({POINT})+"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An initial value: a guess, or `[value, fixed]`."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> StartValue:
+        if not isinstance(node, ListNode):
+            if isinstance(node, TextNode) and node.text == "fixed":
+                hint = "it belongs into the brackets of its value: [[value, fixed], ...]"
+                raise SpecError(Fault(f"{label}: `fixed` stands where a value should", node.mark, hint))
+            return StartValue(Quantity().read(node, reading, label), False)
+        word = node.items[1] if len(node.items) == 2 else None
+        if not isinstance(word, TextNode) or word.text != "fixed":
+            raise SpecError(Fault(f"{label}: a value in brackets must be [value, fixed]", node.mark))
+        return StartValue(Quantity().read(node.items[0], reading, label), True)
+
+    def schema(self) -> Schema:
+        pair = {"type": "array", "prefixItems": [{"$ref": "#/$defs/expression"}, {"const": "fixed"}], "minItems": 2}
+        return {"anyOf": [{"$ref": "#/$defs/expression"}, {**pair, "maxItems": 2}]}
+
+
+@dataclass(frozen=True, slots=True)
+class StartVector:
+    """Initial values of a point's coordinates; missing ones are guessed zero, by the padding rule."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> tuple[StartValue, ...]:
+        return coordinates(node, reading, label, Start().read, _guess)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": Start().schema(), "maxItems": 3}
+
+
+def _guess(number: Number) -> StartValue:
+    return StartValue(number, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """`[D: 2, E: 1]`: columns per coordinate, 1 for values, 2 for values and derivatives; a bare name means 2."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> dict[str, Entry]:
+        items = node.items if isinstance(node, ListNode) else [node]
+        pairs = [pair for item in items for pair in self._pairs(item, label)]
+        return Named(Whole(1, 2), points_of, PART).read(DictNode(node.mark, pairs), reading, label)
+
+    def _pairs(self, item: Node, label: str) -> list[tuple[TextNode, Node]]:
+        if isinstance(item, DictNode):
+            return item.entries
+        if isinstance(item, TextNode) and not item.empty:
+            return [(item, TextNode("2", item.mark))]
+        raise SpecError(Fault(f"{label} must be a list such as [D: 2, E: 1], not {describe(item)}", item.mark))
+
+    def schema(self) -> Schema:
+        pairs = Named(Whole(1, 2), points_of, PART).schema()
+        return {"anyOf": [pairs, {"type": "array", "items": {"anyOf": [pairs, {"type": "string"}]}}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Gravity:
+    """The acceleration of gravity; an empty key switches on the terrestrial one, with +y upward."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> tuple[Number, ...]:
+        if not isinstance(node, TextNode) or not node.empty:
+            return Vector().read(node, reading, label)
+        zeros = (Number(0.0, "0", node.mark),) * (reading.dimension - 1)
+        return (*zeros, Number(-9.80665, "-9.80665", node.mark))
+
+    def schema(self) -> Schema:
+        return {"anyOf": [Vector().schema(), {"type": "null"}]}
+
+
+def _torque_name(name: str, mark: Mark) -> None:
+    for part in name.split("-", 1):
+        points_of(part.strip(), mark)
+
+
+def _force_name(name: str, mark: Mark) -> None:
+    part, dot, point = name.rpartition(".")
+    point_of(point.strip(), mark)
+    if dot:
+        points_of(part.strip(), mark)
+
+
+DYNA = ShortOrLong(
+    {
+        "centroid": Field(Vector(), "local coordinates of the centre of mass", required=True),
+        "mass": Field(Quantity(least=0), "mass, kg", required=True),
+        "inertia": Field(Quantity(least=0), "moment of inertia about the centroid, kg m^2", required=True),
+    }
+)
+RIGID = Record(
+    {
+        "Geom": Field(ListOf(Vector()), "local coordinates of the points after the first, in order", required=True),
+        "Dyna": Field(DYNA, "[centroid, mass, inertia]; without it the part has no mass", may_be_empty=True),
+    }
+)
+SPRING = ShortOrLong(
+    {
+        "k": Field(Quantity(), "stiffness, N/m", required=True),
+        "l": Field(Quantity(least=0), "rest length, m", required=True),
+        "mu": Field(Quantity(least=0), "mass, kg, spread evenly; zero if omitted"),
+    }
+)
+PART_DATA = Record(
+    {
+        "Fixed": Field(Named(Vector(), point_of, POINT), "points fixed in the world: {O: [x, y]}", may_be_empty=True),
+        "Rigids": Field(Named(RIGID, points_of, PART), "rigid parts, named by their points", may_be_empty=True),
+        "Springs": Field(Named(SPRING, points_of, PART), "springs: {AB: [k, l, mu]}", may_be_empty=True),
+        "Particles": Field(Named(Quantity(least=0), point_of, POINT), "particles: {B: mass}, kg", may_be_empty=True),
+        "Collinear": Field(
+            ListOf(Text(rf"^{PART}$", "points written together")),
+            "points that stay on one line: [ABC, DEFG]",
+            may_be_empty=True,
+        ),
+    }
+)
+FORCES = Record(
+    {
+        "Gravity": Field(Gravity(), "acceleration of gravity [g_x, g_y], m/s^2; empty: [0, -9.80665]"),
+        "ConstTorques": Field(
+            Named(Quantity(), _torque_name, f"{PART}(-{PART})?"),
+            "constant torques, N m: on a part {OA: tau}, or between two {AB-OA: tau}",
+            may_be_empty=True,
+        ),
+        "ConstForces": Field(
+            Named(Vector(), _force_name, rf"({PART}\.)?{POINT}"),
+            "constant forces, N: in the world {A: [f_x, f_y]}, or in a part's frame {OA.A: [f_x, f_y]}",
+            may_be_empty=True,
+        ),
+    }
+)
+PROBLEM = Record(
+    {
+        "t0": Field(Quantity(), "start time, s; 0 if omitted"),
+        "tend": Field(Quantity(), "end time, s: `tend: 10`", required=True),
+        "positions": Field(
+            Named(StartVector(), point_of, POINT), "guesses or fixed values of points, m", may_be_empty=True
+        ),
+        "velocities": Field(Named(StartVector(), point_of, POINT), "guesses or fixed values, m/s", may_be_empty=True),
+        "angles": Field(Named(Start(), points_of, PART), "turn angles of rigid parts, rad", may_be_empty=True),
+        "rates": Field(Named(Start(), points_of, PART), "their rates, rad/s", may_be_empty=True),
+        "Branch": Field(Whole(1, 1000), "which way of closing, as `mechsim assemble --all` lists them"),
+    }
+)
+FORMAT = Text(r"^%[-+ #0]*\d{0,3}(\.\d{1,3})?[eEfFgG]$", "a number format such as '% .17e'")
+SOLVER = Record(
+    {
+        "Mode": Field(Word({"solve": "solve"}), "what to do: solve"),
+        "Integration": Field(
+            Record(
+                {
+                    "tol": Field(Between(0, 1), "tolerance per step, relative to the size of the mechanism"),
+                    "order": Field(Whole(3, 60), "order of the Taylor series; chosen from tol if omitted"),
+                }
+            ),
+            "accuracy of the motion",
+            may_be_empty=True,
+        ),
+        "Display": Field(
+            Record({"signature": Field(FLAG, "show the signature matrix before the run")}),
+            "what to show",
+            may_be_empty=True,
+        ),
+        "OutFile": Field(
+            Record(
+                {
+                    "tformat": Field(FORMAT, "format of times"),
+                    "qformat": Field(FORMAT, "format of all other values"),
+                    "points": Field(Columns(), "points to write, with columns per coordinate", may_be_empty=True),
+                    "angles": Field(Columns(), "turn angles to write, with columns", may_be_empty=True),
+                }
+            ),
+            "what is written for people",
+            may_be_empty=True,
+        ),
+    }
+)
+DOCUMENT = Record(
+    {
+        "Title": Field(Text(), "the name of the mechanism"),
+        "Dimension": Field(Whole(2, 3), "2; 3 is not yet supported"),
+        "PhysicalParams": Field(PARAMETERS, "names for numbers and expressions", may_be_empty=True),
+        "PartData": Field(PART_DATA, "the parts: Fixed, Rigids, Springs, Particles, Collinear", required=True),
+        "AppliedForces": Field(FORCES, "gravity, torques, forces", may_be_empty=True),
+        "ProblemData": Field(PROBLEM, "the initial-value problem: t0, tend, positions, ...", required=True),
+        "SolverParams": Field(SOLVER, "how to solve and what to write", may_be_empty=True),
+        "Animation": Field(ANIMATION, "how to draw the motion", may_be_empty=True),
+        "Skeleton": Field(SKELETON, "thickness of drawn parts; may stand inside Animation", may_be_empty=True),
+        "Skels": Field(SKELS, "outlines of drawn parts; may stand inside Animation", may_be_empty=True),
+    }
+)
+
+
+def schema() -> Schema:
+    """A JSON Schema (draft 2020-12) of mechanism files, for editors: completion, hints, first checks."""
+    functions = ", ".join(ARITY)
+    expression = {"type": ["number", "string"], "description": f"a number or an expression; functions: {functions}"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "mechsim mechanism",
+        **DOCUMENT.schema(),
+        "$defs": {"expression": expression},
+    }

@@ -1,0 +1,116 @@
+"""PhysicalParams: expressions that may use each other in any order, as long as they do not run in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.document import Number
+from mechsim.spec.expression import Expression, normal_name, parse_expression, undefined
+from mechsim.spec.nodes import DictNode, Node, TextNode, describe
+from mechsim.spec.records import Named
+from mechsim.spec.shapes import Reading, Schema
+from mechsim.spec.suggest import did_you_mean
+
+OVERRIDES_FILE = "--set"
+
+
+class AsExpression:
+    """Reads to an Expression: its value has to wait until all parameters are known."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> Expression:
+        if not isinstance(node, TextNode) or node.empty:
+            raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
+        return parse_expression(node.text, node.at(0))
+
+    def schema(self) -> Schema:
+        return {"$ref": "#/$defs/expression"}
+
+
+def check_parameter_name(name: str, mark: Mark) -> None:
+    """Raises SpecError for a name that no expression could use."""
+    from keyword import iskeyword
+
+    if not name.isidentifier():
+        hint = "a parameter is a letter followed by letters, digits and _"
+        raise SpecError(Fault(f"`{name}` is not a name for a parameter", mark, hint))
+    if iskeyword(name) or name == "fixed":
+        raise SpecError(Fault(f"{name} is a reserved word", mark, f"call it {name}_"))
+
+
+PARAMETERS = Named(AsExpression(), check_parameter_name, r"[^\W\d]\w*")
+
+
+def resolve(node: Node | None, overrides: Mapping[str, str], reading: Reading) -> dict[str, Number]:
+    """Evaluate all parameters into `reading.environment`; those that cannot be are put into `reading.broken`."""
+    entries = reading.attempt(PARAMETERS.read, node or DictNode(Mark("", 1, 1)), reading, "PhysicalParams") or {}
+    expressions: dict[str, Expression] = {}
+    for entry in entries.values():
+        name = normal_name(entry.name)
+        if entry.value is None:
+            reading.broken.add(name)
+        elif name in expressions:
+            reading.fault(f"PhysicalParams defines {name} twice", entry.mark)
+        else:
+            expressions[name] = entry.value
+    _override(expressions, overrides, reading)
+    _refuse_undefined(expressions, reading)
+    for name in _order(expressions, reading):
+        _evaluate(name, expressions[name], reading)
+    values = reading.environment
+    return {name: Number(values[name], e.text, e.mark) for name, e in expressions.items() if name in values}
+
+
+def _override(expressions: dict[str, Expression], overrides: Mapping[str, str], reading: Reading) -> None:
+    for name, text in overrides.items():
+        if name not in expressions and name not in reading.broken:
+            hint = did_you_mean(name, expressions) or "only parameters of the file can be set"
+            reading.fault(f"there is no parameter {name}", Mark(OVERRIDES_FILE, 1, 1), hint)
+            continue
+        # as if the text `NAME=EXPR` were a file of its own
+        expression = reading.attempt(parse_expression, str(text), Mark(OVERRIDES_FILE, 1, len(name) + 2))
+        if expression is not None:
+            expressions[name] = expression
+            reading.broken.discard(name)
+
+
+def _refuse_undefined(expressions: dict[str, Expression], reading: Reading) -> None:
+    known = expressions.keys() | reading.broken
+    for name, expression in expressions.items():
+        faults = undefined(expression, known)
+        if faults:
+            reading.faults.extend(faults)
+            reading.broken.add(name)
+
+
+def _order(expressions: dict[str, Expression], reading: Reading) -> list[str]:
+    """The parameters, each after those it uses. Circles are reported and left out."""
+    graph = {name: [used for used in e.names if used in expressions] for name, e in expressions.items()}
+    while True:
+        try:
+            return list(TopologicalSorter(graph).static_order())
+        except CycleError as error:
+            _report_circle(error.args[1][-2::-1], expressions, reading)
+            graph = {
+                name: [used for used in names if used not in reading.broken]
+                for name, names in graph.items()
+                if name not in reading.broken
+            }
+
+
+def _report_circle(circle: list[str], expressions: dict[str, Expression], reading: Reading) -> None:
+    first = circle.index(min(circle, key=list(expressions).index))
+    circle = circle[first:] + circle[:first]
+    message = "parameters depend on each other in a circle: " + " -> ".join([*circle, circle[0]])
+    reading.fault(message, expressions[circle[0]].mark, f"give one of them a value that does not use {circle[0]}")
+    reading.broken.update(circle)
+
+
+def _evaluate(name: str, expression: Expression, reading: Reading) -> None:
+    needs_broken = any(used in reading.broken for used in (name, *expression.names))
+    value = None if needs_broken else reading.attempt(expression.evaluate, reading.environment)
+    if value is None:
+        reading.broken.add(name)
+    else:
+        reading.environment[name] = value

@@ -1,0 +1,155 @@
+"""PartData after reading: the parts, checked one by one and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mechsim.errors import Mark
+from mechsim.spec.document import Collinear, FixedPoint, Number, Particle, Rigid, Spring, Vector
+from mechsim.spec.names import points_of
+from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode
+from mechsim.spec.records import Entry
+from mechsim.spec.shapes import Reading
+from mechsim.spec.suggest import did_you_mean, listed
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts, and the names that other sections may use (also of parts whose data were faulty)."""
+
+    fixed: dict[str, FixedPoint] = field(default_factory=dict)
+    rigids: list[Rigid] = field(default_factory=list)
+    springs: list[Spring] = field(default_factory=list)
+    particles: list[Particle] = field(default_factory=list)
+    collinear: list[Collinear] = field(default_factory=list)
+    fixed_names: set[str] = field(default_factory=set)
+    rigid_points: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    spring_points: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    on_parts: set[str] = field(default_factory=set)
+
+    def known_point(self, point: str, mark: Mark, user: str, reading: Reading) -> bool:
+        """Whether a part has this point, or it is fixed; records a fault if not."""
+        known = self.on_parts | self.fixed_names
+        if point in known:
+            return True
+        hint = did_you_mean(point, sorted(known)) or f"the points are {listed(sorted(known))}"
+        reading.fault(f"{user} uses the point {point}, which no part has", mark, hint)
+        return False
+
+    def known_rigid(self, part: str, mark: Mark, user: str, reading: Reading) -> bool:
+        """Whether there is such a rigid part; records a fault if not."""
+        if part in self.rigid_points:
+            return True
+        message = f"{user} uses {part}, which is no rigid part"
+        hint = did_you_mean(part, self.rigid_points) or f"the rigid parts are {listed(self.rigid_points)}"
+        reading.fault(message, mark, hint if self.rigid_points else "")
+        return False
+
+
+def build_parts(values: Mapping[str, Any], lines: Node | None, reading: Reading) -> Parts:
+    """All of PartData. `lines` is the node of Collinear, whose items are mere text, for their places."""
+    parts = Parts()
+    _build_fixed(values.get("Fixed", {}), parts)
+    for entry in values.get("Rigids", {}).values():
+        _build_rigid(entry, parts, reading)
+    for entry in values.get("Springs", {}).values():
+        _build_spring(entry, parts, reading)
+    for entry in values.get("Particles", {}).values():
+        parts.on_parts.add(entry.name)
+        if entry.value is not None:
+            parts.particles.append(Particle(entry.name, entry.value, entry.mark))
+    _build_collinear(lines, parts, reading)
+    _check_fixed_are_used(values.get("Fixed", {}), parts, reading)
+    return parts
+
+
+def _build_fixed(entries: Mapping[str, Entry], parts: Parts) -> None:
+    for entry in entries.values():
+        parts.fixed_names.add(entry.name)
+        if entry.value is not None:
+            parts.fixed[entry.name] = FixedPoint(entry.name, entry.value, entry.mark)
+
+
+def _build_rigid(entry: Entry, parts: Parts, reading: Reading) -> None:
+    points = points_of(entry.name, entry.mark)
+    parts.rigid_points[entry.name] = points
+    parts.on_parts.update(points)
+    if len(points) < reading.dimension:
+        hint = "a single point with mass belongs into Particles"
+        reading.fault(f"the rigid part {entry.name} has one point, it needs two or more", entry.mark, hint)
+        return
+    if not entry.value or "Geom" not in entry.value:
+        return
+    geometry: list[Vector] = entry.value["Geom"]
+    if not _check_geometry(entry, points, geometry, reading):
+        return
+    zero = Number(0.0, "0", entry.mark)
+    origin = (zero,) * reading.dimension
+    dyna = entry.value.get("Dyna", {"centroid": origin, "mass": zero, "inertia": zero})
+    parts.rigids.append(
+        Rigid(entry.name, points, (origin, *geometry), dyna["centroid"], dyna["mass"], dyna["inertia"], entry.mark)
+    )
+
+
+def _check_geometry(entry: Entry, points: tuple[str, ...], geometry: list[Vector], reading: Reading) -> bool:
+    """Frame convention (3.5): the first point is the origin, the second lies on the positive x axis."""
+    if len(geometry) != len(points) - 1:
+        message = f"Geom of {entry.name} places {len(geometry)} points, but must place {listed(points[1:])}"
+        reading.fault(message, entry.mark, f"the first point, {points[0]}, is the origin and is not listed")
+        return False
+    x, y = geometry[0][:2]
+    if x.value == 0 and y.value == 0:
+        reading.fault(f"the reference points {points[0]} and {points[1]} of {entry.name} coincide", x.mark)
+    elif y.value != 0 or x.value < 0:
+        message = f"{points[1]} of {entry.name} lies at ({x.value:g}, {y.value:g}), not on the positive x axis"
+        hint = f"the local frame has its origin at {points[0]} and its x axis towards {points[1]}: write [length]"
+        reading.fault(message, x.mark, hint)
+    else:
+        return True
+    return False
+
+
+def _build_spring(entry: Entry, parts: Parts, reading: Reading) -> None:
+    points = points_of(entry.name, entry.mark)
+    parts.spring_points[entry.name] = points
+    parts.on_parts.update(points)
+    if len(points) != 2:
+        reading.fault(f"the spring {entry.name} has {len(points)} points, it needs two ends", entry.mark)
+        return
+    if entry.name in parts.rigid_points:
+        hint = f"call the spring {points[1]}{points[0]}"
+        reading.fault(f"{entry.name} is a rigid part already", entry.mark, hint)
+    if entry.value is not None:
+        mass = entry.value.get("mu", Number(0.0, "0", entry.mark))
+        ends = (points[0], points[1])
+        parts.springs.append(Spring(entry.name, ends, entry.value["k"], entry.value["l"], mass, entry.mark))
+
+
+def _build_collinear(lines: Node | None, parts: Parts, reading: Reading) -> None:
+    items = lines.items if isinstance(lines, ListNode) else []
+    for item in items:
+        if not isinstance(item, TextNode):
+            continue  # reported when it was read
+        points = reading.attempt(points_of, item.text, item.mark)
+        if points is None:
+            continue
+        if len(points) < 3:
+            reading.fault(f"Collinear {item.text} has {len(points)} points, it needs three or more", item.mark)
+        elif all([parts.known_point(point, item.mark, f"Collinear {item.text}", reading) for point in points]):
+            parts.collinear.append(Collinear(points, item.mark))
+
+
+def _check_fixed_are_used(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> None:
+    used = parts.on_parts.union(*(line.points for line in parts.collinear))
+    for entry in entries.values():
+        if entry.name not in used:
+            hint = did_you_mean(entry.name, sorted(used - parts.fixed_names))
+            reading.fault(f"the fixed point {entry.name} is on no part", entry.mark, hint)
+
+
+def collinear_node(part_data: Node | None) -> Node | None:
+    """The value of Collinear, if PartData has it."""
+    entries = part_data.entries if isinstance(part_data, DictNode) else []
+    return next((item for key, item in entries if key.text == "Collinear"), None)

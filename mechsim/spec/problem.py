@@ -1,0 +1,113 @@
+"""AppliedForces, ProblemData and SolverParams after reading, checked against the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mechsim.errors import Mark
+from mechsim.spec.document import Number, OutFile, PointForce, Problem, Solver, StartValue, Torque
+from mechsim.spec.parts import Parts
+from mechsim.spec.records import Entry
+from mechsim.spec.shapes import Reading
+from mechsim.spec.suggest import listed
+
+
+def build_torques(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> tuple[Torque, ...]:
+    """`OA: tau` acts on OA; `AB-OA: tau` acts on AB and back on OA (seed 001, section 4.3)."""
+    torques = []
+    for entry in entries.values():
+        part, _, against = (name.strip() for name in entry.name.partition("-"))
+        user = f"ConstTorques.{entry.name}"
+        if not all([parts.known_rigid(name, entry.mark, user, reading) for name in (part, against) if name]):
+            continue
+        if part == against:
+            reading.fault(f"{user} acts between {part} and itself", entry.mark)
+        elif entry.value is not None:
+            torques.append(Torque(part, against or None, entry.value, entry.mark))
+    return tuple(torques)
+
+
+def build_forces(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> tuple[PointForce, ...]:
+    """`A: [f_x, f_y]` is constant in the world; `OA.A: [f_x, f_y]` keeps its direction in OA's frame."""
+    forces = []
+    for entry in entries.values():
+        part, _, point = (name.strip() for name in entry.name.rpartition("."))
+        user = f"ConstForces.{entry.name}"
+        if part and not parts.known_rigid(part, entry.mark, user, reading):
+            continue
+        if not parts.known_point(point, entry.mark, user, reading):
+            continue
+        if part and point not in parts.rigid_points[part]:
+            hint = f"{part} has the points {listed(parts.rigid_points[part])}"
+            reading.fault(f"{user}: the point {point} is not on {part}", entry.mark, hint)
+        elif point in parts.fixed_names:
+            reading.fault(f"{user} acts on {point}, which is fixed and cannot move", entry.mark, "remove it")
+        elif entry.value is not None:
+            forces.append(PointForce(point, part or None, entry.value, entry.mark))
+    return tuple(forces)
+
+
+def build_problem(values: Mapping[str, Any], place: Mark, parts: Parts, reading: Reading) -> Problem:
+    """`place` is where ProblemData stands, for values that are not written."""
+    t0 = values.get("t0", Number(0.0, "0", place))
+    tend = values.get("tend")
+    if tend is not None and tend.value <= t0.value:
+        reading.fault(f"tend is {tend.text}, but must be later than t0, which is {t0.text}", tend.mark)
+    return Problem(
+        t0,
+        tend or Number(t0.value + 1.0, "1", place),  # only when a fault is recorded: nobody sees it
+        _start_vectors("positions", values.get("positions", {}), parts, reading),
+        _start_vectors("velocities", values.get("velocities", {}), parts, reading),
+        _start_angles("angles", values.get("angles", {}), parts, reading),
+        _start_angles("rates", values.get("rates", {}), parts, reading),
+        values.get("Branch"),
+    )
+
+
+def _start_vectors(
+    user: str, entries: Mapping[str, Entry], parts: Parts, reading: Reading
+) -> dict[str, tuple[StartValue | None, ...]]:
+    for entry in entries.values():
+        if parts.known_point(entry.name, entry.mark, user, reading) and entry.name in parts.fixed_names:
+            hint = "remove it here, or from PartData.Fixed"
+            reading.fault(f"{user} gives the point {entry.name}, which is fixed in the world", entry.mark, hint)
+    return {entry.name: entry.value for entry in entries.values() if entry.value is not None}
+
+
+def _start_angles(user: str, entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> dict[str, StartValue]:
+    for entry in entries.values():
+        parts.known_rigid(entry.name, entry.mark, user, reading)
+    return {entry.name: entry.value for entry in entries.values() if entry.value is not None}
+
+
+def build_solver(values: Mapping[str, Any], parts: Parts, reading: Reading) -> Solver:
+    """What SolverParams says; what it does not say is the default of the class."""
+    integration = values.get("Integration", {})
+    default = Solver()
+    return Solver(
+        values.get("Mode", default.mode),
+        integration.get("tol", default.tolerance),
+        integration.get("order", default.order),
+        values.get("Display", {}).get("signature", default.show_signature),
+        _build_outfile(values.get("OutFile", {}), parts, reading),
+    )
+
+
+def _build_outfile(values: Mapping[str, Any], parts: Parts, reading: Reading) -> OutFile:
+    default = OutFile()
+    for entry in values.get("points", {}).values():
+        if parts.known_point(entry.name, entry.mark, "OutFile.points", reading) and entry.name in parts.fixed_names:
+            reading.fault(f"OutFile.points names {entry.name}, which is fixed: it has no columns", entry.mark)
+    for entry in values.get("angles", {}).values():
+        parts.known_rigid(entry.name, entry.mark, "OutFile.angles", reading)
+    return OutFile(
+        values.get("tformat", default.time_format),
+        values.get("qformat", default.value_format),
+        _columns(values.get("points")),
+        _columns(values.get("angles")),
+    )
+
+
+def _columns(entries: Mapping[str, Entry] | None) -> dict[str, int] | None:
+    return None if entries is None else {entry.name: entry.value for entry in entries.values()}

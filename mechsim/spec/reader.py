@@ -1,0 +1,107 @@
+"""From a file or a text to MechSpec: the top of this room, which reads as a sentence."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.animation import build_animation
+from mechsim.spec.document import MechSpec
+from mechsim.spec.language import DOCUMENT
+from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
+from mechsim.spec.parameters import OVERRIDES_FILE, resolve
+from mechsim.spec.parts import build_parts, collinear_node
+from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
+from mechsim.spec.shapes import Reading
+
+MAX_FAULTS = 50  # nobody reads more; one slip may cause many
+
+
+def read(path: str | Path, overrides: Mapping[str, str] = {}) -> MechSpec:  # noqa: B006 (never changed)
+    """Read a mechanism file. `overrides` replace expressions of parameters. Raises SpecError with all faults."""
+    name = str(path)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SpecError(Fault(f"cannot read {name}: {reason.lower()}")) from None
+    return parse(_decode(content, name), name, overrides)
+
+
+def parse(text: str, path: str = "<text>", overrides: Mapping[str, str] = {}) -> MechSpec:  # noqa: B006 (never changed)
+    """Read a mechanism from text; `path` is only what faults call it. Raises SpecError with all faults."""
+    text = text.removeprefix("\ufeff")
+    if len(text) > MAX_BYTES:
+        raise _too_large(path)
+    root, faults = compose(text, path)
+    reading = Reading(faults=faults)
+    spec = _build(root, reading, text, path, overrides)
+    if reading.faults:
+        raise SpecError(*_sorted(reading.faults))
+    return spec
+
+
+def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Mapping[str, str]) -> MechSpec:
+    nodes = {key.text: node for key, node in root.entries}
+    parameters = resolve(_unless_empty(nodes.get("PhysicalParams")), overrides, reading)
+    rest = [(key, node) for key, node in root.entries if key.text != "PhysicalParams"]
+    values = DOCUMENT.read_entries(DictNode(root.mark, rest), reading, "")
+    if values.get("Dimension") == 3:
+        mark = nodes["Dimension"].mark
+        raise SpecError(Fault("Dimension is 3: mechanisms in space are not yet supported", mark, "use Dimension: 2"))
+    parts = build_parts(values.get("PartData", {}), collinear_node(nodes.get("PartData")), reading)
+    forces: dict[str, Any] = values.get("AppliedForces", {})
+    place = nodes["ProblemData"].mark if "ProblemData" in nodes else root.mark
+    return MechSpec(
+        path=path,
+        text=text,
+        title=values.get("Title", ""),
+        dimension=reading.dimension,
+        parameters=parameters,
+        fixed=parts.fixed,
+        rigids=tuple(parts.rigids),
+        springs=tuple(parts.springs),
+        particles=tuple(parts.particles),
+        collinear=tuple(parts.collinear),
+        gravity=forces.get("Gravity"),
+        forces=build_forces(forces.get("ConstForces", {}), parts, reading),
+        torques=build_torques(forces.get("ConstTorques", {}), parts, reading),
+        problem=build_problem(values.get("ProblemData", {}), place, parts, reading),
+        solver=build_solver(values.get("SolverParams", {}), parts, reading),
+        animation=build_animation(values, parts.rigid_points | parts.spring_points, reading),
+        overrides=dict(overrides),
+    )
+
+
+def _unless_empty(node: Node | None) -> Node | None:
+    return None if getattr(node, "empty", False) else node
+
+
+def _sorted(faults: list[Fault]) -> list[Fault]:
+    """Faults in the order of the file, those of --set first; at most MAX_FAULTS."""
+    places = {fault: fault.mark or Mark("", 0, 0) for fault in faults}  # equal faults merge here
+    ordered = sorted(places, key=lambda f: (places[f].file != OVERRIDES_FILE, places[f].line, places[f].column))
+    more = len(ordered) - MAX_FAULTS
+    return ordered[:MAX_FAULTS] + ([Fault(f"and {more} more")] if more > 0 else [])
+
+
+def _decode(content: bytes, name: str) -> str:
+    if len(content) > MAX_BYTES:
+        raise _too_large(name)
+    encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode(encoding, errors="replace")
+        mark = Mark(name, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        hint = "save the file as UTF-8; is it a mechanism file?"
+        raise SpecError(Fault(f"the byte 0x{content[error.start]:02x} is not text", mark, hint)) from None
+    return text.replace("\r\n", "\n")
+
+
+def _too_large(path: str) -> SpecError:
+    return SpecError(Fault(f"{path} is larger than {MAX_BYTES // 1_000_000} MB: this cannot be a mechanism file"))

@@ -1,0 +1,178 @@
+"""Shapes of lists and dictionaries. Each reads all its items, so that a file's faults come all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
+from mechsim.spec.shapes import Reading, Schema, Shape, read_items
+from mechsim.spec.suggest import did_you_mean, listed
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: Shape
+    least: int = 0
+
+    def read(self, node: Node, reading: Reading, label: str) -> list[Any]:
+        if not isinstance(node, ListNode):
+            raise SpecError(Fault(f"{label} must be a list, not {describe(node)}", node.mark))
+        if len(node.items) < self.least:
+            raise SpecError(Fault(f"{label} is too short: it needs at least {self.least} items", node.mark))
+        return read_items(node.items, reading, label, self.item.read)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": self.item.schema(), "minItems": self.least}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One key: its shape, what it means (the schema's description), and whether it must be there."""
+
+    shape: Shape
+    meaning: str
+    required: bool = False
+    may_be_empty: bool = False  # `key:` alone counts as absent
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A dictionary with known keys. Reads to {key: value}; absent or faulty keys are missing from it."""
+
+    fields: Mapping[str, Field]
+    other: Shape | None = None  # of keys not in the table; None: there may be none
+
+    def read(self, node: Node, reading: Reading, label: str) -> dict[str, Any]:
+        if not isinstance(node, DictNode):
+            hint = f"it has the keys {listed(self.fields)}"
+            raise SpecError(Fault(f"{label} must be a dictionary, not {describe(node)}", node.mark, hint))
+        return self.read_entries(node, reading, label)
+
+    def read_entries(self, node: DictNode, reading: Reading, label: str) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        prefix = f"{label}." if label else ""
+        for key, item in node.entries:
+            known = self.fields.get(key.text, Field(self.other, "") if self.other else None)
+            if known is None:
+                self._unknown(key, reading, label)
+            elif not (known.may_be_empty and isinstance(item, TextNode) and item.empty):
+                value = reading.attempt(known.shape.read, item, reading, prefix + key.text)
+                if value is not None:
+                    values[key.text] = value
+        written = {key.text for key, _ in node.entries}
+        for name, known in self.fields.items():
+            if known.required and name not in written:
+                reading.fault(f"{label or 'the file'} lacks {name}", node.mark, known.meaning)
+        return values
+
+    def _unknown(self, key: TextNode, reading: Reading, label: str) -> None:
+        hint = did_you_mean(key.text, self.fields) or f"known keys: {', '.join(self.fields)}"
+        reading.fault(f"unknown key {key.text}{f' in {label}' if label else ''}", key.mark, hint)
+
+    def schema(self) -> Schema:
+        properties = {name: {"description": f.meaning, **_optional(f)} for name, f in self.fields.items()}
+        required = [name for name, f in self.fields.items() if f.required]
+        schema: Schema = {"type": "object", "properties": properties}
+        schema["additionalProperties"] = self.other is not None
+        return {**schema, "required": required} if required else schema
+
+
+def _optional(known: Field) -> Schema:
+    schema = known.shape.schema()
+    return {"anyOf": [schema, {"type": "null"}]} if known.may_be_empty else schema
+
+
+@dataclass(frozen=True, slots=True)
+class ShortOrLong:
+    """A short list `[k, l, mu]`, or its long form `{k: ..., l: ..., mu: ...}`. Reads to {key: value}."""
+
+    fields: Mapping[str, Field]
+
+    def read(self, node: Node, reading: Reading, label: str) -> dict[str, Any]:
+        names = list(self.fields)
+        needed = [name for name in names if self.fields[name].required]
+        if isinstance(node, ListNode):
+            if not len(needed) <= len(node.items) <= len(names):
+                hint = f"the list is [{', '.join(names)}]"
+                raise SpecError(Fault(f"{label} has {len(node.items)} values", node.mark, hint))
+            pairs = [(TextNode(name, item.mark), item) for name, item in zip(names, node.items, strict=False)]
+            node = DictNode(node.mark, pairs)
+        elif not isinstance(node, DictNode):
+            hint = f"write [{', '.join(names)}]"
+            raise SpecError(Fault(f"{label} must be a list, not {describe(node)}", node.mark, hint))
+        values = Record(self.fields).read_entries(node, reading, label)
+        if not all(name in values for name in needed):
+            raise SpecError()
+        return values
+
+    def schema(self) -> Schema:
+        shapes = [known.shape.schema() for known in self.fields.values()]
+        needed = sum(known.required for known in self.fields.values())
+        short = {"type": "array", "prefixItems": shapes, "minItems": needed, "maxItems": len(shapes)}
+        return {"anyOf": [short, Record(self.fields).schema()]}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A named item. `value` is None when it was faulty: the name is known all the same, so nothing else complains."""
+
+    name: str
+    mark: Mark
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A dictionary keyed by names the user chose; one key may hold several, as in `AC, BD: ...`.
+
+    Reads to {name: Entry}. `check(name, mark)` raises SpecError for a name that breaks the naming rule.
+    """
+
+    shape: Shape
+    check: Callable[[str, Mark], Any]
+    pattern: str  # of one name, for the schema
+
+    def read(self, node: Node, reading: Reading, label: str) -> dict[str, Entry]:
+        if not isinstance(node, DictNode):
+            hint = "write {name: value, ...}"
+            raise SpecError(Fault(f"{label} must be a dictionary, not {describe(node)}", node.mark, hint))
+        entries: dict[str, Entry | None] = {}
+        whole_keys: dict[str, str] = {}
+        for key, item in node.entries:
+            for name, mark in split_names(key):
+                if name not in entries:
+                    entries[name] = self._entry(name, mark, item, reading, label)
+                elif whole_keys[name] != key.text:  # equal keys are reported already
+                    reading.fault(f"{label} defines {name} twice", mark)
+                whole_keys[name] = key.text
+        return {name: entry for name, entry in entries.items() if entry is not None}
+
+    def _entry(self, name: str, mark: Mark, item: Node, reading: Reading, label: str) -> Entry | None:
+        try:
+            self.check(name, mark)
+        except SpecError as error:
+            reading.faults.extend(error.faults)
+            return None
+        if isinstance(item, TextNode) and item.empty:
+            hint = 'inside braces, quote several names: {"AC, BD": ...}'
+            reading.fault(f"{label}.{name} has no value", mark, hint)
+            return Entry(name, mark, None)
+        return Entry(name, mark, reading.attempt(self.shape.read, item, reading, f"{label}.{name}"))
+
+    def schema(self) -> Schema:
+        names = rf"^\s*{self.pattern}(\s*,\s*{self.pattern})*\s*$"
+        return {"type": "object", "patternProperties": {names: self.shape.schema()}, "additionalProperties": False}
+
+
+def split_names(key: TextNode) -> list[tuple[str, Mark]]:
+    """The names of a key such as `AC, BD`, each with its own place."""
+    names = []
+    offset = 0
+    for piece in key.text.split(","):
+        indent = len(piece) - len(piece.lstrip())
+        names.append((piece.strip(), key.at(offset + indent)))
+        offset += len(piece) + 1
+    return names

@@ -1,0 +1,200 @@
+"""Shapes: what may stand at a place of the file. A shape reads a node, and says the same as JSON Schema.
+
+One table of shapes (`language.py`) is both the parser and the schema, so the two cannot disagree. This is done by
+hand, not by pydantic, whose import alone (0.17 s measured) costs more than a whole run, and which knows no columns.
+
+A shape raises SpecError; a collection records the faults of its items and reads on, then raises an EMPTY
+SpecError ("already recorded") if it cannot be used without the faulty item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.document import Number
+from mechsim.spec.expression import NUMERAL, parse_expression, undefined
+from mechsim.spec.nodes import ListNode, Node, TextNode, describe
+from mechsim.spec.suggest import did_you_mean
+
+Value = TypeVar("Value")
+Schema = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known while a file is read: the values of parameters, and the faults found so far."""
+
+    dimension: int = 2
+    environment: dict[str, float] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)  # parameters whose own fault is recorded already
+    faults: list[Fault] = field(default_factory=list)
+
+    def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
+        """The function's value, or None when it failed; its faults are recorded."""
+        try:
+            return function(*arguments)
+        except SpecError as error:
+            self.faults.extend(error.faults)
+            return None
+
+    def fault(self, message: str, mark: Mark | None, hint: str = "") -> None:
+        self.faults.append(Fault(message, mark, hint))
+
+
+class Shape(Protocol):
+    def read(self, node: Node, reading: Reading, label: str) -> Any: ...
+
+    def schema(self) -> Schema: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An expression with a finite value, not below `least`."""
+
+    least: float | None = None
+
+    def read(self, node: Node, reading: Reading, label: str) -> Number:
+        if not isinstance(node, TextNode) or node.empty:
+            raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
+        number = Number(evaluate(node, reading), node.text, node.mark)
+        if self.least is not None and number.value < self.least:
+            shown = node.text if NUMERAL.fullmatch(node.text) else f"{node.text} = {number.value:g}"
+            raise SpecError(Fault(f"{label} is {shown}, but must not be below {self.least:g}", node.mark))
+        return number
+
+    def schema(self) -> Schema:
+        return {"$ref": "#/$defs/expression"}
+
+
+def evaluate(node: TextNode, reading: Reading) -> float:
+    """The value of an expression of parameters. Raises SpecError, empty if a parameter it needs is broken."""
+    if NUMERAL.fullmatch(node.text):  # most values; thirty times faster than the parser
+        value = float(node.text)
+        if abs(value) != float("inf"):
+            return value
+    expression = parse_expression(node.text, node.at(0))
+    faults = undefined(expression, reading.environment.keys() | reading.broken)
+    if faults or any(name in reading.broken for name in expression.names):
+        raise SpecError(*faults)
+    return float(expression.evaluate(reading.environment))
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number from `least` to `most`."""
+
+    least: int
+    most: int
+
+    def read(self, node: Node, reading: Reading, label: str) -> int:
+        number = Quantity().read(node, reading, label)
+        if not number.value.is_integer() or not self.least <= number.value <= self.most:
+            wanted = f"a whole number from {self.least} to {self.most}"
+            raise SpecError(Fault(f"{label} is {number.text}, but must be {wanted}", node.mark))
+        return int(number.value)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"type": "integer", "minimum": self.least, "maximum": self.most}, {"type": "string"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A number strictly between two limits."""
+
+    low: float
+    high: float
+
+    def read(self, node: Node, reading: Reading, label: str) -> float:
+        number = Quantity().read(node, reading, label)
+        if not self.low < number.value < self.high:
+            message = f"{label} is {number.text}, but must lie between {self.low:g} and {self.high:g}"
+            raise SpecError(Fault(message, node.mark))
+        return number.value
+
+    def schema(self) -> Schema:
+        limits = {"type": "number", "exclusiveMinimum": self.low, "exclusiveMaximum": self.high}
+        return {"anyOf": [limits, {"type": "string"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text as it stands."""
+
+    pattern: str | None = None
+    meaning: str = ""  # what text of this pattern is, in words
+
+    def read(self, node: Node, reading: Reading, label: str) -> str:
+        if not isinstance(node, TextNode):
+            raise SpecError(Fault(f"{label} must be text, not {describe(node)}", node.mark))
+        if self.pattern is not None and not re.search(self.pattern, node.text):
+            raise SpecError(Fault(f"{label} is {describe(node)}, but must be {self.meaning}", node.mark))
+        return node.text
+
+    def schema(self) -> Schema:
+        return {"type": ["string", "number"]} if self.pattern is None else {"type": "string", "pattern": self.pattern}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One of a few words."""
+
+    meanings: Mapping[str, Any]
+
+    def read(self, node: Node, reading: Reading, label: str) -> Any:
+        if not isinstance(node, TextNode) or node.text.lower() not in self.meanings:
+            wanted = " or ".join(self.meanings)
+            hint = did_you_mean(node.text, self.meanings) if isinstance(node, TextNode) else ""
+            raise SpecError(Fault(f"{label} is {describe(node)}, but must be {wanted}", node.mark, hint))
+        return self.meanings[node.text.lower()]
+
+    def schema(self) -> Schema:
+        # a YAML tool hands yes and no to a schema validator as booleans
+        words: list[Any] = list(self.meanings)
+        return {"enum": words + ([True, False] if True in self.meanings.values() else [])}
+
+
+FLAG = Word({"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False})
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Coordinates, padded with zeros to the dimension (seed 001, section 4.2)."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> tuple[Number, ...]:
+        return coordinates(node, reading, label, Quantity().read, lambda zero: zero)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": {"$ref": "#/$defs/expression"}, "maxItems": 3}
+
+
+def coordinates(
+    node: Node,
+    reading: Reading,
+    label: str,
+    read: Callable[[Node, Reading, str], Value],
+    pad: Callable[[Number], Value],
+) -> tuple[Value, ...]:
+    """The items of a list of coordinates, each read by `read`; missing ones are `pad(zero)`."""
+    if not isinstance(node, ListNode):
+        hint = f"write [{node.text}]" if isinstance(node, TextNode) and not node.empty else ""
+        raise SpecError(Fault(f"{label} must be a list of coordinates, not {describe(node)}", node.mark, hint))
+    if len(node.items) > reading.dimension:
+        message = f"{label} has {len(node.items)} coordinates, but the dimension is {reading.dimension}"
+        raise SpecError(Fault(message, node.items[reading.dimension].mark))
+    values = read_items(node.items, reading, label, read)
+    zero = Number(0.0, "0", node.mark)
+    return (*values, *(pad(zero) for _ in range(reading.dimension - len(values))))
+
+
+def read_items(
+    items: list[Node], reading: Reading, label: str, read: Callable[[Node, Reading, str], Value]
+) -> list[Value]:
+    """Every item, or an empty SpecError after the faults of all items are recorded."""
+    values = [reading.attempt(read, item, reading, label) for item in items]
+    if any(value is None for value in values):
+        raise SpecError()
+    return [value for value in values if value is not None]

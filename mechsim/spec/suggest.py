@@ -1,0 +1,20 @@
+"""Did you mean ...? One place, so that all hints sound alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """A hint naming the nearest candidate, or an empty string when none is near."""
+    from difflib import get_close_matches  # only a faulty file pays for this import
+
+    choices = {candidate.lower(): candidate for candidate in candidates}
+    near = get_close_matches(word.lower(), choices, n=1, cutoff=0.6)
+    return f"did you mean {choices[near[0]]}?" if near else ""
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *front, last = list(words) or [""]
+    return f"{', '.join(front)} and {last}" if front else last
