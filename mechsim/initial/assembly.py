@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
-from mechsim.initial.closure import Closure, approach, is_closed, polish, position_closure, velocity_closure
+from mechsim.initial.closure import Closure, approach, is_closed, polish, position_closure, settle, velocity_closure
 from mechsim.initial.conflict import Conflict
 from mechsim.initial.freedom import check_determined, check_fixed, joined
 from mechsim.initial.nearest import nearest
@@ -77,7 +77,7 @@ def solve(closure: Closure, guess: Array, guessed: tuple[int, ...]) -> Array | N
     for start in (lambda: point, lambda: approach(closure, point), lambda: approach(closure, guess)):
         x = start()
         scaled = closure.rescaled(x)
-        x = polish(scaled, x)
+        x = settle(scaled, polish(scaled, x))
         if is_closed(scaled, x):
             return x
     return None

@@ -15,8 +15,9 @@ import numpy as np
 
 from mechsim.errors import AssemblyError
 from mechsim.initial.assembly import close_positions, complete, moving_coordinates, scales_of, wound
-from mechsim.initial.closure import Closure, approach, is_closed, polish, position_closure
+from mechsim.initial.closure import Closure, is_closed, polish, position_closure
 from mechsim.initial.freedom import holding_coordinates, joined
+from mechsim.initial.many import approach_all
 from mechsim.initial.start import Array, Start, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem
@@ -24,9 +25,8 @@ from mechsim.spec.document import Problem
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
-RANDOM_STARTS = 120
+RANDOM_STARTS = 200
 SAME = 1e-5  # configurations closer than this (largest difference, relative to size) are one
-ITERATIONS = 40
 
 
 def configurations(
@@ -44,9 +44,11 @@ def configurations(
     angles = np.array([i for i, v in enumerate(mechanism.variables) if v.kind == "angle"], dtype=np.intp)
     held = holding_coordinates(everything.restricted(free, everything.rows), first, angles)
     closure = everything.restricted(np.setdiff1d(free, held), everything.rows)
-    found = [wound(mechanism, closure, positions, q) for q in search(mechanism, closure, first, random_starts)]
-    found[0] = first
-    found[1:] = sorted(found[1:], key=lambda q: round(_distance(closure, first, q), 9))
+    found = search(mechanism, system, problem.t0.value, closure, first, random_starts)
+    found[1:] = [wound(mechanism, closure, positions, q) for q in found[1:]]
+    found[1:] = sorted(
+        found[1:], key=lambda q: (round(_distance(mechanism, closure, first, q), 6), *np.round(q, 9).tolist())
+    )
     return _starts(mechanism, system, problem, found, _notes(mechanism, held))
 
 
@@ -73,32 +75,41 @@ def _starts(
     return starts
 
 
-def search(mechanism: Mechanism, closure: Closure, first: Array, random_starts: int) -> list[Array]:
-    """All configurations met, in the order of meeting. Reflections of a new one are tried before more random starts."""
-    found, pending = [first], [first]
+def search(
+    mechanism: Mechanism, system: System, t: float, closure: Closure, first: Array, random_starts: int
+) -> list[Array]:
+    """All configurations met, generation by generation: reflections of the new ones until nothing new appears."""
     generator = np.random.default_rng(7)
-    for _ in range(random_starts + 1):
-        while pending:
-            for trial in reflections(mechanism, closure, pending.pop()):
-                _try(mechanism, closure, trial, found, pending)
-        _try(mechanism, closure, _random_start(mechanism, closure, first, generator), found, pending)
+    trials = [_random_start(mechanism, closure, first, generator) for _ in range(random_starts)]
+    found, fresh = [first], [first]
+    while fresh:
+        trials += [image for q in fresh for image in reflections(mechanism, closure, q)]
+        ends = approach_all(system, t, closure, [_angles_followed(mechanism, closure, trial) for trial in trials])
+        fresh = _new_among(mechanism, closure, ends, found)
+        trials = []
     return found
 
 
-def _try(mechanism: Mechanism, closure: Closure, trial: Array, found: list[Array], pending: list[Array]) -> None:
-    q = approach(closure, _angles_followed(mechanism, closure, trial), ITERATIONS)
-    if np.max(np.abs(closure.residual(q)), initial=0.0) > 1e-6:
-        return
-    scaled = closure.rescaled(q)
-    q = polish(scaled, q)
-    if is_closed(scaled, q) and all(_distance(closure, q, other) > SAME for other in found):
-        found.append(q)
-        pending.append(q)
+def _new_among(mechanism: Mechanism, closure: Closure, ends: list[Array], found: list[Array]) -> list[Array]:
+    """Those that close and were not met before, polished; they are added to `found`."""
+    fresh = []
+    for q in ends:
+        if any(_distance(mechanism, closure, q, other) < SAME for other in found):
+            continue
+        scaled = closure.rescaled(q)
+        q = polish(scaled, q)
+        if is_closed(scaled, q) and all(_distance(mechanism, closure, q, other) > SAME for other in found):
+            found.append(q)
+            fresh.append(q)
+    return fresh
 
 
-def _distance(closure: Closure, q: Array, other: Array) -> float:
-    """The largest difference, relative to scale; turn angles (scale 1) count through the points they place."""
-    return float(np.max(np.abs(np.exp(1j * (q - other) / closure.scales) - 1.0)[closure.free], initial=0.0))
+def _distance(mechanism: Mechanism, closure: Closure, q: Array, other: Array) -> float:
+    """The largest difference relative to scale; of turn angles, the chord, for whole turns make no difference."""
+    difference = (q - other) / closure.scales
+    turns = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "angle"]
+    difference[turns] = 2 * np.sin(0.5 * difference[turns])
+    return float(np.max(np.abs(difference[closure.free]), initial=0.0))
 
 
 def reflections(mechanism: Mechanism, closure: Closure, q: Array) -> Iterator[Array]:

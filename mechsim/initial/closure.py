@@ -23,7 +23,8 @@ CLOSED = 1e-12  # largest residual, relative to size, of a start we accept; roun
 DENSE_LIMIT = 300  # above this many coordinates the sparse solver is faster than LAPACK
 DEPENDENT = 1e-11  # singular values below this (relative) belong to dependent rows
 LEVENBERG_ITERATIONS = 80
-POLISH_ITERATIONS = 60  # a double root gains one bit per iteration where doubling the step does not help
+POLISH_ITERATIONS = 60  # a double root gains only one bit per iteration
+DEAD_POINT = 1e-6  # a double root is found to the square root of rounding, and so is its singular value
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def minimum_norm_step(closure: Closure, x: Array, residual: Array, damping: floa
     if columns <= DENSE_LIMIT:
         jacobian = closure.dense_jacobian(x)
         if damping == 0.0:
-            return np.linalg.lstsq(jacobian, -residual, rcond=DEPENDENT)[0]
+            return np.asarray(np.linalg.lstsq(jacobian, -residual, rcond=DEPENDENT)[0], dtype=np.float64)
         return -jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(rows), residual)
     return _sparse_step(closure.jacobian(x), rows, columns, residual, max(damping, 1e-13))
 
@@ -176,27 +177,35 @@ def approach(closure: Closure, x: Array, iterations: int = LEVENBERG_ITERATIONS,
 
 
 def polish(closure: Closure, x: Array) -> Array:
-    """Newton's method with minimum-norm corrections until rounding stops it; call `is_closed` on the result.
-
-    At a double root (a rod held exactly at its dead point) Newton's steps halve; then twice the step is right.
-    """
+    """Newton's method with minimum-norm corrections until rounding stops it; call `is_closed` on the result."""
     residual = closure.residual(x)
-    size, last_step = _norm(residual), 0.0
+    size = _norm(residual)
     for _ in range(POLISH_ITERATIONS):
         if size == 0.0 or not len(closure.free):
             break
-        step = minimum_norm_step(closure, x, residual)
-        step_size = _norm(step)
-        candidates = [closure.moved(x, step)]
-        if 0.4 < step_size / last_step < 0.6 if last_step else False:
-            candidates.append(closure.moved(x, 2.0 * step))
-        sizes = [_norm(closure.residual(candidate)) for candidate in candidates]
-        best = len(sizes) - 1 - int(np.argmin(sizes[::-1]))
-        if not sizes[best] < size:
+        trial = closure.moved(x, minimum_norm_step(closure, x, residual))
+        trial_residual = closure.residual(trial)
+        if not _norm(trial_residual) < size:
             break
-        x, size, last_step = candidates[best], sizes[best], step_size
-        residual = closure.residual(x)
+        x, residual, size = trial, trial_residual, _norm(trial_residual)
     return x
+
+
+def settle(closure: Closure, x: Array) -> Array:
+    """At a dead point (a rod held exactly at its horizontal end) the root is double and rounding hides its last eight
+    digits. There the Jacobian itself vanishes along one direction: go where it does, if that is closed too."""
+    if closure.hessian_of is None or not len(closure.rows) or not 0 < len(closure.free) <= DENSE_LIMIT:
+        return x
+    left, values, right = np.linalg.svd(closure.dense_jacobian(x), full_matrices=False)
+    smallest = float(values[-1])
+    if not 0.0 < smallest < DEAD_POINT:
+        return x
+    beside = closure.dense_jacobian(closure.moved(x, 1e-3 * right[-1]))
+    change = (float(left[:, -1] @ beside @ right[-1]) - smallest) / 1e-3
+    if abs(change) < 1e-3:
+        return x  # singular throughout: dependent rows, no dead point
+    settled = closure.moved(x, -smallest / change * right[-1])
+    return settled if np.max(np.abs(closure.residual(settled))) <= 0.01 * closure.tolerance(x) else x
 
 
 def is_closed(closure: Closure, x: Array) -> bool:

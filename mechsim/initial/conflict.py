@@ -128,9 +128,8 @@ class Conflict:
         parts = list(dict.fromkeys(member.name for member in members if member.element))
         fixed = [self.wishes.named(member.coordinate) for member in values if member.coordinate is not None]
         names = joined([*parts, *(f"fixed {name}" for name in fixed)])
-        verb = "cannot be closed" if self.wishes.quantity == "position" else "contradict each other in their velocities"
-        if len(parts) + len(fixed) > 1 and self.wishes.quantity == "position":
-            verb += " together"
+        together = " together" if len(parts) + len(fixed) > 1 else ""
+        verb = f"cannot be closed{together}" if self.wishes.quantity == "position" else "contradict each other"
         message = f"{names} {verb}{self._gap_words(members, point)}"
         if not complete:
             message += " (not all of them may be to blame)"
@@ -184,10 +183,11 @@ class Conflict:
 
     def _value_advice(self, members: list[Member], value: Member) -> str:
         reached = self._nearest_value(members, value)
-        return f"remove `fixed` from {value.name} (the nearest value that closes is {reached:.6g})"
+        return f"remove `fixed` from {value.name} (the nearest possible value is {reached:.6g})"
 
     def _too_short_or_long(self, members: list[Member], point: Array) -> tuple[list[str], list[str]]:
-        short, long = [], []
+        short: list[str] = []
+        long: list[str] = []
         for member in members:
             if member.element and member.element.kind == "length":
                 residual = float(self.closure.residual_of(point)[member.rows[0]])

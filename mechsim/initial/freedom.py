@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.errors import AssemblyError, Fault
+from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import DENSE_LIMIT, Closure, approach, dense, is_closed, polish
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Mechanism
@@ -105,7 +105,7 @@ def _plural(level: Wishes) -> str:
     return "positions" if level.quantity == "position" else "velocities"
 
 
-def _mark(level: Wishes, index: int):  # type: ignore[no-untyped-def]
+def _mark(level: Wishes, index: int) -> Mark | None:
     value = level.values[index]
     return value.number.mark if value else None
 
@@ -159,7 +159,7 @@ def _dense_mass(system: System, t: float, q: Array) -> Array:
     return np.asarray(mass)
 
 
-def _mark_of_owner(mechanism: Mechanism, chosen: Indices):  # type: ignore[no-untyped-def]
+def _mark_of_owner(mechanism: Mechanism, chosen: Indices) -> Mark | None:
     indices = set(map(int, chosen))
     return next((e.mark for e in mechanism.elements if e.mark and indices & set(e.slots)), None)
 

@@ -9,8 +9,7 @@ from mechsim.initial.start import Array, Indices
 
 FREE_WEIGHT = 1e-4  # a value nobody asked for moves a hundred times as easily as a guessed one
 ITERATIONS = 200
-# Newton's method polishes afterwards, and at a double root it must still see a residual to know the root is double.
-TOLERANCE = 1e-7
+TOLERANCE = 1e-9  # Newton's method polishes afterwards, so IPOPT need not squeeze out the last digits
 
 
 class Distance:
