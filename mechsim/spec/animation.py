@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mechsim.errors import Fault, SpecError
@@ -16,7 +15,6 @@ from mechsim.spec.shapes import Quantity, Reading, Schema, Text, Vector
 from mechsim.spec.suggest import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
 class Plain:
     """Any value: numbers become floats, other text stays."""
 
@@ -34,7 +32,6 @@ class Plain:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
 class ShownParameter:
     """`$beta0`: the parameter beta0. Reads to its name."""
 
@@ -50,7 +47,6 @@ class ShownParameter:
         return {"type": "string", "pattern": r"^\$?\w+$"}
 
 
-@dataclass(frozen=True, slots=True)
 class NewPoints:
     """`[X, [x, y], Y, [x, y]]`: names, each followed by local coordinates. Reads to {name: coordinates}."""
 

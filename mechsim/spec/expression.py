@@ -12,8 +12,7 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.suggest import did_you_mean
@@ -42,8 +41,7 @@ NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 LEADING_ZEROS = re.compile(r"(?<![\w.])(?<![eE][+-])0+(?=\d)")
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """A parsed expression. `names` are the names it needs a value for, constants included, in order of appearance."""
 
     text: str

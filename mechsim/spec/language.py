@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
 from mechsim.spec.document import Number, StartValue
@@ -17,7 +15,6 @@ from mechsim.spec.shapes import FLAG, Between, Quantity, Reading, Schema, Text, 
 PART = f"({POINT})+"
 
 
-@dataclass(frozen=True, slots=True)
 class Start:
     """An initial value: a guess, or `[value, fixed]`."""
 
@@ -37,7 +34,6 @@ class Start:
         return {"anyOf": [{"$ref": "#/$defs/expression"}, {**pair, "maxItems": 2}]}
 
 
-@dataclass(frozen=True, slots=True)
 class StartVector:
     """Initial values of a point's coordinates; missing ones are guessed zero, by the padding rule."""
 
@@ -52,7 +48,6 @@ def _guess(number: Number) -> StartValue:
     return StartValue(number, False)
 
 
-@dataclass(frozen=True, slots=True)
 class Columns:
     """`[D: 2, E: 1]`: columns per coordinate, 1 for values, 2 for values and derivatives; a bare name means 2."""
 
@@ -73,7 +68,6 @@ class Columns:
         return {"anyOf": [pairs, {"type": "array", "items": {"anyOf": [pairs, {"type": "string"}]}}]}
 
 
-@dataclass(frozen=True, slots=True)
 class Gravity:
     """The acceleration of gravity; an empty key switches on the terrestrial one, with +y upward."""
 

@@ -6,8 +6,7 @@ Built from the parser's events, so that tags, aliases, depth and size are checke
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -22,8 +21,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class TextNode:
+class TextNode(NamedTuple):
     text: str
     mark: Mark
     plain: bool = True  # written without quotes
@@ -39,16 +37,14 @@ class TextNode:
         return Mark(self.mark.file, self.mark.line, self.mark.column + quote + offset) if self.one_line else self.mark
 
 
-@dataclass(slots=True)
-class ListNode:
+class ListNode(NamedTuple):
     mark: Mark
-    items: list[Node] = field(default_factory=list)
+    items: list[Node]
 
 
-@dataclass(slots=True)
-class DictNode:
+class DictNode(NamedTuple):
     mark: Mark
-    entries: list[tuple[TextNode, Node]] = field(default_factory=list)
+    entries: list[tuple[TextNode, Node]]
 
 
 Node = TextNode | ListNode | DictNode
@@ -107,14 +103,15 @@ class _Builder:
             if self.documents > 1:
                 raise SpecError(Fault("a second document starts here", mark, "one file holds one mechanism"))
         elif isinstance(event, yaml.AliasEvent):
-            self._alias(event.anchor, mark)
+            self._alias(str(event.anchor), mark)
         elif isinstance(event, yaml.ScalarEvent):
             self._refuse_tag(event.tag, mark)
-            one_line = event.start_mark.line == event.end_mark.line
+            one_line = mark.line == event.end_mark.line + 1  # type: ignore[union-attr]
             self._add(TextNode(event.value, mark, not event.style, one_line), event.anchor)
         elif isinstance(event, yaml.CollectionStartEvent):
             self._refuse_tag(event.tag, mark)
-            self._start(ListNode(mark) if isinstance(event, yaml.SequenceStartEvent) else DictNode(mark), event.anchor)
+            node = ListNode(mark, []) if isinstance(event, yaml.SequenceStartEvent) else DictNode(mark, [])
+            self._start(node, event.anchor)
         elif isinstance(event, yaml.CollectionEndEvent):
             self._end()
 

@@ -44,7 +44,7 @@ PARAMETERS = Named(AsExpression(), check_parameter_name, r"[^\W\d]\w*")
 
 def resolve(node: Node | None, overrides: Mapping[str, str], reading: Reading) -> dict[str, Number]:
     """Evaluate all parameters into `reading.environment`; those that cannot be are put into `reading.broken`."""
-    entries = reading.attempt(PARAMETERS.read, node or DictNode(Mark("", 1, 1)), reading, "PhysicalParams") or {}
+    entries = reading.attempt(PARAMETERS.read, node or DictNode(Mark("", 1, 1), []), reading, "PhysicalParams") or {}
     expressions: dict[str, Expression] = {}
     for entry in entries.values():
         name = normal_name(entry.name)

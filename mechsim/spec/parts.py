@@ -137,7 +137,9 @@ def _build_collinear(lines: Node | None, parts: Parts, reading: Reading) -> None
             continue
         if len(points) < 3:
             reading.fault(f"Collinear {item.text} has {len(points)} points, it needs three or more", item.mark)
-        elif all([parts.known_point(point, item.mark, f"Collinear {item.text}", reading) for point in points]):
+            continue
+        known = [parts.known_point(point, item.mark, f"Collinear {item.text}", reading) for point in points]
+        if all(known):
             parts.collinear.append(Collinear(points, item.mark))
 
 

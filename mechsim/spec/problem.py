@@ -19,7 +19,8 @@ def build_torques(entries: Mapping[str, Entry], parts: Parts, reading: Reading) 
     for entry in entries.values():
         part, _, against = (name.strip() for name in entry.name.partition("-"))
         user = f"ConstTorques.{entry.name}"
-        if not all([parts.known_rigid(name, entry.mark, user, reading) for name in (part, against) if name]):
+        known = [parts.known_rigid(name, entry.mark, user, reading) for name in (part, against) if name]
+        if not all(known):
             continue
         if part == against:
             reading.fault(f"{user} acts between {part} and itself", entry.mark)

@@ -20,7 +20,7 @@ from mechsim.spec.shapes import Reading
 MAX_FAULTS = 50  # nobody reads more; one slip may cause many
 
 
-def read(path: str | Path, overrides: Mapping[str, str] = {}) -> MechSpec:  # noqa: B006 (never changed)
+def read(path: str | Path, overrides: Mapping[str, str] = {}) -> MechSpec:
     """Read a mechanism file. `overrides` replace expressions of parameters. Raises SpecError with all faults."""
     name = str(path)
     try:
@@ -32,7 +32,7 @@ def read(path: str | Path, overrides: Mapping[str, str] = {}) -> MechSpec:  # no
     return parse(_decode(content, name), name, overrides)
 
 
-def parse(text: str, path: str = "<text>", overrides: Mapping[str, str] = {}) -> MechSpec:  # noqa: B006 (never changed)
+def parse(text: str, path: str = "<text>", overrides: Mapping[str, str] = {}) -> MechSpec:
     """Read a mechanism from text; `path` is only what faults call it. Raises SpecError with all faults."""
     text = text.removeprefix("\ufeff")
     if len(text) > MAX_BYTES:

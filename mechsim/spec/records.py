@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
@@ -12,8 +11,7 @@ from mechsim.spec.shapes import Reading, Schema, Shape, read_items
 from mechsim.spec.suggest import did_you_mean, listed
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(NamedTuple):
     item: Shape
     least: int = 0
 
@@ -28,8 +26,7 @@ class ListOf:
         return {"type": "array", "items": self.item.schema(), "minItems": self.least}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One key: its shape, what it means (the schema's description), and whether it must be there."""
 
     shape: Shape
@@ -38,8 +35,7 @@ class Field:
     may_be_empty: bool = False  # `key:` alone counts as absent
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A dictionary with known keys. Reads to {key: value}; absent or faulty keys are missing from it."""
 
     fields: Mapping[str, Field]
@@ -85,8 +81,7 @@ def _optional(known: Field) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]} if known.may_be_empty else schema
 
 
-@dataclass(frozen=True, slots=True)
-class ShortOrLong:
+class ShortOrLong(NamedTuple):
     """A short list `[k, l, mu]`, or its long form `{k: ..., l: ..., mu: ...}`. Reads to {key: value}."""
 
     fields: Mapping[str, Field]
@@ -115,8 +110,7 @@ class ShortOrLong:
         return {"anyOf": [short, Record(self.fields).schema()]}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A named item. `value` is None when it was faulty: the name is known all the same, so nothing else complains."""
 
     name: str
@@ -124,8 +118,7 @@ class Entry:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A dictionary keyed by names the user chose; one key may hold several, as in `AC, BD: ...`.
 
     Reads to {name: Entry}. `check(name, mark)` raises SpecError for a name that breaks the naming rule.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Number
@@ -51,8 +51,7 @@ class Shape(Protocol):
     def schema(self) -> Schema: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """An expression with a finite value, not below `least`."""
 
     least: float | None = None
@@ -83,8 +82,7 @@ def evaluate(node: TextNode, reading: Reading) -> float:
     return float(expression.evaluate(reading.environment))
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(NamedTuple):
     """A whole number from `least` to `most`."""
 
     least: int
@@ -101,8 +99,7 @@ class Whole:
         return {"anyOf": [{"type": "integer", "minimum": self.least, "maximum": self.most}, {"type": "string"}]}
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(NamedTuple):
     """A number strictly between two limits."""
 
     low: float
@@ -120,8 +117,7 @@ class Between:
         return {"anyOf": [limits, {"type": "string"}]}
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """Text as it stands."""
 
     pattern: str | None = None
@@ -138,8 +134,7 @@ class Text:
         return {"type": ["string", "number"]} if self.pattern is None else {"type": "string", "pattern": self.pattern}
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One of a few words."""
 
     meanings: Mapping[str, Any]
@@ -160,7 +155,6 @@ class Word:
 FLAG = Word({"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False})
 
 
-@dataclass(frozen=True, slots=True)
 class Vector:
     """Coordinates, padded with zeros to the dimension (seed 001, section 4.2)."""
 
