@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FAR_FROM_GUESS = 0.1  # of a coordinate's scale (of the largest speed for velocities): worth a note
 
+ABSURD = 1e10  # velocities so many times what was asked divide by a rounding error at a dead point
+
 
 def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: int | None = None) -> Start:
     """The consistent start of the problem; AssemblyError if there is none, or none was found.
@@ -89,6 +91,8 @@ def wound(mechanism: Mechanism, closure: Closure, positions: Wishes, q: Array) -
     for index, variable in enumerate(mechanism.variables):
         if variable.kind == "angle" and index not in positions.fixed and not -pi < q[index] <= pi:
             result[index] = pi - (pi - q[index]) % (2 * pi)
+    if np.array_equal(result, q):
+        return q
     result = polish(closure, result)
     return result if is_closed(closure, result) else q
 
@@ -117,7 +121,7 @@ def close_velocities(mechanism: Mechanism, system: System, t: float, q: Array, v
     free = np.setdiff1d(moving_coordinates(mechanism), velocities.fixed)
     closure = velocity_closure(system, t, q, scales * speed, free)
     v = solve(closure, guess, velocities.guessed)
-    if v is None:
+    if v is None or np.max(np.abs(v / closure.scales), initial=0.0) > ABSURD:
         raise Conflict(mechanism, closure, velocities, guess).explain()
     return with_state_rates(mechanism, system, t, q, v)
 

@@ -46,9 +46,7 @@ def configurations(
     closure = everything.restricted(np.setdiff1d(free, held), everything.rows)
     found = search(mechanism, system, problem.t0.value, closure, first, random_starts)
     found[1:] = [wound(mechanism, closure, positions, q) for q in found[1:]]
-    found[1:] = sorted(
-        found[1:], key=lambda q: (round(_distance(mechanism, closure, first, q), 6), *np.round(q, 9).tolist())
-    )
+    found[1:] = sorted(found[1:], key=lambda q: _rank(mechanism, closure, first, q))
     return _starts(mechanism, system, problem, found, _notes(mechanism, held))
 
 
@@ -110,6 +108,11 @@ def _distance(mechanism: Mechanism, closure: Closure, q: Array, other: Array) ->
     turns = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "angle"]
     difference[turns] = 2 * np.sin(0.5 * difference[turns])
     return float(np.max(np.abs(difference[closure.free]), initial=0.0))
+
+
+def _rank(mechanism: Mechanism, closure: Closure, first: Array, q: Array) -> tuple[float, list[float]]:
+    """By distance from the first; mirror images, equally far, by coordinates, so that rounding decides nothing."""
+    return round(_distance(mechanism, closure, first, q), 6), np.round(q / closure.scales, 6).tolist()
 
 
 def reflections(mechanism: Mechanism, closure: Closure, q: Array) -> Iterator[Array]:

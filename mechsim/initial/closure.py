@@ -21,7 +21,7 @@ Triplets = tuple[Indices, Indices, Array]
 
 CLOSED = 1e-12  # largest residual, relative to size, of a start we accept; rounding leaves about 1e-15
 DENSE_LIMIT = 300  # above this many coordinates the sparse solver is faster than LAPACK
-DEPENDENT = 1e-11  # singular values below this (relative) belong to dependent rows
+DEPENDENT = 1e-11  # singular values below this (rows have length 1) belong to dependent rows
 LEVENBERG_ITERATIONS = 80
 POLISH_ITERATIONS = 60  # a double root gains only one bit per iteration
 DEAD_POINT = 1e-6  # a double root is found to the square root of rounding, and so is its singular value
@@ -127,15 +127,22 @@ def dense(triplets: Triplets, rows: int, columns: int) -> Array:
 def minimum_norm_step(closure: Closure, x: Array, residual: Array, damping: float = 0.0) -> Array:
     """The smallest step that cancels the residual to first order; with damping, Levenberg's step.
 
-    Dependent rows are harmless: LAPACK's least squares ignores them, the sparse form damps them a little.
+    Dependent rows are harmless: least squares ignores them, the sparse form damps them a little.
     """
     rows, columns = len(closure.rows), len(closure.free)
     if columns <= DENSE_LIMIT:
         jacobian = closure.dense_jacobian(x)
         if damping == 0.0:
-            return np.asarray(np.linalg.lstsq(jacobian, -residual, rcond=DEPENDENT)[0], dtype=np.float64)
+            return _least_squares(jacobian, -residual)
         return -jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(rows), residual)
     return _sparse_step(closure.jacobian(x), rows, columns, residual, max(damping, 1e-13))
+
+
+def _least_squares(matrix: Array, right: Array) -> Array:
+    """As `numpy.linalg.lstsq`, but with an absolute bound: a matrix of nothing but rounding must count as zero."""
+    u, values, v = np.linalg.svd(matrix, full_matrices=False)
+    kept = values > DEPENDENT
+    return np.asarray(v[kept].T @ ((u[:, kept].T @ right) / values[kept]))
 
 
 def _sparse_step(jacobian: Triplets, rows: int, columns: int, residual: Array, damping: float) -> Array:
@@ -165,7 +172,7 @@ def approach(closure: Closure, x: Array, iterations: int = LEVENBERG_ITERATIONS,
         trial_residual = closure.residual(trial)
         trial_size = _norm(trial_residual)
         if trial_size < size:
-            stalled = size - trial_size < 1e-10 * size
+            stalled = size - trial_size < 1e-8 * size
             x, residual, size, damping = trial, trial_residual, trial_size, max(0.1 * damping, 1e-12)
             if stalled:
                 break

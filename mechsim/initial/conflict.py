@@ -1,12 +1,14 @@
 """Why a mechanism does not close: an irreducible set of parts, joints and fixed values that contradict each other.
 
-A deletion filter: leave one member out; if the rest closes, the member is needed for the conflict, else it goes.
+Small sets are tried first, then a deletion filter: leave one member out; if the rest closes, the member is needed for
+the conflict, else it goes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from time import perf_counter
 
 import numpy as np
@@ -19,6 +21,7 @@ from mechsim.model.mechanism import Element, Mechanism
 
 FEASIBLE = 1e-8  # relative to size; a real conflict leaves far more, a converged approach far less
 SECONDS = 1.5  # a person waits for this message
+FEW = 9  # up to this many suspects, all sets of three are worth trying
 SOFT = 1e-3  # weight of the member that gives way when the gap is measured
 
 
@@ -88,8 +91,13 @@ class Conflict:
         return members if self._closes(suspects) else suspects
 
     def _filtered(self, members: list[Member]) -> tuple[list[Member], bool]:
+        """An irreducible conflict among the members, and whether there was time enough to make sure of that."""
         deadline, kept = perf_counter() + SECONDS, list(members)
-        # Parts go first, so that of two explanations the one with the values the user wrote for this start remains.
+        # Of several explanations the shortest reads best; sets that close are dismissed quickly.
+        for count in (1, 2, 3):
+            for few in combinations(members, count) if len(members) <= FEW else ():
+                if perf_counter() < deadline - SECONDS / 2 and not self._closes(list(few)):
+                    return list(few), True
         for member in members:
             if perf_counter() > deadline:
                 return kept, False
