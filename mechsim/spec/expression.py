@@ -11,6 +11,7 @@ import math
 import operator
 import re
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -101,10 +102,14 @@ def parse_expression(text: str, mark: Mark) -> Expression:
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
     try:
-        tree = ast.parse(_readable(text), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python thinks odd in a text we refuse anyway
+            tree = ast.parse(_readable(text), mode="eval").body
     except SyntaxError as error:
-        raise _syntax_fault(text, mark, error) from None
-    except (RecursionError, MemoryError, ValueError):
+        raise _syntax_fault(text, mark, error.offset) from None
+    except ValueError:  # characters that no source text may hold
+        raise _syntax_fault(text, mark, None) from None
+    except (RecursionError, MemoryError):
         raise _too_deep(mark) from None
     expression = Expression(text, mark, tree, ())
     names = _allowed_names(expression)
@@ -195,9 +200,9 @@ def _undefined_fault(expression: Expression, name: str, known: set[str]) -> Faul
     return Fault(f"{name} is not defined", expression.place(name), hint)
 
 
-def _syntax_fault(text: str, mark: Mark, error: SyntaxError) -> SpecError:
+def _syntax_fault(text: str, mark: Mark, offset: int | None) -> SpecError:
     shift = len(text) - len(text.lstrip())
-    column = mark.column + shift + max((error.offset or 1) - 1, 0)
+    column = mark.column + shift + max((offset or 1) - 1, 0)
     shown = text if len(text) <= 60 else text[:57] + "..."
     hint = "write the multiplication: 2*L" if re.match(r"\s*[\d.]+[A-Za-z_(]", text) else ""
     return SpecError(Fault(f"`{shown}` is not an expression", Mark(mark.file, mark.line, column), hint))
@@ -207,4 +212,4 @@ def _too_deep(mark: Mark) -> SpecError:
     return SpecError(Fault("the expression is nested too deeply", mark, "name its pieces in PhysicalParams"))
 
 
-_LANGUAGE = "numbers, parameters, + - * / ** ( ), pi, and the functions " + ", ".join(ARITY)
+_LANGUAGE = "expressions have numbers, parameters, + - * / **, pi, and functions such as sqrt, sin, atan2"

@@ -61,7 +61,8 @@ class Columns:
             return item.entries
         if isinstance(item, TextNode) and not item.empty:
             return [(item, TextNode("2", item.mark))]
-        raise SpecError(Fault(f"{label} must be a list such as [D: 2, E: 1], not {describe(item)}", item.mark))
+        hint = "write [D: 2, E: 1] or [D, E]"
+        raise SpecError(Fault(f"{label} must hold names, not {describe(item)}", item.mark, hint))
 
     def schema(self) -> Schema:
         pairs = Named(Whole(1, 2), points_of, PART).schema()

@@ -28,11 +28,12 @@ class Parts:
     rigid_points: dict[str, tuple[str, ...]] = field(default_factory=dict)
     spring_points: dict[str, tuple[str, ...]] = field(default_factory=dict)
     on_parts: set[str] = field(default_factory=set)
+    names_lost: bool = False  # a name in PartData could not be read: unknown names are no fault of their users
 
     def known_point(self, point: str, mark: Mark, user: str, reading: Reading) -> bool:
         """Whether a part has this point, or it is fixed; records a fault if not."""
         known = self.on_parts | self.fixed_names
-        if point in known:
+        if point in known or self.names_lost:
             return True
         hint = did_you_mean(point, sorted(known)) or f"the points are {listed(sorted(known))}"
         reading.fault(f"{user} uses the point {point}, which no part has", mark, hint)
@@ -40,7 +41,7 @@ class Parts:
 
     def known_rigid(self, part: str, mark: Mark, user: str, reading: Reading) -> bool:
         """Whether there is such a rigid part; records a fault if not."""
-        if part in self.rigid_points:
+        if part in self.rigid_points or self.names_lost:
             return True
         message = f"{user} uses {part}, which is no rigid part"
         hint = did_you_mean(part, self.rigid_points) or f"the rigid parts are {listed(self.rigid_points)}"
@@ -48,9 +49,9 @@ class Parts:
         return False
 
 
-def build_parts(values: Mapping[str, Any], lines: Node | None, reading: Reading) -> Parts:
-    """All of PartData. `lines` is the node of Collinear, whose items are mere text, for their places."""
-    parts = Parts()
+def build_parts(values: Mapping[str, Any], node: Node, reading: Reading) -> Parts:
+    """All of PartData, given what was read from `node`."""
+    parts = Parts(names_lost=any(label.startswith("PartData") for label in reading.lost_names))
     _build_fixed(values.get("Fixed", {}), parts)
     for entry in values.get("Rigids", {}).values():
         _build_rigid(entry, parts, reading)
@@ -60,8 +61,11 @@ def build_parts(values: Mapping[str, Any], lines: Node | None, reading: Reading)
         parts.on_parts.add(entry.name)
         if entry.value is not None:
             parts.particles.append(Particle(entry.name, entry.value, entry.mark))
-    _build_collinear(lines, parts, reading)
-    _check_fixed_are_used(values.get("Fixed", {}), parts, reading)
+    _build_collinear(_collinear_items(node), parts, reading)
+    if not parts.names_lost and not parts.on_parts:
+        reading.fault("PartData has no parts", node.mark, "it needs Rigids, Springs or Particles")
+    elif not parts.names_lost:
+        _check_fixed_are_used(values.get("Fixed", {}), parts, reading)
     return parts
 
 
@@ -127,8 +131,7 @@ def _build_spring(entry: Entry, parts: Parts, reading: Reading) -> None:
         parts.springs.append(Spring(entry.name, ends, entry.value["k"], entry.value["l"], mass, entry.mark))
 
 
-def _build_collinear(lines: Node | None, parts: Parts, reading: Reading) -> None:
-    items = lines.items if isinstance(lines, ListNode) else []
+def _build_collinear(items: list[Node], parts: Parts, reading: Reading) -> None:
     for item in items:
         if not isinstance(item, TextNode):
             continue  # reported when it was read
@@ -151,7 +154,8 @@ def _check_fixed_are_used(entries: Mapping[str, Entry], parts: Parts, reading: R
             reading.fault(f"the fixed point {entry.name} is on no part", entry.mark, hint)
 
 
-def collinear_node(part_data: Node | None) -> Node | None:
-    """The value of Collinear, if PartData has it."""
+def _collinear_items(part_data: Node) -> list[Node]:
+    """The items of Collinear, as nodes: they are mere text, and their places are wanted."""
     entries = part_data.entries if isinstance(part_data, DictNode) else []
-    return next((item for key, item in entries if key.text == "Collinear"), None)
+    lines = next((item for key, item in entries if key.text == "Collinear"), None)
+    return lines.items if isinstance(lines, ListNode) else []

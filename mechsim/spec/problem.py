@@ -9,7 +9,7 @@ from mechsim.errors import Mark
 from mechsim.spec.document import Number, OutFile, PointForce, Problem, Solver, StartValue, Torque
 from mechsim.spec.parts import Parts
 from mechsim.spec.records import Entry
-from mechsim.spec.shapes import Reading
+from mechsim.spec.shapes import Reading, shown
 from mechsim.spec.suggest import listed
 
 
@@ -39,7 +39,7 @@ def build_forces(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -
             continue
         if not parts.known_point(point, entry.mark, user, reading):
             continue
-        if part and point not in parts.rigid_points[part]:
+        if part and point not in parts.rigid_points.get(part, (point,)):
             hint = f"{part} has the points {listed(parts.rigid_points[part])}"
             reading.fault(f"{user}: the point {point} is not on {part}", entry.mark, hint)
         elif point in parts.fixed_names:
@@ -54,7 +54,7 @@ def build_problem(values: Mapping[str, Any], place: Mark, parts: Parts, reading:
     t0 = values.get("t0", Number(0.0, "0", place))
     tend = values.get("tend")
     if tend is not None and tend.value <= t0.value:
-        reading.fault(f"tend is {tend.text}, but must be later than t0, which is {t0.text}", tend.mark)
+        reading.fault(f"tend is {shown(tend)}, but must be later than t0, which is {shown(t0)}", tend.mark)
     return Problem(
         t0,
         tend or Number(t0.value + 1.0, "1", place),  # only when a fault is recorded: nobody sees it

@@ -13,7 +13,7 @@ from mechsim.spec.document import MechSpec
 from mechsim.spec.language import DOCUMENT
 from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
 from mechsim.spec.parameters import OVERRIDES_FILE, resolve
-from mechsim.spec.parts import build_parts, collinear_node
+from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
 from mechsim.spec.shapes import Reading
 
@@ -53,7 +53,9 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
     if values.get("Dimension") == 3:
         mark = nodes["Dimension"].mark
         raise SpecError(Fault("Dimension is 3: mechanisms in space are not yet supported", mark, "use Dimension: 2"))
-    parts = build_parts(values.get("PartData", {}), collinear_node(nodes.get("PartData")), reading)
+    if "PartData" not in values:
+        raise SpecError(*_sorted(reading.faults))  # without parts all names below would look wrong
+    parts = build_parts(values.get("PartData", {}), nodes["PartData"], reading)
     forces: dict[str, Any] = values.get("AppliedForces", {})
     place = nodes["ProblemData"].mark if "ProblemData" in nodes else root.mark
     return MechSpec(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
 from mechsim.spec.shapes import Reading, Schema, Shape, read_items
-from mechsim.spec.suggest import did_you_mean, listed
+from mechsim.spec.suggest import listed, nearest
 
 
 class ListOf(NamedTuple):
@@ -49,24 +49,27 @@ class Record(NamedTuple):
 
     def read_entries(self, node: DictNode, reading: Reading, label: str) -> dict[str, Any]:
         values: dict[str, Any] = {}
+        written = {key.text for key, _ in node.entries}
         prefix = f"{label}." if label else ""
         for key, item in node.entries:
             known = self.fields.get(key.text, Field(self.other, "") if self.other else None)
             if known is None:
-                self._unknown(key, reading, label)
+                written.add(self._unknown(key, reading, label))
             elif not (known.may_be_empty and isinstance(item, TextNode) and item.empty):
                 value = reading.attempt(known.shape.read, item, reading, prefix + key.text)
                 if value is not None:
                     values[key.text] = value
-        written = {key.text for key, _ in node.entries}
         for name, known in self.fields.items():
             if known.required and name not in written:
                 reading.fault(f"{label or 'the file'} lacks {name}", node.mark, known.meaning)
         return values
 
-    def _unknown(self, key: TextNode, reading: Reading, label: str) -> None:
-        hint = did_you_mean(key.text, self.fields) or f"known keys: {', '.join(self.fields)}"
+    def _unknown(self, key: TextNode, reading: Reading, label: str) -> str:
+        """Report the key; the known one it probably means, so that this is not reported as missing too."""
+        meant = nearest(key.text, self.fields)
+        hint = f"did you mean {meant}?" if meant else f"known keys: {', '.join(self.fields)}"
         reading.fault(f"unknown key {key.text}{f' in {label}' if label else ''}", key.mark, hint)
+        return meant
 
     def schema(self) -> Schema:
         properties = {name: {"description": f.meaning, **_optional(f)} for name, f in self.fields.items()}
@@ -91,8 +94,8 @@ class ShortOrLong(NamedTuple):
         needed = [name for name in names if self.fields[name].required]
         if isinstance(node, ListNode):
             if not len(needed) <= len(node.items) <= len(names):
-                hint = f"the list is [{', '.join(names)}]"
-                raise SpecError(Fault(f"{label} has {len(node.items)} values", node.mark, hint))
+                wanted = f"[{', '.join(names)}]" + ("" if needed == names else f", where {names[-1]} may be left out")
+                raise SpecError(Fault(f"{label} has {len(node.items)} of the values {wanted}", node.mark))
             pairs = [(TextNode(name, item.mark), item) for name, item in zip(names, node.items, strict=False)]
             node = DictNode(node.mark, pairs)
         elif not isinstance(node, DictNode):
@@ -130,30 +133,37 @@ class Named(NamedTuple):
 
     def read(self, node: Node, reading: Reading, label: str) -> dict[str, Entry]:
         if not isinstance(node, DictNode):
+            reading.lost_names.add(label)
             hint = "write {name: value, ...}"
             raise SpecError(Fault(f"{label} must be a dictionary, not {describe(node)}", node.mark, hint))
-        entries: dict[str, Entry | None] = {}
-        whole_keys: dict[str, str] = {}
+        entries: dict[str, Entry] = {}
+        keys: dict[str, TextNode] = {}
         for key, item in node.entries:
+            value = reading.attempt(self._value, key, item, reading, label)
             for name, mark in split_names(key):
-                if name not in entries:
-                    entries[name] = self._entry(name, mark, item, reading, label)
-                elif whole_keys[name] != key.text:  # equal keys are reported already
+                if name not in keys:
+                    if self._is_name(name, mark, reading, label):
+                        entries[name] = Entry(name, mark, value)
+                elif keys[name] is key or keys[name].text != key.text:  # other equal keys are reported already
                     reading.fault(f"{label} defines {name} twice", mark)
-                whole_keys[name] = key.text
-        return {name: entry for name, entry in entries.items() if entry is not None}
+                keys[name] = key
+        return entries
 
-    def _entry(self, name: str, mark: Mark, item: Node, reading: Reading, label: str) -> Entry | None:
+    def _value(self, key: TextNode, item: Node, reading: Reading, label: str) -> Any:
+        if not isinstance(item, TextNode) or not item.empty:
+            return self.shape.read(item, reading, f"{label}.{key.text}")
+        no_colon = item.mark == key.at(len(key.text))  # {AC, BD: x} gives AC no value
+        hint = 'inside braces, quote several names: {"AC, BD": ...}' if no_colon else ""
+        raise SpecError(Fault(f"{label}.{key.text} has no value", key.mark, hint))
+
+    def _is_name(self, name: str, mark: Mark, reading: Reading, label: str) -> bool:
         try:
             self.check(name, mark)
         except SpecError as error:
             reading.faults.extend(error.faults)
-            return None
-        if isinstance(item, TextNode) and item.empty:
-            hint = 'inside braces, quote several names: {"AC, BD": ...}'
-            reading.fault(f"{label}.{name} has no value", mark, hint)
-            return Entry(name, mark, None)
-        return Entry(name, mark, reading.attempt(self.shape.read, item, reading, f"{label}.{name}"))
+            reading.lost_names.add(label)
+            return False
+        return True
 
     def schema(self) -> Schema:
         names = rf"^\s*{self.pattern}(\s*,\s*{self.pattern})*\s*$"

@@ -32,6 +32,7 @@ class Reading:
     environment: dict[str, float] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)  # parameters whose own fault is recorded already
     faults: list[Fault] = field(default_factory=list)
+    lost_names: set[str] = field(default_factory=set)  # sections with unreadable names: what they define is not known
 
     def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
         """The function's value, or None when it failed; its faults are recorded."""
@@ -61,12 +62,17 @@ class Quantity(NamedTuple):
             raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
         number = Number(evaluate(node, reading), node.text, node.mark)
         if self.least is not None and number.value < self.least:
-            shown = node.text if NUMERAL.fullmatch(node.text) else f"{node.text} = {number.value:g}"
-            raise SpecError(Fault(f"{label} is {shown}, but must not be below {self.least:g}", node.mark))
+            wanted = "not be negative" if self.least == 0 else f"be at least {self.least:g}"
+            raise SpecError(Fault(f"{label} is {shown(number)}, but must {wanted}", node.mark))
         return number
 
     def schema(self) -> Schema:
         return {"$ref": "#/$defs/expression"}
+
+
+def shown(number: Number) -> str:
+    """The number as written, and its value if that is not plain to see."""
+    return number.text if NUMERAL.fullmatch(number.text) else f"{number.text} = {number.value:g}"
 
 
 def evaluate(node: TextNode, reading: Reading) -> float:
@@ -77,6 +83,8 @@ def evaluate(node: TextNode, reading: Reading) -> float:
             return value
     expression = parse_expression(node.text, node.at(0))
     faults = undefined(expression, reading.environment.keys() | reading.broken)
+    if faults and "PhysicalParams" in reading.lost_names:
+        raise SpecError()
     if faults or any(name in reading.broken for name in expression.names):
         raise SpecError(*faults)
     return float(expression.evaluate(reading.environment))
@@ -92,7 +100,7 @@ class Whole(NamedTuple):
         number = Quantity().read(node, reading, label)
         if not number.value.is_integer() or not self.least <= number.value <= self.most:
             wanted = f"a whole number from {self.least} to {self.most}"
-            raise SpecError(Fault(f"{label} is {number.text}, but must be {wanted}", node.mark))
+            raise SpecError(Fault(f"{label} is {shown(number)}, but must be {wanted}", node.mark))
         return int(number.value)
 
     def schema(self) -> Schema:
@@ -108,7 +116,7 @@ class Between(NamedTuple):
     def read(self, node: Node, reading: Reading, label: str) -> float:
         number = Quantity().read(node, reading, label)
         if not self.low < number.value < self.high:
-            message = f"{label} is {number.text}, but must lie between {self.low:g} and {self.high:g}"
+            message = f"{label} is {shown(number)}, but must lie between {self.low:g} and {self.high:g}"
             raise SpecError(Fault(message, node.mark))
         return number.value
 

@@ -7,11 +7,17 @@ from collections.abc import Iterable
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """A hint naming the nearest candidate, or an empty string when none is near."""
+    near = nearest(word, candidates)
+    return f"did you mean {near}?" if near else ""
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str:
+    """The candidate most like `word`, or an empty string."""
     from difflib import get_close_matches  # only a faulty file pays for this import
 
     choices = {candidate.lower(): candidate for candidate in candidates}
     near = get_close_matches(word.lower(), choices, n=1, cutoff=0.6)
-    return f"did you mean {choices[near[0]]}?" if near else ""
+    return choices[near[0]] if near else ""
 
 
 def listed(words: Iterable[str]) -> str:
