@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Protocol
 
 import numpy as np
 
 from mechsim.structure.offsets import Integers, Signed, Structure
 
-# Wider than this the matrix does not fit on a screen, and its nonzeros are listed row by row.
+# Names across the page up to here.
+WIDTH_OF_SCREEN = 80
+# With more columns than this the matrix does not fit on a screen, and its nonzeros are listed row by row.
 WIDEST = 40
 # Longer than this even that list says nothing to a person; its first rows do.
 LONGEST = 200
@@ -53,6 +56,9 @@ def _matrix(
 ) -> list[str]:
     size = len(labels)
     width = max(len(label) for label in labels) + 1
+    downward = size * width > WIDTH_OF_SCREEN
+    if downward:
+        width = len(str(size - 1)) + 2
     margin = len(str(size - 1)) + 3  # room for "d_j"
     body = []
     for i, row in enumerate(entries):
@@ -61,8 +67,11 @@ def _matrix(
     rule = "-" * max(map(len, body))
     numbers = " " * margin + "".join(f"{j:>{width - 1}} " for j in range(size)) + f"{'c_i':>6}"
     offsets = "d_j".rjust(margin) + "".join(f"{offset:>{width - 1}} " for offset in d)
-    names = " " * margin + "".join(f"{label:>{width}}" for label in labels)
-    return ["TABLEAU", rule, numbers.rstrip(), rule, *body, rule, offsets.rstrip(), names]
+    # Long names are written downward, so that the matrix stays narrow.
+    words = list(zip_longest(*labels, fillvalue="")) if downward else [labels]
+    pad = " " if downward else ""
+    names = [" " * margin + "".join((word + pad).rjust(width) for word in line) for line in words]
+    return ["TABLEAU", rule, numbers.rstrip(), rule, *body, rule, offsets.rstrip(), *map(str.rstrip, names)]
 
 
 def _cell(row: dict[int, int], column: int, assigned: bool) -> str:
