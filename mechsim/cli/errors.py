@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -29,20 +30,24 @@ def note(text: str) -> None:
     say(click.style("note: ", fg="cyan") + text)
 
 
-def show(error: MechsimError, *, as_json: bool) -> None:
+def show(error: MechsimError, *, json_wanted: bool) -> None:
     """Every fault, one after the other; as JSON also on standard output, where a program waits for it."""
     for fault in error.faults:
         _show_fault(fault)
-    if as_json:
-        faults = [_as_dict(fault) for fault in error.faults]
-        click.echo(json.dumps({"status": "error", "exit_code": error.exit_code, "faults": faults}))
+    if json_wanted:
+        as_json(error.faults, error.exit_code)
 
 
-def show_unexpected(error: Exception, *, as_json: bool) -> None:
+def as_json(faults: Sequence[Fault], exit_code: int) -> None:
+    """The one JSON object of a command that failed."""
+    click.echo(json.dumps({"status": "error", "exit_code": exit_code, "faults": [_as_dict(fault) for fault in faults]}))
+
+
+def show_unexpected(error: Exception, *, json_wanted: bool) -> None:
     """A bug of ours: one line, and how to see more."""
     message = f"unexpected {type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
     hint = "this is a bug of mechsim; run with --debug to see where"
-    show(MechsimError(Fault(message, hint=hint)), as_json=as_json)
+    show(MechsimError(Fault(message, hint=hint)), json_wanted=json_wanted)
 
 
 def _show_fault(fault: Fault) -> None:

@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from mechsim import __version__
-from mechsim.errors import MechsimError
+from mechsim.errors import Fault, MechsimError
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 EXIT_CODES = "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 130 interrupted."
@@ -87,6 +87,8 @@ def _guarded(words: list[str]) -> int:
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
+        if "--json" in words:
+            errors.as_json([Fault(error.format_message())], error.exit_code)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         errors.say("interrupted")
@@ -98,10 +100,10 @@ def _guarded(words: list[str]) -> int:
     except MechsimError as error:
         if "--debug" in words:
             raise
-        errors.show(error, as_json="--json" in words)
+        errors.show(error, json_wanted="--json" in words)
         return error.exit_code
     except Exception as error:
         if "--debug" in words:
             raise
-        errors.show_unexpected(error, as_json="--json" in words)
+        errors.show_unexpected(error, json_wanted="--json" in words)
         return 1

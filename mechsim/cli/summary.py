@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from mechsim.cli import tables
 
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from mechsim.simulation import Prepared
 
 MOST_ROWS_SHOWN = 12  # of the end state; the file has the rest
+MOST_DIGITS, FEWEST_DIGITS = 9, 3  # of the end state; a narrow window gets fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +48,12 @@ def show(outcome: Outcome, *, err: bool) -> None:
     if prepared.spec.solver.show_signature:
         from mechsim.structure import tableau
 
-        print_text(tableau(prepared.system, prepared.structure), err=err)
+        click.echo(tableau(prepared.system, prepared.structure), err=err)
     tables.heading(prepared.spec.title, err=err)
     tables.facts([*_mechanism(outcome), *_certificate(outcome.certificate), *_file(outcome)], err=err)
     _show_end(outcome, err)
     if outcome.agreements:
         _show_agreement(outcome, err)
-
-
-def print_text(text: str, *, err: bool = False) -> None:
-    import click
-
-    click.echo(text, err=err)
 
 
 def count(number: int, noun: str) -> str:
@@ -98,8 +97,6 @@ def _file(outcome: Outcome) -> list[tuple[str, str]]:
 
 def _short(path: str) -> str:
     """A path as the user would type it."""
-    import os
-
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
 
@@ -111,24 +108,30 @@ def _duration(seconds: float) -> str:
 
 
 def _show_end(outcome: Outcome, err: bool) -> None:
-    """Where every point is at the end, and how it moves."""
-    rows = end_rows(outcome)
-    tend = float(outcome.solution.t[-1])
-    columns = [f"at t = {tend:g}", "x", "y", "x_dot", "y_dot"]
+    """Where every point is at the end, and how it moves, with as many digits as the window has room for."""
+    columns = [f"at t = {float(outcome.solution.t[-1]):g}", "x", "y", "x_dot", "y_dot"]
+    room = shutil.get_terminal_size().columns
+    rows = end_rows(outcome, FEWEST_DIGITS)
+    for digits in range(MOST_DIGITS, FEWEST_DIGITS, -1):
+        candidate = end_rows(outcome, digits)
+        if tables.width(columns, candidate) <= room:
+            rows = candidate
+            break
     tables.table(columns, rows[:MOST_ROWS_SHOWN], right=(1, 2, 3, 4), err=err)
     if len(rows) > MOST_ROWS_SHOWN:
-        print_text(f"  and {len(rows) - MOST_ROWS_SHOWN} more", err=err)
+        click.echo(f"  and {len(rows) - MOST_ROWS_SHOWN} more", err=err)
 
 
-def end_rows(outcome: Outcome) -> list[list[str]]:
+def end_rows(outcome: Outcome, digits: int) -> list[list[str]]:
+    """Per moving point its position and velocity, then turn angles and states with their rates."""
     mechanism, q, v = outcome.prepared.mechanism, outcome.solution.q[-1], outcome.solution.v[-1]
     rows = []
     for point, slots in mechanism.points.items():
         if all(slot >= 0 for slot in slots):
-            rows.append([point, *(f"{values[slot]:.10g}" for values in (q, v) for slot in slots)])
+            rows.append([point, *(f"{values[slot]:.{digits}g}" for values in (q, v) for slot in slots)])
     for index, variable in enumerate(mechanism.variables):
         if variable.kind != "position":
-            rows.append([variable.label, f"{q[index]:.10g}", "", f"{v[index]:.10g}", ""])
+            rows.append([variable.label, f"{q[index]:.{digits}g}", "", f"{v[index]:.{digits}g}", ""])
     return rows
 
 

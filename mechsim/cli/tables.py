@@ -33,8 +33,18 @@ def table(columns: Row, rows: Sequence[Row], *, right: Sequence[int] = (), err: 
         _plain_table(columns, rows, right, err)
 
 
+def width(columns: Row, rows: Sequence[Row]) -> int:
+    """Characters a table needs beside each other, with the space rich puts between columns."""
+    return sum(_widths(columns, rows)) + 3 * len(columns)
+
+
+def _widths(columns: Row, rows: Sequence[Row]) -> list[int]:
+    return [max(len(row[index]) for row in (columns, *rows)) for index in range(len(columns))]
+
+
 def _plain_table(columns: Row, rows: Sequence[Row], right: Sequence[int], err: bool) -> None:
-    widths = [max(len(row[index]) for row in (columns, *rows)) for index in range(len(columns))]
+    click.echo(err=err)
+    widths = _widths(columns, rows)
     for row in (columns, *rows):
         cells = (
             text.rjust(width) if index in right else text.ljust(width)

@@ -32,7 +32,7 @@ class Certificate:
     velocity_residual: float
     peak_speed: float  # metre per second
     size: float  # metre
-    rows: int
+    rows_watched: int
     steps: int
     rejected: int
     order: int
@@ -112,7 +112,7 @@ class Monitor:
             velocity_residual=_relative(self.velocity_residual, self.peak_rate),
             peak_speed=self.peak_rate * self.size,
             size=self.size,
-            rows=self.rows,
+            rows_watched=self.rows,
             steps=int(statistics.get("steps", 0)),
             rejected=int(statistics.get("rejected", 0)),
             order=int(statistics.get("order", 0)),
