@@ -361,6 +361,22 @@ def test_one_given_coordinate_chooses_the_side():
     assert hypot(free["C_x"], free["C_y"]) == pytest.approx(1.5, rel=1e-14)  # a circle met, to rounding
 
 
+def test_points_of_a_collinear_joint_start_on_its_line():
+    q = guess(
+        """
+        PartData:
+          Fixed: {O: [], Q: [1, 1]}
+          Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1]}, "AB, CD": {Geom: [[3]], Dyna: [[1], 1, 1]}}
+          Collinear: [OQB, OQCD]
+        """
+    )
+    # A circle met by a line, in closed form: rounding of lengths of 3.
+    assert q["B_x"] == pytest.approx(q["B_y"], abs=1e-15)
+    assert hypot(q["B_x"] - q["A_x"], q["B_y"] - q["A_y"]) == pytest.approx(3, abs=1e-14)
+    assert (q["C_x"], q["D_x"]) == pytest.approx((q["C_y"], q["D_y"]), abs=1e-14)
+    assert hypot(q["C_x"] - q["D_x"], q["C_y"] - q["D_y"]) == pytest.approx(3, abs=1e-14)
+
+
 def test_a_long_chain_is_placed_at_once():
     rods = ", ".join(f"P{k}P{k + 1}: {{Geom: [[1]], Dyna: [[0], 1, 1]}}" for k in range(300))
     q = guess(f"PartData: {{Fixed: {{P0: []}}, Rigids: {{{rods}}}}}\n")

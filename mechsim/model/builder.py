@@ -6,7 +6,7 @@ from itertools import combinations
 
 from mechsim.errors import SpecError
 from mechsim.model import checks, rigid
-from mechsim.model.layout import Layout, lay_out, typical_length, works
+from mechsim.model.layout import Layout, lay_out, typical_length
 from mechsim.model.mechanism import Element, Mechanism, Part
 from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rigid, Spring, Torque
 
@@ -47,7 +47,7 @@ def _elements(spec: MechSpec, layout: Layout) -> list[Element]:
         elements += _collinear(joint, spec, layout)
     rigids = {part.name: part for part in spec.rigids}
     for force in spec.forces:
-        elements += _force(force, rigids, spec, layout)
+        elements += _force(force, rigids, layout)
     for torque in spec.torques:
         elements += _torque(torque, layout)
     return elements
@@ -145,14 +145,13 @@ def _apart(pair: tuple[str, str], part: Rigid) -> bool:
     return p != q
 
 
-def _force(force: PointForce, rigids: dict[str, Rigid], spec: MechSpec, layout: Layout) -> list[Element]:
+def _force(force: PointForce, rigids: dict[str, Rigid], layout: Layout) -> list[Element]:
     """A force at a point that stands still does no work, so it adds nothing."""
     if layout.is_fixed(force.point):
         return []
     parameters = {"f_x": float(force.force[0]), "f_y": float(force.force[1])}
     if force.part is None:
         return [Element("force", force.point, layout.slots(force.point), parameters, mark=force.mark)]
-    assert works(spec, force)
     part = rigids[force.part]
     ends = part.points[:2]
     slots = (*layout.slots(*ends, force.point), layout.works[force.part, force.point])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cmath import exp, phase, pi, rect
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -71,6 +71,9 @@ class Placing:
         for part in mechanism.parts:
             for name in part.points:
                 self.parts_at[name].append(part)
+        named = {slots: name for name, slots in mechanism.points.items()}
+        joints = [element.slots for element in mechanism.elements if element.kind == "collinear"]
+        self.lines = [tuple(named[slots[k : k + 2]] for k in (0, 2, 4)) for slots in joints]
         # Circles an unplaced point lies on: centre and radius.
         self.circles: dict[str, list[tuple[complex, float]]] = {}
 
@@ -79,7 +82,7 @@ class Placing:
         self._place_given()
         while len(self.places) < len(self.mechanism.points):
             self._follow_parts()
-            if not (self._close_triangle() or self._hang() or self._scatter()):
+            if not (self._reach_line() or self._close_triangle() or self._hang() or self._slide() or self._scatter()):
                 break
 
     def _set(self, name: str, place: complex) -> None:
@@ -144,6 +147,33 @@ class Placing:
                 return True
         return False
 
+    def _open_lines(self) -> Iterator[tuple[str, complex, complex]]:
+        """Points to be placed on a line that two placed points span: name, a point of the line, its direction."""
+        for line in self.lines:
+            unplaced = [name for name in line if name not in self.places]
+            if len(unplaced) == 1:
+                first, second = (self.places[name] for name in line if name in self.places)
+                if first != second:
+                    yield unplaced[0], first, second - first
+
+    def _reach_line(self) -> bool:
+        """A point of a line at a known distance from a placed point stands where line and circle meet."""
+        for name, start, direction in self._open_lines():
+            if name in self.circles:
+                centre, radius = self.circles[name][0]
+                guess = self.problem.positions.get(name, ())
+                choices = _meet_line(start, direction, centre, radius)
+                self._set(name, min(choices, key=lambda place: _unlikeness(place, guess, self.down)))
+                return True
+        return False
+
+    def _slide(self) -> bool:
+        """A point that only a line holds stands on it, each next one a little further."""
+        for name, start, direction in self._open_lines():
+            self._set(name, start + direction * (0.5 + FAN * len(self.places)))
+            return True
+        return False
+
     def _hang(self) -> bool:
         """A part held at one point hangs down from it, a little aside; a spring at its rest length."""
         while self.held:
@@ -180,6 +210,14 @@ def _meet(centre: complex, radius: float, other_centre: complex, other_radius: f
     along = max(-radius, min(radius, along))
     across = max(radius**2 - along**2, (FAN * radius) ** 2 / 10) ** 0.5
     return centre + apart / distance * complex(along, across), centre + apart / distance * complex(along, -across)
+
+
+def _meet_line(start: complex, direction: complex, centre: complex, radius: float) -> tuple[complex, complex]:
+    """Where a line meets a circle, farther along the line first; if it does not, its points nearest to that."""
+    unit = direction / abs(direction)
+    offset = (centre - start) * unit.conjugate()
+    along = max(radius**2 - offset.imag**2, (FAN * radius) ** 2 / 10) ** 0.5
+    return start + unit * (offset.real + along), start + unit * (offset.real - along)
 
 
 def _unlikeness(place: complex, guess: tuple[StartValue | None, ...], down: complex) -> tuple[float, float]:
