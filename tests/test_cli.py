@@ -186,7 +186,8 @@ def test_spacing(command: Command) -> None:
 
 def test_standard_output_carries_the_table(command: Command) -> None:
     shown = command("run", PENDULUM, "-o", "-", "--samples", "3")
-    assert [line for line in shown.out.split("\n") if line and line[0] != "#"][0] == "t,A_x,A_x_dot,A_y,A_y_dot,T,V"
+    rows = [line for line in shown.out.split("\n") if line and line[0] != "#"]
+    assert rows[0] == "t,A_x,A_x_dot,A_y,A_y_dot,T,V"
     assert "Simple pendulum" in shown.err
     assert os.listdir() == []
 
