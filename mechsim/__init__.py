@@ -11,9 +11,15 @@ Names are imported when they are first used, so that importing mechsim costs not
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from mechsim._version import __version__
+
+if TYPE_CHECKING:  # what the names below are, for type checkers and editors
+    from mechsim.errors import AssemblyError, IntegrationError, MechsimError, SpecError
+    from mechsim.handle import mechanism
+    from mechsim.result import Motion, Trajectory, load
+    from mechsim.simulation import simulate
 
 _HOMES = {
     "simulate": "mechsim.simulation",
@@ -27,7 +33,18 @@ _HOMES = {
     "IntegrationError": "mechsim.errors",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = [
+    "AssemblyError",
+    "IntegrationError",
+    "MechsimError",
+    "Motion",
+    "SpecError",
+    "Trajectory",
+    "__version__",
+    "load",
+    "mechanism",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from mechsim.result.layout import Array
-from mechsim.simulation import Source, read
+from mechsim.source import Parameters, Source, read
 from mechsim.spec.document import MechSpec
 
 Values = Mapping[str, Any] | Sequence[float] | Array
 
 
-def mechanism(source: Source, parameters: Mapping[str, float | str] | None = None) -> MechanismHandle:
+def mechanism(source: Source, parameters: Parameters | None = None) -> MechanismHandle:
     """The mechanism of a file, of its text, or of a MechSpec, ready to be asked about any state."""
     return MechanismHandle(read(source, parameters))
 

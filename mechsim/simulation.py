@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mechsim._version import __version__
 from mechsim.errors import Fault, IntegrationError, SpecError
+from mechsim.source import Parameters, Source, read
 from mechsim.spec.document import MechSpec, Number
 
 if TYPE_CHECKING:
     from mechsim.model.mechanism import Mechanism
     from mechsim.result import Motion
-
-Source = str | Path | MechSpec
 
 
 class CutShort(IntegrationError):
@@ -44,8 +43,6 @@ class Prepared:
     @property
     def facts(self) -> dict[str, Any]:
         """What the files of this run carry."""
-        from mechsim import __version__
-
         spec = self.spec
         settings = {
             "tol": spec.solver.tolerance,
@@ -66,7 +63,7 @@ def simulate(
     order: int | None = None,
     t0: float | None = None,
     tend: float | None = None,
-    parameters: Mapping[str, float | str] | None = None,
+    parameters: Parameters | None = None,
     branch: int | None = None,
 ) -> Motion:
     """The motion of a mechanism, given as a file, as its text, or as a MechSpec.
@@ -85,18 +82,6 @@ def simulate(
     if solution.status != "finished":
         raise CutShort(failure(solution), motion)
     return motion
-
-
-def read(source: Source, parameters: Mapping[str, float | str] | None = None) -> MechSpec:
-    """The MechSpec of a file, of its text (anything with a line break), or the MechSpec itself."""
-    from mechsim import spec
-
-    overrides = {name: value if isinstance(value, str) else repr(float(value)) for name, value in _items(parameters)}
-    if isinstance(source, MechSpec):
-        return spec.parse(source.text, source.path, {**source.overrides, **overrides}) if overrides else source
-    if isinstance(source, str) and "\n" in source:
-        return spec.parse(source, overrides=overrides)
-    return spec.read(str(source), overrides)
 
 
 def adjust(
@@ -169,10 +154,6 @@ def follow(
 def failure(solution: Any) -> Fault:
     """Why an integration stopped early, and where."""
     return Fault(f"the integration stopped at t = {solution.t[-1]:.6g}: {solution.message or solution.status}")
-
-
-def _items(parameters: Mapping[str, float | str] | None) -> list[tuple[str, float | str]]:
-    return list((parameters or {}).items())
 
 
 def _changed(number: Number, value: float | None) -> Number:

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from mechsim import __version__
+from mechsim._version import __version__
 from mechsim.errors import Fault, MechsimError
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C

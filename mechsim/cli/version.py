@@ -7,7 +7,7 @@ from importlib import metadata
 
 import click
 
-from mechsim import __version__
+from mechsim._version import __version__
 from mechsim.cli import options, tables
 
 PACKAGES = ("numpy", "scipy", "jax", "cyipopt-wheels", "pyyaml", "click", "rich", "pyarrow")
