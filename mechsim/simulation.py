@@ -152,8 +152,8 @@ def follow(
 
 
 def failure(solution: Any) -> Fault:
-    """Why an integration stopped early, and where."""
-    return Fault(f"the integration stopped at t = {solution.t[-1]:.6g}: {solution.message or solution.status}")
+    """Why an integration stopped early; the engine's message says where."""
+    return Fault(f"the integration stopped: {solution.message or solution.status}")
 
 
 def _changed(number: Number, value: float | None) -> Number:

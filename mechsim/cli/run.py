@@ -172,7 +172,9 @@ def interrupted(recorder: Recorder, solution: Any, as_json: bool) -> int:
     errors.say(f"interrupted{reached}{saved}")
     if as_json:
         click.echo(
-            json.dumps({"status": "interrupted", "exit_code": INTERRUPTED, "t": recorder.reached, "partial": str(path)})
+            json.dumps(
+                {"status": "interrupted", "exit_code": INTERRUPTED, "t": recorder.reached, "partial": str(path or "")}
+            )
         )
     return INTERRUPTED
 

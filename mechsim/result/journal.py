@@ -64,8 +64,9 @@ class Journal:
 
     def discard(self) -> None:
         """Close and remove the partial file: its rows are kept elsewhere."""
-        with suppress(OSError):  # what could not be flushed was to be thrown away
-            self.stream.close()
+        if self.stream is not sys.stdout:
+            with suppress(OSError):  # what could not be flushed was to be thrown away
+                self.stream.close()
         if not self.direct:
             self.path.unlink(missing_ok=True)
 

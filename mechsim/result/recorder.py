@@ -52,8 +52,13 @@ class Recorder:
         return self.journal.finish(csvtext.foot(certificate)), certificate, self.journal.rows
 
     def keep(self) -> Path | None:
-        """The run did not come to its end: leave what there is, and say where."""
-        return self.journal.keep() if self.journal else None
+        """The run did not come to its end: leave what rows there are, and say where."""
+        if self.journal is None:
+            return None
+        if self.journal.rows == 0:
+            self.journal.discard()
+            return None
+        return self.journal.keep()
 
     def certificate(self, solution: Any) -> Certificate:
         return self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics)
