@@ -189,7 +189,7 @@ def test_dead_point_is_reached_exactly() -> None:
 
 def test_fixed_velocity_against_a_dead_point_is_a_conflict() -> None:
     message = failure(PENDULUM + "  positions: { A: [[1, fixed], -1] }\n  velocities: { A: [[1, fixed], 0] }\n")
-    assert "OA" in message and "A_x_dot = 1 (line 15)" in message
+    assert "OA" in message and "A_x_dot = 1 (line 14)" in message
 
 
 def test_too_many_fixed_values_are_named_with_lines() -> None:

@@ -75,9 +75,9 @@ def close_positions(
 
 def solve(closure: Closure, guess: Array, guessed: tuple[int, ...]) -> Array | None:
     """The closed point nearest to the guess: IPOPT, then Newton; Levenberg's method where IPOPT gives up."""
-    point = nearest(closure, guess, guessed)
-    for start in (lambda: point, lambda: approach(closure, point), lambda: approach(closure, guess)):
-        x = start()
+    near = approach(closure, guess)
+    for start in (nearest(closure, guess, guessed, near), near):
+        x = approach(closure, start)
         scaled = closure.rescaled(x)
         x = settle(scaled, polish(scaled, x))
         if is_closed(scaled, x):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
 RANDOM_STARTS = 200
+ITERATIONS = 50
 SAME = 1e-5  # configurations closer than this (largest difference, relative to size) are one
 
 
@@ -44,7 +45,7 @@ def configurations(
     angles = np.array([i for i, v in enumerate(mechanism.variables) if v.kind == "angle"], dtype=np.intp)
     held = holding_coordinates(everything.restricted(free, everything.rows), first, angles)
     closure = everything.restricted(np.setdiff1d(free, held), everything.rows)
-    found = search(mechanism, system, problem.t0.value, closure, first, random_starts)
+    found = search(mechanism, closure, first, random_starts)
     found[1:] = [wound(mechanism, closure, positions, q) for q in found[1:]]
     found[1:] = sorted(found[1:], key=lambda q: _rank(mechanism, closure, first, q))
     return _starts(mechanism, system, problem, found, _notes(mechanism, held))
@@ -73,16 +74,14 @@ def _starts(
     return starts
 
 
-def search(
-    mechanism: Mechanism, system: System, t: float, closure: Closure, first: Array, random_starts: int
-) -> list[Array]:
+def search(mechanism: Mechanism, closure: Closure, first: Array, random_starts: int) -> list[Array]:
     """All configurations met, generation by generation: reflections of the new ones until nothing new appears."""
     generator = np.random.default_rng(7)
     trials = [_random_start(mechanism, closure, first, generator) for _ in range(random_starts)]
     found, fresh = [first], [first]
     while fresh:
         trials += [image for q in fresh for image in reflections(mechanism, closure, q)]
-        ends = approach_all(system, t, closure, [_angles_followed(mechanism, closure, trial) for trial in trials])
+        ends = approach_all(closure, [_angles_followed(mechanism, closure, trial) for trial in trials], ITERATIONS)
         fresh = _new_among(mechanism, closure, ends, found)
         trials = []
     return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.initial.start import Array, Indices
 
@@ -22,7 +23,8 @@ Triplets = tuple[Indices, Indices, Array]
 CLOSED = 1e-12  # largest residual, relative to size, of a start we accept; rounding leaves about 1e-15
 DENSE_LIMIT = 300  # above this many coordinates the sparse solver is faster than LAPACK
 DEPENDENT = 1e-11  # singular values below this (rows have length 1) belong to dependent rows
-LEVENBERG_ITERATIONS = 80
+LEVENBERG_ITERATIONS = 200
+STATIONARY = 1e-7  # a promised decrease below this share means a least-squares point has been reached
 POLISH_ITERATIONS = 60  # a double root gains only one bit per iteration
 DEAD_POINT = 1e-6  # a double root is found to the square root of rounding, and so is its singular value
 
@@ -34,6 +36,7 @@ class Closure:
     residual_of: Callable[[Array], Array]
     jacobian_of: Callable[[Array], Triplets]
     hessian_of: Callable[[Array, Array], Triplets] | None  # None: the equations are linear
+    rate_of: Callable[[Array, Array], Array] | None  # along a velocity, for many points at once; None: linear
     scales: Array
     free: Indices
     rows: Indices
@@ -84,6 +87,7 @@ def position_closure(system: System, t: float, guess: Array, scales: Array, free
         lambda q: system.constraints(t, q),
         lambda q: system.constraint_jacobian(t, q),
         lambda q, multipliers: system.constraint_hessian(t, q, multipliers),
+        lambda q, v: system.constraint_rate(t, q, v),
         scales,
         free,
         np.arange(system.m),
@@ -98,6 +102,7 @@ def velocity_closure(system: System, t: float, positions: Array, scales: Array, 
     return Closure(
         lambda v: system.constraint_rate(t, positions, v),
         lambda v: jacobian,
+        None,
         None,
         scales,
         free,
@@ -124,18 +129,26 @@ def dense(triplets: Triplets, rows: int, columns: int) -> Array:
     return matrix
 
 
-def minimum_norm_step(closure: Closure, x: Array, residual: Array, damping: float = 0.0) -> Array:
-    """The smallest step that cancels the residual to first order; with damping, Levenberg's step.
+def minimum_norm_step(closure: Closure, x: Array, residual: Array) -> Array:
+    """The smallest step that cancels the residual to first order.
 
     Dependent rows are harmless: least squares ignores them, the sparse form damps them a little.
     """
+    if len(closure.free) <= DENSE_LIMIT:
+        return _least_squares(closure.dense_jacobian(x), -residual)
+    return _sparse_step(closure.jacobian(x), len(closure.rows), len(closure.free), residual, 1e-13)[0]
+
+
+def levenberg_step(closure: Closure, x: Array, residual: Array, damping: float) -> tuple[Array, float]:
+    """The step -J^T y with (J J^T + damping) y = residual, and the size of the residual it promises, damping |y|."""
     rows, columns = len(closure.rows), len(closure.free)
     if columns <= DENSE_LIMIT:
         jacobian = closure.dense_jacobian(x)
-        if damping == 0.0:
-            return _least_squares(jacobian, -residual)
-        return -jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(rows), residual)
-    return _sparse_step(closure.jacobian(x), rows, columns, residual, max(damping, 1e-13))
+        y = np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(rows), residual)
+        step = -jacobian.T @ y
+    else:
+        step, y = _sparse_step(closure.jacobian(x), rows, columns, residual, damping)
+    return step, damping * _norm(y)
 
 
 def _least_squares(matrix: Array, right: Array) -> Array:
@@ -145,8 +158,8 @@ def _least_squares(matrix: Array, right: Array) -> Array:
     return np.asarray(v[kept].T @ ((u[:, kept].T @ right) / values[kept]))
 
 
-def _sparse_step(jacobian: Triplets, rows: int, columns: int, residual: Array, damping: float) -> Array:
-    """The first part of `[[1, J^T], [J, -damping]] (step, y) = (0, -residual)`: no squared condition number."""
+def _sparse_step(jacobian: Triplets, rows: int, columns: int, residual: Array, damping: float) -> tuple[Array, Array]:
+    """(step, y) of `[[1, J^T], [J, -damping]] (step, y) = (0, -residual)`: no squared condition number."""
     from scipy.sparse import coo_array
     from scipy.sparse.linalg import splu
 
@@ -158,28 +171,32 @@ def _sparse_step(jacobian: Triplets, rows: int, columns: int, residual: Array, d
         np.concatenate([diagonal, columns + j_rows, j_columns]),
     )
     matrix = coo_array((entries, at), shape=(rows + columns, rows + columns)).tocsc()
-    return splu(matrix).solve(np.concatenate([np.zeros(columns), -residual]))[:columns]
+    solution = splu(matrix).solve(np.concatenate([np.zeros(columns), -residual]))
+    return solution[:columns], solution[columns:]
 
 
 def approach(closure: Closure, x: Array, iterations: int = LEVENBERG_ITERATIONS, goal: float = 1e-9) -> Array:
-    """Levenberg's method towards residual zero from far away; the best point found, closed or not."""
+    """Levenberg's method towards residual zero from far away; the best point found, closed or not.
+
+    Damping follows the ratio of gained to promised decrease (H. B. Nielsen, Damping parameter in Marquardt's method).
+    """
     residual = closure.residual(x)
-    size, damping = _norm(residual), 1e-3
+    size, damping, growth = _norm(residual), 1e-3, 2.0
     for _ in range(iterations):
-        if size <= goal or not len(closure.free):
+        if size <= goal or not len(closure.free) or damping > 1e10:
             break
-        trial = closure.moved(x, minimum_norm_step(closure, x, residual, damping))
+        step, promised = levenberg_step(closure, x, residual, damping)
+        if size - promised < STATIONARY * size:
+            break
+        trial = closure.moved(x, step)
         trial_residual = closure.residual(trial)
         trial_size = _norm(trial_residual)
-        if trial_size < size:
-            stalled = size - trial_size < 1e-8 * size
-            x, residual, size, damping = trial, trial_residual, trial_size, max(0.1 * damping, 1e-12)
-            if stalled:
-                break
+        ratio = (size**2 - trial_size**2) / (size**2 - promised**2)
+        if ratio > 0:
+            x, residual, size = trial, trial_residual, trial_size
+            damping, growth = max(damping * max(1 / 3, 1 - (2 * ratio - 1) ** 3), 1e-12), 2.0
         else:
-            damping *= 8.0
-            if damping > 1e8:
-                break
+            damping, growth = damping * growth, 2 * growth
     return x
 
 
@@ -220,5 +237,5 @@ def is_closed(closure: Closure, x: Array) -> bool:
     return bool(np.max(np.abs(residual), initial=0.0) <= closure.tolerance(x))
 
 
-def _norm(vector: Array) -> float:
+def _norm(vector: NDArray[np.floating]) -> float:
     return float(np.sqrt(vector @ vector))

@@ -16,12 +16,16 @@ import numpy as np
 from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure, approach
 from mechsim.initial.freedom import joined
+from mechsim.initial.many import approach_all
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Element, Mechanism
 
-FEASIBLE = 1e-8  # relative to size; a real conflict leaves far more, a converged approach far less
-SECONDS = 1.5  # a person waits for this message
-FEW = 9  # up to this many suspects, all sets of three are worth trying
+FEASIBLE = 1e-7  # relative to size; a real conflict leaves far more, a converged approach far less
+SECONDS = 1.0  # a person waits for this message
+ITERATIONS = 150
+FEW = 12  # up to this many suspects, all pairs are worth trying
+MANY = 60  # coordinates; beyond, the filter is too slow and one start must do
+SHOWN = 6  # names in a message; a chain that is too short has hundreds to blame
 SOFT = 1e-3  # weight of the member that gives way when the gap is measured
 
 
@@ -88,13 +92,15 @@ class Conflict:
             if any(strong_row[row] for row in member.rows)
             or (member.coordinate is not None and strong_pull.get(member.coordinate, False))
         ]
-        return members if self._closes(suspects) else suspects
+        return members if len(self.guess) <= MANY and self._closes(suspects) else suspects
 
     def _filtered(self, members: list[Member]) -> tuple[list[Member], bool]:
         """An irreducible conflict among the members, and whether there was time enough to make sure of that."""
+        if len(self.guess) > MANY:
+            return members, False
         deadline, kept = perf_counter() + SECONDS, list(members)
         # Of several explanations the shortest reads best; sets that close are dismissed quickly.
-        for count in (1, 2, 3):
+        for count in (1, 2):
             for few in combinations(members, count) if len(members) <= FEW else ():
                 if perf_counter() < deadline - SECONDS / 2 and not self._closes(list(few)):
                     return list(few), True
@@ -109,14 +115,18 @@ class Conflict:
     def _starts(self) -> Iterable[Array]:
         yield self.guess
         generator = np.random.default_rng(5)
-        for spread in (0.05, 0.3, 0.8):
+        linear = self.closure.hessian_of is None
+        for spread in (0.05, 0.3, 0.8) if len(self.guess) <= MANY and not linear else ():
             yield self.guess + spread * self.closure.scales * generator.standard_normal(len(self.guess))
 
     def _closes(self, members: list[Member]) -> bool:
         closure = self._part_of(members)
         if not len(closure.rows):
             return True
-        return any(_gap(closure, approach(closure, self._held(start, members))) < FEASIBLE for start in self._starts())
+        starts = [self._held(start, members) for start in self._starts()]
+        if len(starts) > 1:
+            return bool(approach_all(closure, starts, ITERATIONS, one_is_enough=True))
+        return _gap(closure, approach(closure, starts[0])) < FEASIBLE
 
     def _best(self, members: list[Member]) -> Array:
         closure = self._part_of(members)
@@ -135,7 +145,7 @@ class Conflict:
         values = [member for member in members if member.coordinate is not None]
         parts = list(dict.fromkeys(member.name for member in members if member.element))
         fixed = [self.wishes.named(member.coordinate) for member in values if member.coordinate is not None]
-        names = joined([*parts, *(f"fixed {name}" for name in fixed)])
+        names = _listed([*parts, *(f"fixed {name}" for name in fixed)])
         together = " together" if len(parts) + len(fixed) > 1 else ""
         verb = f"cannot be closed{together}" if self.wishes.quantity == "position" else "contradict each other"
         message = f"{names} {verb}{self._gap_words(members, point)}"
@@ -176,15 +186,16 @@ class Conflict:
 
         assert soft.coordinate is not None
         closure = self._part_of(member for member in members if member is not soft)
-        end = approach(closure, nearest(closure, self.guess, (soft.coordinate,)))
+        near = approach(closure, self.guess)
+        end = approach(closure, nearest(closure, self.guess, (soft.coordinate,), near))
         return float(end[soft.coordinate])
 
     def _hint(self, members: list[Member], values: list[Member], point: Array) -> str:
         advice = [self._value_advice(members, value) for value in values]
         short, long = self._too_short_or_long(members, point)
         if self.wishes.quantity == "position":
-            advice += [f"make {joined(short, 'or')} longer"] if short else []
-            advice += [f"make {joined(long, 'or')} shorter"] if long else []
+            advice += [f"make {_listed(short, 'or')} longer"] if short else []
+            advice += [f"make {_listed(long, 'or')} shorter"] if long else []
             anchors = self._anchors(members)
             advice += [f"move the fixed points {joined(anchors)}"] if len(anchors) > 1 else []
         return ", or ".join(advice) or "change the geometry of one of them"
@@ -210,3 +221,9 @@ class Conflict:
 
 def _gap(closure: Closure, point: Array) -> float:
     return float(np.max(np.abs(closure.residual(point)), initial=0.0))
+
+
+def _listed(names: list[str], word: str = "and") -> str:
+    if len(names) <= SHOWN:
+        return joined(names, word)
+    return joined([*names[: SHOWN - 2], f"{len(names) - SHOWN + 1} more", names[-1]], word)

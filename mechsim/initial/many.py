@@ -2,66 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mechsim.initial.closure import Closure
 from mechsim.initial.start import Array
 
-if TYPE_CHECKING:
-    from mechsim.kernel.system import System
-
-ITERATIONS = 40
-NEARLY_CLOSED = 1e-6  # Newton's method takes over from here
+NEARLY_CLOSED = 1e-7  # Newton's method takes over from here
 BATCH = 2_000_000  # numbers per Jacobian batch: some 16 MB
 
 
-def approach_all(system: System, t: float, closure: Closure, starts: list[Array]) -> list[Array]:
+def approach_all(closure: Closure, starts: list[Array], iterations: int, one_is_enough: bool = False) -> list[Array]:
     """Where Levenberg's method leads from each start, without those that do not close."""
-    count = max(1, BATCH // max(1, system.n * system.n))
+    count = max(1, BATCH // max(1, len(closure.scales) * len(closure.free)))
     ends: list[Array] = []
     for begin in range(0, len(starts), count):
-        ends += _approach_batch(system, t, closure, np.array(starts[begin : begin + count]))
+        if not (ends and one_is_enough):
+            ends += _approach_batch(closure, np.array(starts[begin : begin + count]), iterations, one_is_enough)
     return ends
 
 
-def _approach_batch(system: System, t: float, closure: Closure, q: Array) -> list[Array]:
-    residual = _residuals(system, t, closure, q)
+def _approach_batch(closure: Closure, q: Array, iterations: int, one_is_enough: bool) -> list[Array]:
+    """As `closure.approach`, with a damping for each start."""
+    residual = _residuals(closure, q)
     sizes = np.linalg.norm(residual, axis=1)
-    damping = np.full(len(q), 1e-3)
-    for _ in range(ITERATIONS):
-        active = np.flatnonzero((sizes > NEARLY_CLOSED) & (damping < 1e8))
-        if not len(active):
+    damping, growth = np.full(len(q), 1e-3), np.full(len(q), 2.0)
+    for _ in range(iterations):
+        closed = sizes <= NEARLY_CLOSED
+        active = np.flatnonzero(~closed & (damping < 1e10))
+        if not len(active) or (one_is_enough and np.any(closed)):
             break
+        steps, promised = _steps(closure, q[active], residual[active], damping[active])
         trial = q[active]
-        trial[:, closure.free] += _steps(system, t, closure, trial, residual[active], damping[active])
-        trial_residual = _residuals(system, t, closure, trial)
+        trial[:, closure.free] += closure.scales[closure.free] * steps
+        trial_residual = _residuals(closure, trial)
         trial_sizes = np.linalg.norm(trial_residual, axis=1)
+        ratio = (sizes[active] ** 2 - trial_sizes**2) / np.maximum(sizes[active] ** 2 - promised**2, 1e-300)
         better = trial_sizes < sizes[active]
+        shrink = np.maximum(1 / 3, 1 - (2 * np.clip(ratio, 0.0, 1.0) - 1) ** 3)
+        damping[active] = np.maximum(damping[active] * np.where(better, shrink, growth[active]), 1e-12)
+        growth[active] = np.where(better, 2.0, 2 * growth[active])
         accepted = active[better]
         q[accepted], residual[accepted], sizes[accepted] = trial[better], trial_residual[better], trial_sizes[better]
-        damping[active] *= np.where(better, 0.1, 8.0)
-        damping = np.maximum(damping, 1e-12)
     return list(q[sizes <= NEARLY_CLOSED])
 
 
-def _residuals(system: System, t: float, closure: Closure, q: Array) -> Array:
-    return np.asarray(system.constraints(t, q)) / closure.row_scales
+def _residuals(closure: Closure, q: Array) -> Array:
+    return np.asarray(closure.residual_of(q)[:, closure.rows] / closure.row_scales[closure.rows])
 
 
-def _steps(system: System, t: float, closure: Closure, q: Array, residual: Array, damping: Array) -> Array:
-    jacobian = _jacobians(system, t, closure, q)
+def _steps(closure: Closure, q: Array, residual: Array, damping: Array) -> tuple[Array, Array]:
+    """Each start's step in scaled free coordinates, and the size of the residual it promises."""
+    jacobian = _jacobians(closure, q)
     transposed = np.swapaxes(jacobian, 1, 2)
     matrix = jacobian @ transposed + damping[:, None, None] * np.eye(residual.shape[1])
-    steps = transposed @ np.linalg.solve(matrix, residual[:, :, None])
-    return np.asarray(-closure.scales[closure.free] * steps[:, :, 0])
+    y = np.linalg.solve(matrix, residual[:, :, None])
+    return -(transposed @ y)[:, :, 0], damping * np.linalg.norm(y[:, :, 0], axis=1)
 
 
-def _jacobians(system: System, t: float, closure: Closure, q: Array) -> Array:
-    """Dense scaled Jacobians (starts, constraints, free): constraint rates along each coordinate, all in one call."""
-    directions = (np.eye(system.n) * closure.scales)[closure.free]
-    directions = np.vstack([np.zeros(system.n), directions])  # at rest: what time alone does to the constraints
+def _jacobians(closure: Closure, q: Array) -> Array:
+    """Dense scaled Jacobians (starts, rows, free): constraint rates along each coordinate, all in one call."""
+    assert closure.rate_of is not None
+    directions = (np.eye(len(closure.scales)) * closure.scales)[closure.free]
+    directions = np.vstack([np.zeros_like(closure.scales), directions])  # at rest: what time alone does
     shape = (len(q), *directions.shape)
-    rates = system.constraint_rate(t, np.broadcast_to(q[:, None, :], shape), np.broadcast_to(directions, shape))
-    return np.asarray(np.swapaxes(rates[:, 1:] - rates[:, :1], 1, 2) / closure.row_scales[:, None])
+    rates = closure.rate_of(np.broadcast_to(q[:, None, :], shape), np.broadcast_to(directions, shape))
+    along = (rates[:, 1:] - rates[:, :1])[:, :, closure.rows] / closure.row_scales[closure.rows]
+    return np.swapaxes(along, 1, 2)

@@ -8,7 +8,7 @@ from mechsim.initial.closure import Closure, numbering
 from mechsim.initial.start import Array, Indices
 
 FREE_WEIGHT = 1e-4  # a value nobody asked for moves a hundred times as easily as a guessed one
-ITERATIONS = 200
+ITERATIONS = 60  # a mechanism that closes takes about ten; one that does not would wander in restoration
 TOLERANCE = 1e-9  # Newton's method polishes afterwards, so IPOPT need not squeeze out the last digits
 
 
@@ -65,15 +65,16 @@ class Distance:
         return np.concatenate([objective, scaled[self.hessian_kept]])
 
 
-def nearest(closure: Closure, target: Array, guessed: tuple[int, ...]) -> Array:
+def nearest(closure: Closure, target: Array, guessed: tuple[int, ...], start: Array) -> Array:
     """The point closest to `target` that satisfies the closure to IPOPT's tolerance, or IPOPT's last point.
 
-    The caller polishes and judges it. IPOPT refuses more equations than unknowns (redundant constraints with
-    every freedom fixed); there is nothing to minimise then, and the target itself is handed back.
+    IPOPT sets out from `start`: best a closed point near the target, else its first steps may carry it to the far side.
+    The caller polishes and judges the result. IPOPT refuses more equations than unknowns (redundant constraints with
+    every freedom fixed); there is nothing to minimise then, and `start` is handed back.
     """
     count, equations = len(closure.free), len(closure.rows)
     if equations > count or not np.any(closure.residual(target)):
-        return target
+        return target if equations <= count else start
     from cyipopt import Problem  # here only: it imports scipy.optimize, which commands without a start do not need
 
     weights = np.full(len(target), FREE_WEIGHT)
@@ -87,5 +88,5 @@ def nearest(closure: Closure, target: Array, guessed: tuple[int, ...]) -> Array:
         options |= {"jac_c_constant": "yes", "hessian_constant": "yes"}
     for name, value in options.items():
         problem.add_option(name, value)
-    solution, _ = problem.solve(np.zeros(count))
-    return closure.moved(target, solution) if np.all(np.isfinite(solution)) else target
+    solution, _ = problem.solve(((start - target) / closure.scales)[closure.free])
+    return closure.moved(target, solution) if np.all(np.isfinite(solution)) else start
