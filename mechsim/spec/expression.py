@@ -108,7 +108,7 @@ def parse_expression(text: str, mark: Mark) -> Expression:
     except SyntaxError as error:
         raise _syntax_fault(text, mark, error.offset) from None
     except ValueError:  # characters that no source text may hold
-        raise _syntax_fault(text, mark, None) from None
+        raise _syntax_fault(text, mark, 1) from None
     except (RecursionError, MemoryError):
         raise _too_deep(mark) from None
     expression = Expression(text, mark, tree, ())
@@ -202,7 +202,7 @@ def _undefined_fault(expression: Expression, name: str, known: set[str]) -> Faul
 
 def _syntax_fault(text: str, mark: Mark, offset: int | None) -> SpecError:
     shift = len(text) - len(text.lstrip())
-    column = mark.column + shift + max((offset or 1) - 1, 0)
+    column = mark.column + shift + (offset - 1 if offset else len(text.strip()))  # no offset: it ends too early
     shown = text if len(text) <= 60 else text[:57] + "..."
     hint = "write the multiplication: 2*L" if re.match(r"\s*[\d.]+[A-Za-z_(]", text) else ""
     return SpecError(Fault(f"`{shown}` is not an expression", Mark(mark.file, mark.line, column), hint))
