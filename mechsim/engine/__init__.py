@@ -1,0 +1,105 @@
+"""The Taylor DAE engine: one loop over batches of kernel steps. It knows offsets and programs, never mechanics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
+from mechsim.engine.solution import Batch, Solution
+from mechsim.kernel.compiled import Status, make_march
+from mechsim.kernel.plan import make_plan
+from mechsim.kernel.system import System
+
+__all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "integrate", "order_for"]
+
+BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and Ctrl-C is heard
+BATCH_STEPS = 4096
+
+MESSAGES = {
+    Status.STEP_TOO_SMALL: "the step size fell below what the time can resolve",
+    Status.SINGULAR: "the equations became singular: accelerations or reactions are not determined there",
+    Status.NOT_FINITE: "the motion left the range where its equations have values",
+    Status.NOT_PROJECTED: "the constraints could not be met again after a step",
+}
+
+
+def integrate(
+    system: System,
+    structure: Any,
+    start: Any,
+    *,
+    tend: float,
+    tolerance: float,
+    order: int | None = None,
+    keep: str = "polynomials",
+    observer: Callable[[Batch], None] | None = None,
+    fixed_step: float = 0.0,
+) -> Solution:
+    """March from a consistent start to `tend`. Failure is a status of the Solution, not an exception."""
+    order = order or order_for(tolerance)
+    began = time.perf_counter()
+    plan = make_plan(system, structure.march_equation_offsets, structure.march_variable_offsets)
+    march = make_march(
+        plan, order=order, tolerance=tolerance, safety=SAFETY, fixed_step=fixed_step, rejection=REJECTION * tolerance
+    )
+    march.set_state(start.t, _state(system, plan.variable_offsets, start))
+    collector = _Collector(system.n, keep == "polynomials", observer)
+    prepared = time.perf_counter()
+    status, interrupted = Status.RUNNING, False
+    try:
+        while status == Status.RUNNING:
+            status = collector.take(march.advance(tend, BATCH_STEPS, BATCH_SECONDS, collector.keep))
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = time.perf_counter() - prepared
+    name = "interrupted" if interrupted else "finished" if status == Status.REACHED else status.name.lower()
+    reached = collector.parts[-1][0][-1] if collector.parts else start.t
+    message = f"{MESSAGES[status]}, at t = {reached:.9g}" if status in MESSAGES else ""
+    statistics = {**march.statistics, "order": order, "seconds": seconds, "preparation_seconds": prepared - began}
+    return collector.solution(name, message, statistics, system, structure, plan, order, tolerance)
+
+
+def _state(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:
+    """Derivatives below the offset of every unknown, as the kernel wants them."""
+    state = np.zeros((int(offsets.max()), system.n + system.m))
+    for derivative, values in enumerate((start.positions, start.velocities)[: len(state)]):
+        state[derivative, : system.n] = values
+    return state
+
+
+class _Collector:
+    """Gathers what the march returns, and shows each batch to the observer."""
+
+    def __init__(self, n: int, keep: bool, observer: Callable[[Batch], None] | None):
+        self.n = n
+        self.keep = keep
+        self.observer = observer
+        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.polynomials: list[np.ndarray] = []
+
+    def take(self, result: Any) -> Status:
+        status, t, x, v, _, polynomials = result
+        if len(t):
+            part = (t, x[:, : self.n], v[:, : self.n], x[:, self.n :])
+            self.parts.append(part)
+            if self.observer:
+                self.observer(Batch(*part))
+        if self.keep and len(polynomials):
+            self.polynomials.append(polynomials)
+        return Status(status)
+
+    def solution(
+        self, status: str, message: str, statistics: dict[str, Any], system: System, structure: Any, *rest: Any
+    ) -> Solution:
+        sizes = [(0,), (0, self.n), (0, self.n), (0, system.m)]
+        empty = tuple(np.zeros(size) for size in sizes)
+        t, q, v, lam = (np.concatenate(column) for column in zip(*(self.parts or [empty]), strict=True))
+        coefficients = None
+        if self.keep and self.polynomials:
+            # The kernel writes degree-major; a reader wants the polynomial of one unknown together.
+            coefficients = np.ascontiguousarray(np.concatenate(self.polynomials).transpose(0, 2, 1))
+        return Solution(t, q, v, lam, coefficients, status, message, statistics, system, structure, *rest)

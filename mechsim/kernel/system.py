@@ -130,11 +130,15 @@ class System:
                 for source in group.program.depends_on(output):
                     if source.kind != "time":
                         rows.append(row)
-                        columns.append(self._column(group, source))
+                        columns.append(self.column(group, source))
                         orders.append(np.full(group.lanes, source.order))
         return self._largest(np.concatenate(rows), np.concatenate(columns), np.concatenate(orders))
 
-    def _column(self, group: Group, source: Input) -> np.ndarray:
+    def least_offsets(self) -> np.ndarray:
+        """How often each equation is differentiated at least: holonomic constraints twice, to bind accelerations."""
+        return np.concatenate([np.zeros(self.n, dtype=int), np.full(self.m, 2)])
+
+    def column(self, group: Group, source: Input) -> np.ndarray:
         if source.kind == "variable":
             return group.variables[source.index]
         constraint = group.multipliers[source.index]
@@ -159,7 +163,7 @@ class System:
                 for output in group.program.outputs:
                     if output.key[0] == name:
                         for source in group.program.depends_on(output):
-                            column = self._column(group, source) if source.kind == "variable" else np.array([-1])
+                            column = self.column(group, source) if source.kind == "variable" else np.array([-1])
                             np.maximum.at(orders, column[column >= 0], source.order)
             result.append(orders)
         return result[0], result[1]

@@ -37,7 +37,7 @@ def _elements(spec: MechSpec, layout: Layout) -> list[Element]:
     """Constraints in the order of seed 001 section 4.5: per rigid part its length, then its UPs; joints last."""
     gravity = _gravity(spec)
     elements: list[Element] = []
-    for part in spec.rigids:
+    for part in sorted(spec.rigids, key=lambda part: part.name):  # the order the seed prints in section 4.5
         elements += _rigid(part, layout, gravity)
     for spring in spec.springs:
         elements += _spring(spring, layout, gravity)

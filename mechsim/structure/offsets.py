@@ -29,6 +29,8 @@ class Signed(Protocol):
 
     def signature(self) -> tuple[Integers, Integers, Integers]: ...
 
+    def least_offsets(self) -> Integers: ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Structure:
@@ -39,6 +41,10 @@ class Structure:
     total_dof: int  # sum d - sum c: positions and velocities that may be chosen; what the tableau prints
     dof: int  # mechanical degrees of freedom, (1.4) of seed 001
     blocks: tuple[Integers, ...]  # equations to be solved together; each block needs only those before it
+    # The offsets the engine marches with: the smallest that make position and velocity of every constrained
+    # coordinate part of the state. The canonical ones would call a massless point algebraic and lose its velocity.
+    march_equation_offsets: Integers
+    march_variable_offsets: Integers
 
 
 def analyse(system: Signed) -> Structure:
@@ -48,7 +54,8 @@ def analyse(system: Signed) -> Structure:
     assignment = _transversal(rows, columns, orders, size)
     if assignment is None:
         raise AssemblyError(_singularity(rows, columns, system.labels))
-    c, d = canonical_offsets(rows, columns, orders, assignment)
+    c, d = smallest_offsets(rows, columns, orders, assignment, np.zeros(size, np.int64))
+    march_c, march_d = smallest_offsets(rows, columns, orders, assignment, np.asarray(system.least_offsets(), np.int64))
     leading = d[columns] - c[rows] == orders
     return Structure(
         equation_offsets=c,
@@ -59,18 +66,20 @@ def analyse(system: Signed) -> Structure:
         # Only second-order variables have a position to choose: an integrated work (d = 1) is no mechanical freedom.
         dof=int(np.maximum(d - 1, 0).sum() - np.maximum(c - 1, 0).sum()),
         blocks=_blocks(rows[leading], columns[leading], assignment),
+        march_equation_offsets=march_c,
+        march_variable_offsets=march_d,
     )
 
 
-def canonical_offsets(
-    rows: Integers, columns: Integers, orders: Integers, assignment: Integers
+def smallest_offsets(
+    rows: Integers, columns: Integers, orders: Integers, assignment: Integers, least: Integers
 ) -> tuple[Integers, Integers]:
-    """The smallest c >= 0, d with d_j - c_i >= sigma_ij, equal on the transversal: Pryce's fixed-point iteration."""
+    """The smallest c >= least, d with d_j - c_i >= sigma_ij, equal on the transversal: Pryce's fixed-point iteration."""
     size = len(assignment)
     on_transversal = assignment[rows] == columns
     matched_order = np.zeros(size, np.int64)
     matched_order[rows[on_transversal]] = orders[on_transversal]
-    c = np.zeros(size, np.int64)
+    c = least
     while True:
         d = np.zeros(size, np.int64)
         np.maximum.at(d, columns, orders + c[rows])

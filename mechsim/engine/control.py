@@ -1,0 +1,17 @@
+"""Order, tolerance and step-size policy; the kernel obeys these numbers."""
+
+from __future__ import annotations
+
+import math
+
+SMALLEST_ORDER = 3
+LARGEST_ORDER = 60
+# The last terms are kept below tolerance * this, so that errors that add up over many steps stay below the tolerance.
+SAFETY = 0.85
+# A step whose projection moves the mechanism further than this many tolerances (of its size) is redone.
+REJECTION = 100.0
+
+
+def order_for(tolerance: float) -> int:
+    """The order at which a Taylor step to this tolerance is cheapest (Jorba and Zou 2005; 17 at 1e-14)."""
+    return max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2))

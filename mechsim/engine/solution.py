@@ -1,0 +1,84 @@
+"""Solution: the Taylor polynomials of every step, and how the march ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechsim.kernel.compiled import make_march
+from mechsim.kernel.plan import Plan
+from mechsim.kernel.system import System
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive points of a march: times, coordinates, velocities, multipliers."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    lam: np.ndarray
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Points at step ends (projected on the constraints) and, if kept, `coefficients[step, unknown, degree]`.
+
+    status: "finished", "interrupted", or why the march stopped before its end ("step_too_small", "singular",
+    "not_finite", "not_projected"); what was computed until then is here.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    lam: np.ndarray
+    coefficients: np.ndarray | None
+    status: str
+    message: str
+    statistics: Mapping[str, Any]
+    system: System
+    structure: Any
+    plan: Plan
+    order: int
+    tolerance: float
+
+    @cached_property
+    def _projector(self) -> Any:
+        return make_march(self.plan, order=1, tolerance=self.tolerance, safety=1.0, rejection=1.0)
+
+    def sample(self, times: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, velocities and multipliers at any times of the march, projected on the constraints."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        values, rates = self.evaluate(times)
+        return self.project(times, values, rates)
+
+    def evaluate(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All unknowns and their first derivatives from the polynomials alone."""
+        if self.coefficients is None:
+            raise ValueError("this solution kept no polynomials")
+        backwards = self.t[-1] < self.t[0]
+        starts = self.t[:-1]
+        step = np.searchsorted(-starts if backwards else starts, -times if backwards else times, side="right") - 1
+        step = np.clip(step, 0, len(starts) - 1)
+        h = (times - starts[step])[:, None]
+        coefficients = self.coefficients[step]
+        values = np.zeros(coefficients.shape[:2])
+        rates = np.zeros_like(values)
+        for degree in reversed(range(coefficients.shape[2])):
+            rates = rates * h + values
+            values = values * h + coefficients[:, :, degree]
+        return values, rates
+
+    def project(
+        self, times: np.ndarray, values: np.ndarray, rates: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The nearest consistent states (in the sense of the system's own inertia), with their multipliers."""
+        orders = int(self.plan.variable_offsets.max())
+        states = np.stack([values, rates][:orders], axis=1)
+        _, found = self._projector.project(times, np.ascontiguousarray(states))
+        n = self.system.n
+        return found[:, 0, :n], found[:, 1, :n], found[:, 0, n:]

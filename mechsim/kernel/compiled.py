@@ -1,0 +1,96 @@
+"""The compiled kernel fed with a plan. The tables written here are read by `make_block` in src/module.cpp."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from mechsim.derive.program import FUNCTIONS, OPERATIONS
+from mechsim.kernel import _kernel
+from mechsim.kernel.plan import Block, Plan
+
+
+class Status(IntEnum):
+    """How a march ended; the numbers are those of `enum class Status` in src/march.hpp."""
+
+    REACHED = 0
+    RUNNING = 1
+    STEP_TOO_SMALL = 2
+    SINGULAR = 3
+    NOT_FINITE = 4
+    NOT_PROJECTED = 5
+
+
+def make_march(
+    plan: Plan, *, order: int, tolerance: float, safety: float, fixed_step: float = 0.0, rejection: float
+) -> Any:
+    """A March of the compiled module, ready to be given a state."""
+    march = _kernel.March(
+        plan.size,
+        plan.equation_offsets,
+        plan.variable_offsets,
+        plan.scales,
+        plan.constants,
+        plan.matrix_rows,
+        plan.matrix_columns,
+        plan.matrix_constant,
+        order,
+        tolerance,
+        safety,
+        fixed_step,
+        rejection,
+    )
+    for block in plan.blocks:
+        _add(march, block, plan.size, False)
+    for block in plan.jacobian_blocks:
+        _add(march, block, len(plan.matrix_rows), True)
+    march.ready()
+    return march
+
+
+def _add(march: Any, block: Block, no_row: int, matrix: bool) -> None:
+    program, schedule = block.program, block.schedule
+    count = len(program.inputs)
+    inputs = [
+        [source.order, schedule.available[i], source.kind == "time", schedule.hot[i], schedule.corrected[i]]
+        for i, source in enumerate(program.inputs)
+    ]
+    operations = [
+        [
+            OPERATIONS.index(o.name),
+            o.a,
+            o.b,
+            o.constant,
+            o.extra,
+            FUNCTIONS.index(o.function) if o.function else 0,
+            schedule.lead[count + i],
+            schedule.hot[count + i],
+            schedule.silent[count + i],
+            schedule.corrected[count + i],
+        ]
+        for i, o in enumerate(program.operations)
+    ]
+    outputs, terms = [], []
+    for output, lead in zip(program.outputs, block.row_leads, strict=True):
+        first = len(terms)
+        terms += [[c, r, schedule.silent[r] and schedule.lead[r] == lead] for c, r in output.terms]
+        # A matrix block's constant parts are in the plan already.
+        outputs.append([lead, -1 if matrix else output.constant, first, len(terms)])
+    march.add_block(
+        block.lanes,
+        np.ascontiguousarray(block.constants),
+        _table(inputs, 5),
+        np.ascontiguousarray(block.unknowns, dtype=np.int32),
+        _table(operations, 10),
+        _table(outputs, 4),
+        _table(terms, 3),
+        np.ascontiguousarray(block.rows, dtype=np.int32),
+        no_row,
+        matrix,
+    )
+
+
+def _table(rows: list[list[Any]], width: int) -> np.ndarray:
+    return np.array(rows, dtype=np.int32).reshape(len(rows), width)

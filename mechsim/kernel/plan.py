@@ -1,0 +1,292 @@
+"""The plan of a Taylor expansion: which operation computes which coefficient at which stage (DESIGN 4).
+
+At stage k an operation with lead l computes its coefficient k + l. Unknown j is found at degree k + d_j, so an input
+that is derivative o of unknown j is available up to degree k + d_j - o; a row with offset c is evaluated at degree
+k + c. An operation is `hot` when its newest coefficient depends on what stage k is about to find; it is `silent` when,
+besides, it is linear, so that this coefficient is zero before the solve for every k >= 1; it is `corrected` when later
+stages read its history, so that it must learn what was found. The plan is what both kernels run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.derive.program import LINEAR, Input, Program
+from mechsim.kernel.system import Group, System
+
+ALWAYS = 1000  # lead of what is known at every degree: time and constants
+MATRIX_ORDERS = {"mass": 2, "damping": 1, "stiffness": 0, "gradient": 0, "reaction": 0}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Per register (inputs, then operations): lead, hot, silent, corrected; per input: how far ahead it is available.
+
+    An input is `corrected` when what was found must be read into it for later stages.
+    """
+
+    available: np.ndarray
+    lead: np.ndarray
+    hot: np.ndarray
+    silent: np.ndarray
+    corrected: np.ndarray
+
+
+@dataclass(frozen=True)
+class Block:
+    """One program over its lanes."""
+
+    program: Program
+    constants: np.ndarray  # (constants, lanes)
+    unknowns: np.ndarray  # (inputs, lanes): global unknown, or Plan.size + k for constant k
+    schedule: Schedule
+    rows: np.ndarray  # (outputs, lanes): global row, or for Jacobian blocks the entry of the matrix; -1 if none
+    row_leads: np.ndarray  # (outputs,)
+
+    @property
+    def lanes(self) -> int:
+        return self.unknowns.shape[1]
+
+
+@dataclass(frozen=True)
+class Plan:
+    size: int
+    equation_offsets: np.ndarray
+    variable_offsets: np.ndarray
+    scales: np.ndarray
+    constants: np.ndarray  # of the mechanism, then a zero for what is not there
+    blocks: tuple[Block, ...]
+    jacobian_blocks: tuple[Block, ...]
+    matrix_rows: np.ndarray
+    matrix_columns: np.ndarray
+    matrix_constant: np.ndarray  # the part of each entry that never changes
+
+
+def make_plan(system: System, equation_offsets: np.ndarray, variable_offsets: np.ndarray) -> Plan:
+    """The plan for a system with valid offsets (see structure/)."""
+    plan = _make_plan(system, equation_offsets, variable_offsets)
+    rows, columns, orders = system.signature()
+    leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders))
+    if len(plan.matrix_rows) < leading and not system.complete:
+        # Some row is led by a position or a velocity: derive those derivatives too.
+        return _make_plan(system.completed(), equation_offsets, variable_offsets)
+    return plan
+
+
+def _make_plan(system: System, equation_offsets: np.ndarray, variable_offsets: np.ndarray) -> Plan:
+    blocks, jacobian, pattern = [], [], _Pattern()
+    for group in system.groups:
+        for lanes, d, c in _split(group, system.n, equation_offsets, variable_offsets):
+            block = _row_block(system, group, lanes, d, c)
+            if block is not None:
+                blocks.append(block)
+            block = _jacobian_block(system, group, lanes, d, c, pattern)
+            if block is not None:
+                jacobian.append(block)
+    rows, columns = pattern.arrays()
+    return Plan(
+        size=system.n + system.m,
+        equation_offsets=np.asarray(equation_offsets, dtype=np.int32),
+        variable_offsets=np.asarray(variable_offsets, dtype=np.int32),
+        scales=np.asarray(system.scales, dtype=float),
+        constants=np.append(system.constants, 0.0),
+        blocks=tuple(blocks),
+        jacobian_blocks=tuple(jacobian),
+        matrix_rows=rows,
+        matrix_columns=columns,
+        matrix_constant=pattern.values(),
+    )
+
+
+class _Pattern:
+    """Numbers the nonzero entries of the system Jacobian and sums their constant parts."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[int, int], int] = {}
+        self.constant: dict[int, float] = {}
+
+    def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return np.array(
+            [
+                -1 if i < 0 or j < 0 else self.numbers.setdefault((int(i), int(j)), len(self.numbers))
+                for i, j in zip(rows, columns, strict=True)
+            ],
+            dtype=np.int32,
+        )
+
+    def add(self, entries: np.ndarray, values: np.ndarray) -> None:
+        for entry, value in zip(entries, np.broadcast_to(values, entries.shape), strict=True):
+            if entry >= 0:
+                self.constant[int(entry)] = self.constant.get(int(entry), 0.0) + float(value)
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        pairs = np.array(list(self.numbers), dtype=np.int32).reshape(-1, 2)
+        return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+    def values(self) -> np.ndarray:
+        return np.array([self.constant.get(i, 0.0) for i in range(len(self.numbers))])
+
+
+def _split(group: Group, n: int, c: np.ndarray, d: np.ndarray) -> Iterable[tuple[np.ndarray, list[int], list[int]]]:
+    """Lanes that share local offsets. A constant has no offset of its own and fits with any."""
+    unknowns = np.concatenate([group.variables, np.where(group.multipliers < 0, -1, group.multipliers + n)])
+    local_d = np.where(unknowns < 0, ALWAYS, np.asarray(d)[unknowns])
+    local_c = np.where(unknowns < 0, ALWAYS, np.asarray(c)[unknowns])
+    signatures = np.concatenate([local_d, local_c]).T
+    found: list[tuple[np.ndarray, list[int]]] = []
+    distinct, inverse = np.unique(signatures, axis=0, return_inverse=True)
+    for number, signature in enumerate(distinct):
+        lanes = np.flatnonzero(inverse.reshape(-1) == number)
+        for i, (common, members) in enumerate(found):
+            if np.all((common == signature) | (common == ALWAYS) | (signature == ALWAYS)):
+                found[i] = (np.minimum(common, signature), [*members, *lanes])
+                break
+        else:
+            found.append((signature, list(lanes)))
+    for common, members in found:
+        half = len(common) // 2
+        yield np.array(sorted(members)), list(common[:half]), list(common[half:])
+
+
+def _row_block(system: System, group: Group, lanes: np.ndarray, d: list[int], c: list[int]) -> Block | None:
+    program = group.program.restrict(lambda key: key[0] == "row" and c[key[1]] != ALWAYS)
+    if not any(output.terms or output.constant >= 0 for output in program.outputs):
+        return None
+    row_leads = np.array([c[o.key[1]] for o in program.outputs], dtype=np.int32)
+    rows = np.array([group.row(o.key[1], system.n)[lanes] for o in program.outputs], dtype=np.int32)
+    schedule = _schedule(program, _available(program.inputs, d, len(group.kind.variables)), row_leads)
+    return _block(system, group, lanes, program, schedule, np.maximum(rows, -1), row_leads)
+
+
+def _jacobian_block(
+    system: System, group: Group, lanes: np.ndarray, d: list[int], c: list[int], pattern: _Pattern
+) -> Block | None:
+    """Entries d row_i / d x_j^(d_j - c_i): only these enter the system Jacobian."""
+    count = len(group.kind.variables)
+
+    def wanted(key: tuple[Any, ...]) -> bool:
+        if key[0] not in MATRIX_ORDERS:
+            return False
+        row, column = _place(key, count)
+        if c[row] == ALWAYS or d[column] == ALWAYS:
+            return False
+        return bool(d[column] - c[row] == MATRIX_ORDERS[key[0]])
+
+    program = group.program.restrict(wanted)
+    numbers = []
+    for output in program.outputs:
+        row, column = _place(output.key, count)
+        source = Input("variable", column) if column < count else Input("multiplier", column - count)
+        entries = pattern.entries(group.row(row, system.n)[lanes], system.column(group, source)[lanes])
+        numbers.append(entries)
+        if output.constant >= 0:
+            pattern.add(entries, group.constants[output.constant][lanes])
+    if not any(output.terms for output in program.outputs):
+        return None
+    leads = np.zeros(len(program.outputs), dtype=np.int32)
+    schedule = _schedule(program, np.full(len(program.inputs), ALWAYS, dtype=np.int32), leads)
+    return _block(system, group, lanes, program, schedule, np.array(numbers, dtype=np.int32), leads)
+
+
+def _place(key: tuple[Any, ...], count: int) -> tuple[int, int]:
+    """Local row and local unknown of a matrix output."""
+    name, i, j = key
+    return (count + i if name == "gradient" else i), (count + j if name == "reaction" else j)
+
+
+def _available(inputs: tuple[Input, ...], d: list[int], count: int) -> np.ndarray:
+    def ahead(source: Input) -> int:
+        if source.kind == "time":
+            return ALWAYS
+        offset = d[source.index] if source.kind == "variable" else d[count + source.index]
+        return ALWAYS if offset == ALWAYS else offset - source.order
+
+    return np.array([ahead(source) for source in inputs], dtype=np.int32)
+
+
+def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray) -> Schedule:
+    inputs, operations = len(program.inputs), program.operations
+    lead = np.full(inputs + len(operations), -ALWAYS, dtype=np.int32)
+    for output, row_lead in zip(program.outputs, row_leads, strict=True):
+        for _, register in output.terms:
+            lead[register] = max(lead[register], row_lead)
+    changed = True
+    while changed:  # slopes may come after the function that reads them, so one backward pass may not do
+        changed = False
+        for i in reversed(range(len(operations))):
+            for operand in operations[i].operands():
+                if lead[operand] < lead[inputs + i]:
+                    lead[operand] = lead[inputs + i]
+                    changed = True
+    hot = np.zeros(len(lead), dtype=bool)
+    hot[:inputs] = available <= lead[:inputs]
+    silent = hot.copy()
+    for i, operation in enumerate(operations):
+        fresh = [r for r in _fresh_operands(operation) if lead[r] == lead[inputs + i]]
+        hot[inputs + i] = any(hot[r] for r in fresh)
+        silent[inputs + i] = (
+            hot[inputs + i] and operation.name in LINEAR and all(silent[r] for r in operation.operands())
+        )
+    corrected = _corrected(program, row_leads, lead, hot)
+    corrected[:inputs] |= ~hot[:inputs] & (available < ALWAYS)
+    return Schedule(available, lead, hot, silent, corrected)
+
+
+def _fresh_operands(operation: Any) -> tuple[int, ...]:
+    """Operands whose newest coefficient enters the operation's newest one (a slope enters only up to the one before)."""
+    return (operation.a,) if operation.name == "function" else operation.operands()
+
+
+def _corrected(program: Program, row_leads: np.ndarray, lead: np.ndarray, hot: np.ndarray) -> np.ndarray:
+    """Hot registers whose final coefficient somebody reads later."""
+    inputs = len(program.inputs)
+    needed = np.zeros(len(lead), dtype=bool)
+    for i, operation in enumerate(program.operations):
+        own = inputs + i
+        if operation.name not in LINEAR:
+            for operand in operation.operands():
+                needed[operand] = True  # its history enters a convolution
+            if operation.name in ("divide", "ratio", "root", "function"):
+                needed[own] = True  # reads its own history
+        else:
+            for operand in operation.operands():
+                if lead[operand] > lead[own]:
+                    needed[operand] = True
+    for output, row_lead in zip(program.outputs, row_leads, strict=True):
+        for _, register in output.terms:
+            if lead[register] > row_lead:
+                needed[register] = True
+    changed = True
+    while changed:
+        changed = False
+        for i, operation in enumerate(program.operations):
+            if needed[inputs + i] and hot[inputs + i]:
+                for operand in operation.operands():
+                    if not needed[operand]:
+                        needed[operand] = changed = True
+    return needed & hot
+
+
+def _block(
+    system: System,
+    group: Group,
+    lanes: np.ndarray,
+    program: Program,
+    schedule: Schedule,
+    rows: np.ndarray,
+    row_leads: np.ndarray,
+) -> Block:
+    size = system.n + system.m
+    nothing = size + len(system.constants)
+    unknowns = np.full((len(program.inputs), len(lanes)), nothing, dtype=np.int32)
+    for i, source in enumerate(program.inputs):
+        if source.kind == "time":
+            continue
+        column = system.column(group, source)[lanes]
+        constant = size - 1 - column if source.kind == "variable" else nothing
+        unknowns[i] = np.where(column >= 0, column, constant)
+    return Block(program, group.constants[:, lanes], unknowns, schedule, rows, row_leads)

@@ -1,0 +1,85 @@
+// A block: one Taylor program over its lanes, with the schedule of kernel/plan.py.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "lanes.hpp"
+
+namespace mechsim {
+
+enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function };
+enum class Function : int {
+    exp, log, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, power, atan2, zero
+};
+
+struct Operation {
+    Code code;
+    int a, b, constant, extra;
+    Function function;
+    int lead;
+    bool hot, silent, corrected;
+};
+
+struct Input {
+    int order;       // derivative of the unknown
+    int available;   // how many degrees ahead of the stage it is found
+    bool time, hot, read;
+};
+
+struct Term {
+    int constant, reg;
+    bool silent;
+};
+
+struct Output {
+    int lead;
+    int constant;
+    int first_term, last_term;
+};
+
+struct AlignedFree {
+    void operator()(double* p) const { std::free(p); }
+};
+using Aligned = std::unique_ptr<double[], AlignedFree>;
+Aligned aligned_zeros(std::size_t count);
+
+struct Block {
+    int lanes = 0, stride = 0, degrees = 0;
+    std::vector<Input> inputs;
+    std::vector<Operation> operations;
+    std::vector<Output> outputs;
+    std::vector<Term> terms;
+    std::vector<int> unknowns;  // inputs x stride
+    std::vector<int> rows;      // outputs x stride; the trash row where there is none
+    Aligned constants;          // constants x stride
+    Aligned series;             // registers x degrees x stride
+    Aligned delta;              // registers x stride
+
+    double* row(int reg, int degree) const { return series.get() + (std::size_t(reg) * degrees + degree) * stride; }
+    double* change(int reg) const { return delta.get() + std::size_t(reg) * stride; }
+    const double* constant(int index) const { return constants.get() + std::size_t(index) * stride; }
+    void allocate(int degree_count);
+};
+
+// Taylor coefficients of all unknowns: degree-major, `width` columns (unknowns, then constants of the mechanism).
+struct Coefficients {
+    int width = 0, degrees = 0;
+    std::vector<double> values;
+    double* degree(int n) { return values.data() + std::size_t(n) * width; }
+    const double* degree(int n) const { return values.data() + std::size_t(n) * width; }
+};
+
+// Read the unknowns found at this stage into the input registers.
+void load_inputs(Block& block, const Coefficients& x, int stage);
+// Compute every operation's coefficient of this stage, before the solve when stage >= 1.
+void evaluate_stage(Block& block, int stage);
+// Add the block's contribution to the residual of every row that is active at this stage.
+void accumulate_rows(const Block& block, int stage, double* residual);
+// After the solve of a stage >= 1: tell the operations whose history is read what was found.
+void correct_stage(Block& block, const Coefficients& x, int stage);
+// Add the values of a Jacobian block to the matrix entries (`rows` are entries there).
+void evaluate_matrix(Block& block, const Coefficients& x, double time, double* entries);
+
+}  // namespace mechsim

@@ -1,0 +1,46 @@
+// Sparse LU with a pivot sequence that is chosen once and reused (DESIGN 4, Factorization).
+//
+// Choosing follows Markowitz with a threshold test on column-scaled values (Duff, Erisman, Reid, Direct Methods for
+// Sparse Matrices, chapter 7); reusing runs a recorded list of updates. Factors are L (with pivots) and unit U.
+#pragma once
+
+#include <vector>
+
+namespace mechsim {
+
+class SparseLU {
+  public:
+    SparseLU(int size, std::vector<int> rows, std::vector<int> columns);
+
+    // Factor; chooses pivots when there are none yet or the old ones let values grow. False when singular.
+    bool factor(const double* values);
+    // Solve in place: b becomes the solution.
+    void solve(double* b);
+
+    int analyses() const { return analyses_; }
+    int fill() const { return int(values_.size()); }
+
+  private:
+    struct Pivot {
+        int row, column, slot;
+        int u_first, u_last;  // entries right of the pivot, in u_
+        int l_first, l_last;  // entries below it, in l_
+        int target;           // first update target, row by row of l_
+    };
+    struct Entry {
+        int slot, index;
+        double weight;  // for U: how much a scaled entry weighs against its pivot
+    };
+
+    bool analyse(const double* values);
+    double eliminate(const double* values);  // returns the growth of scaled entries of U
+
+    int size_, analyses_ = 0;
+    std::vector<int> rows_, columns_;
+    std::vector<Pivot> pivots_;
+    std::vector<Entry> u_, l_;
+    std::vector<int> targets_;
+    std::vector<double> values_, inverse_, work_;
+};
+
+}  // namespace mechsim

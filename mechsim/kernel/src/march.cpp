@@ -1,0 +1,286 @@
+#include "march.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace mechsim {
+
+namespace {
+
+constexpr double kSettled = 1e-11;   // a correction this small leaves a quadratic or linear remainder below rounding
+constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
+constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
+constexpr double kShrink = 0.5;      // of a step that is redone
+constexpr int kMostRedone = 30;
+
+double factorial(int n) {
+    double f = 1;
+    for (int i = 2; i <= n; ++i) f *= i;
+    return f;
+}
+
+// (k + offset)! / k!, or (k + offset)! at a stage before 0, where the state itself is corrected.
+double stage_factor(int stage, int offset) {
+    double f = 1;
+    for (int i = std::max(stage, 0) + 1; i <= stage + offset; ++i) f *= i;
+    return f;
+}
+
+// hi + lo := hi + lo + value, exactly but for the last bits of lo (Knuth's two-sum).
+inline void add_exactly(double& hi, double& lo, double value) {
+    const double y = value + lo;
+    const double sum = hi + y;
+    const double part = sum - hi;
+    lo = (hi - (sum - part)) + (y - part);
+    hi = sum;
+}
+
+}  // namespace
+
+March::March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
+             std::vector<double> constants, std::vector<int> matrix_rows, std::vector<int> matrix_columns,
+             std::vector<double> matrix_constant, Control control)
+    : size_(size), c_(std::move(equation_offsets)), d_(std::move(variable_offsets)), scales_(std::move(scales)),
+      constants_(std::move(constants)), matrix_constant_(std::move(matrix_constant)), control_(control),
+      lu_(size, std::move(matrix_rows), std::move(matrix_columns)) {
+    for (int d : d_) largest_offset_ = std::max(largest_offset_, d);
+    degrees_ = control_.order + largest_offset_;
+}
+
+void March::ready() {
+    x_.width = size_ + int(constants_.size());
+    x_.degrees = std::max(degrees_, 3);
+    x_.values.assign(std::size_t(x_.width) * x_.degrees, 0.0);
+    std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
+    polynomial_ = x_;
+    low_.assign(std::size_t(size_) * std::max(largest_offset_, 1), 0.0);
+    residual_.assign(size_ + 1, 0.0);
+    matrix_.assign(matrix_constant_.size() + 1, 0.0);
+    for (Block& block : blocks_) {
+        block.allocate(x_.degrees);
+        for (std::size_t i = 0; i < block.inputs.size(); ++i) {
+            if (block.inputs[i].time) {
+                for (int l = 0; l < block.stride; ++l) block.row(int(i), 1)[l] = 1.0;
+            } else if (block.inputs[i].available >= 1000 && block.inputs[i].order == 0) {
+                for (int l = 0; l < block.stride; ++l)
+                    block.row(int(i), 0)[l] = x_.degree(0)[block.unknowns[i * block.stride + l]];
+            }
+        }
+    }
+    for (Block& block : matrix_blocks_) block.allocate(1);
+}
+
+void March::set_time(double t) {
+    t_ = t;
+    for (Block& block : blocks_)
+        for (std::size_t i = 0; i < block.inputs.size(); ++i)
+            if (block.inputs[i].time)
+                for (int l = 0; l < block.stride; ++l) block.row(int(i), 0)[l] = t;
+}
+
+void March::set_state(double t, const double* derivatives) {
+    t_low_ = 0;
+    set_time(t);
+    std::fill(low_.begin(), low_.end(), 0.0);
+    for (int n = 0; n < x_.degrees; ++n) std::fill_n(x_.degree(n), size_, 0.0);
+    for (int n = 0; n < largest_offset_; ++n)
+        for (int j = 0; j < size_; ++j)
+            if (n < d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
+    prepared_ = false;
+}
+
+bool March::factor() {
+    std::copy(matrix_constant_.begin(), matrix_constant_.end(), matrix_.begin());
+    for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, t_, matrix_.data());
+    ++statistics_.factorizations;
+    const bool regular = lu_.factor(matrix_.data());
+    statistics_.analyses = lu_.analyses();
+    return regular;
+}
+
+void March::residual_of(int stage) {
+    std::fill(residual_.begin(), residual_.end(), 0.0);
+    for (Block& block : blocks_) {
+        evaluate_stage(block, stage);
+        accumulate_rows(block, stage, residual_.data());
+    }
+}
+
+// One Newton step at a stage k <= 0. Returns the correction relative to the unknowns of its kind.
+double March::solve_stage(int stage, double* distance) {
+    for (Block& block : blocks_) load_inputs(block, x_, stage);
+    residual_of(stage);
+    for (int i = 0; i < size_; ++i)
+        residual_[i] = stage + c_[i] >= 0 ? -residual_[i] * stage_factor(stage, c_[i]) : 0.0;
+    lu_.solve(residual_.data());
+    // Unknowns found at the same degree are of one kind: compared with the largest of them, by scale.
+    double change[8] = {0}, extent[8] = {0};
+    for (int j = 0; j < size_; ++j) {
+        const int degree = stage + d_[j];
+        if (degree < 0) continue;
+        const double delta = residual_[j] / stage_factor(stage, d_[j]);
+        double* x = x_.degree(degree) + j;
+        if (stage < 0)
+            add_exactly(*x, low_[std::size_t(degree) * size_ + j], delta);
+        else
+            *x += delta;
+        const double scale = scales_[j];
+        change[degree] = std::max(change[degree], std::abs(delta) / scale);
+        extent[degree] = std::max(extent[degree], std::abs(*x) / scale);
+        if (!std::isfinite(delta)) return delta;
+    }
+    double relative = 0;
+    for (int degree = 0; degree <= largest_offset_; ++degree) {
+        // Positions are compared with the scale itself, which is what makes a length long or short.
+        const double reference = degree == 0 && stage < 0 ? 1.0 : extent[degree];
+        if (change[degree] > 0) relative = std::max(relative, change[degree] / (reference > 0 ? reference : 1.0));
+    }
+    if (distance) *distance = std::max(*distance, change[0]);
+    return relative;
+}
+
+// Newton at a stage k <= 0 until the correction is at rounding level; then the series of this stage are final.
+bool March::settle(int stage) {
+    bool active = false;
+    for (int i = 0; i < size_; ++i) active = active || stage + c_[i] >= 0;
+    if (active) {
+        double previous = INFINITY;
+        for (int iteration = 0;; ++iteration) {
+            const double moved = solve_stage(stage, stage == -largest_offset_ ? &distance_ : nullptr);
+            if (!std::isfinite(moved)) return false;
+            if (moved <= kSettled) break;
+            if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
+            if (iteration >= kMostIterations) return false;
+            previous = moved;
+            if (stage == 0 && !factor()) return false;  // a row that is not affine in its leading unknowns
+        }
+    }
+    for (Block& block : blocks_) {
+        load_inputs(block, x_, stage);
+        evaluate_stage(block, stage);
+    }
+    return true;
+}
+
+Status March::prepare() {
+    distance_ = 0;
+    if (!factor()) return Status::singular;
+    for (int stage = -largest_offset_; stage < 0; ++stage)
+        if (!settle(stage)) return Status::not_projected;
+    if (distance_ > kRefactor && !factor()) return Status::singular;
+    if (!settle(0)) return Status::not_finite;
+    prepared_ = true;
+    return Status::reached;
+}
+
+void March::expand() {
+    for (int stage = 1; stage < control_.order; ++stage) {
+        residual_of(stage);
+        for (int i = 0; i < size_; ++i) residual_[i] *= -stage_factor(stage, c_[i]);
+        lu_.solve(residual_.data());
+        for (int j = 0; j < size_; ++j)
+            x_.degree(stage + d_[j])[j] = residual_[j] / stage_factor(stage, d_[j]);
+        for (Block& block : blocks_) correct_stage(block, x_, stage);
+    }
+}
+
+// The step over which the last two terms stay below the tolerance (as Jorba and Zou 2005, eq 3-3, by terms).
+double March::step_size() const {
+    double h = INFINITY;
+    for (int back = 0; back < 2; ++back) {
+        for (int offset = 1; offset <= largest_offset_; ++offset) {
+            const int degree = control_.order - 1 + offset - back;
+            double largest = 0;
+            for (int j = 0; j < size_; ++j)
+                if (d_[j] == offset) largest = std::max(largest, std::abs(x_.degree(degree)[j]) / scales_[j]);
+            if (largest > 0) h = std::min(h, std::pow(control_.tolerance / largest, 1.0 / degree));
+        }
+    }
+    return control_.safety * h;
+}
+
+// The state after h, from the polynomials of the step; also a guess for what stage 0 will find.
+void March::predict(double h) {
+    for (int j = 0; j < size_; ++j) {
+        const int last = control_.order - 1 + d_[j];
+        for (int m = 0; m <= d_[j]; ++m) {
+            double sum = 0;  // coefficient m at the new point, but for its own old value
+            for (int n = last; n > m; --n) {
+                double binomial = 1;
+                for (int i = 0; i < m; ++i) binomial = binomial * (n - i) / (i + 1);
+                sum = (sum + binomial * polynomial_.degree(n)[j]) * h;
+            }
+            double value = polynomial_.degree(m)[j];
+            if (m < d_[j])
+                add_exactly(value, low_[std::size_t(m) * size_ + j], sum);
+            else
+                value += sum;
+            x_.degree(m)[j] = value;
+        }
+    }
+}
+
+void March::write_point(Record& record) const {
+    record.t.push_back(t_);
+    const double* x = x_.degree(0);
+    const double* v = x_.degree(1);
+    record.x.insert(record.x.end(), x, x + size_);
+    for (int j = 0; j < size_; ++j) record.v.push_back(d_[j] >= 1 ? v[j] : 0.0);
+}
+
+Status March::advance(double t_end, std::int64_t steps, double seconds, Record& record) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (!prepared_) {
+        const Status status = prepare();
+        if (status != Status::reached) return status;
+        write_point(record);
+    }
+    std::vector<double> low_before;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        if (t_ == t_end) return Status::reached;
+        if ((step & 15) == 15) {
+            const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
+            if (used.count() > seconds) return Status::running;
+        }
+        expand();
+        double h = control_.fixed_step > 0 ? control_.fixed_step : step_size();
+        if (std::isnan(h)) return Status::not_finite;
+        const double left = (t_end - t_) - t_low_;
+        const bool backwards = left < 0;
+        // A last step that would leave only a sliver is taken whole or the rest is shared.
+        if (h * (1 + 1e-10) >= std::abs(left)) h = std::abs(left);
+        std::swap(x_, polynomial_);
+        low_before = low_;
+        const double t_before = t_, t_low_before = t_low_;
+        for (int redone = 0;; ++redone) {
+            const double signed_h = backwards ? -h : h;
+            const bool last = h == std::abs(left);
+            predict(signed_h);
+            double t = t_before, t_low = t_low_before;
+            add_exactly(t, t_low, signed_h);
+            if (last) t = t_end, t_low = 0;
+            if (t == t_before && !last) return Status::step_too_small;
+            t_low_ = t_low;
+            set_time(t);
+            const Status status = prepare();
+            const bool far = control_.fixed_step <= 0 && distance_ > control_.rejection;
+            if (status == Status::reached && !far) break;
+            if (redone >= kMostRedone || control_.fixed_step > 0) return status == Status::reached ? Status::not_projected : status;
+            ++statistics_.rejected;
+            low_ = low_before;
+            h *= kShrink;
+        }
+        statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
+        ++statistics_.steps;
+        if (record.keep_polynomials) {
+            record.start.push_back(t_before);
+            for (int n = 0; n < degrees_; ++n)
+                record.polynomials.insert(record.polynomials.end(), polynomial_.degree(n), polynomial_.degree(n) + size_);
+        }
+        write_point(record);
+    }
+    return t_ == t_end ? Status::reached : Status::running;
+}
+
+}  // namespace mechsim

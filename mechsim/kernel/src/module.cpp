@@ -1,0 +1,148 @@
+// Python's view of the kernel. Arrays come in as C-contiguous NumPy arrays; a march releases the GIL while it runs.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "march.hpp"
+
+namespace nb = nanobind;
+using namespace mechsim;
+
+using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Integers = nb::ndarray<const int, nb::c_contig, nb::device::cpu>;
+
+namespace {
+
+std::vector<double> doubles(const Doubles& a) { return {a.data(), a.data() + a.size()}; }
+std::vector<int> integers(const Integers& a) { return {a.data(), a.data() + a.size()}; }
+
+// A vector handed to NumPy without a copy.
+nb::object owned(std::vector<double>&& values, std::vector<std::size_t> shape) {
+    auto* kept = new std::vector<double>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, double>(kept->data(), shape.size(), shape.data(), owner));
+}
+
+// Columns of the tables are documented in mechsim/kernel/compiled.py, which writes them.
+Block make_block(int lanes, const Doubles& constants, const Integers& inputs, const Integers& unknowns,
+                 const Integers& operations, const Integers& outputs, const Integers& terms, const Integers& rows,
+                 int no_row) {
+    Block block;
+    block.lanes = lanes;
+    block.stride = (lanes + kWidth - 1) / kWidth * kWidth;
+    const std::size_t constant_count = constants.shape(0);
+    block.constants = aligned_zeros(constant_count * block.stride);
+    // Lanes that only pad repeat the first one, so they compute nothing strange; their rows go nowhere.
+    auto source = [&](int lane) { return lane < lanes ? lane : 0; };
+    for (std::size_t i = 0; i < constant_count; ++i)
+        for (int l = 0; l < block.stride; ++l)
+            block.constants[i * block.stride + l] = constants.data()[i * lanes + source(l)];
+    for (std::size_t i = 0; i < inputs.shape(0); ++i) {
+        const int* in = inputs.data() + i * inputs.shape(1);
+        block.inputs.push_back({in[0], in[1], in[2] != 0, in[3] != 0, in[4] != 0});
+        for (int l = 0; l < block.stride; ++l) block.unknowns.push_back(unknowns.data()[i * lanes + source(l)]);
+    }
+    for (std::size_t i = 0; i < operations.shape(0); ++i) {
+        const int* op = operations.data() + i * operations.shape(1);
+        block.operations.push_back({Code(op[0]), op[1], op[2], op[3], op[4], Function(op[5]), op[6], op[7] != 0,
+                                    op[8] != 0, op[9] != 0});
+    }
+    for (std::size_t i = 0; i < outputs.shape(0); ++i) {
+        const int* out = outputs.data() + i * outputs.shape(1);
+        block.outputs.push_back({out[0], out[1], out[2], out[3]});
+        for (int l = 0; l < block.stride; ++l) {
+            const int row = l < lanes ? rows.data()[i * lanes + l] : -1;
+            block.rows.push_back(row < 0 ? no_row : row);
+        }
+    }
+    for (std::size_t i = 0; i < terms.shape(0); ++i) {
+        const int* term = terms.data() + i * terms.shape(1);
+        block.terms.push_back({term[0], term[1], term[2] != 0});
+    }
+    return block;
+}
+
+nb::dict statistics(const March& march) {
+    nb::dict result;
+    result["steps"] = march.statistics().steps;
+    result["rejected"] = march.statistics().rejected;
+    result["factorizations"] = march.statistics().factorizations;
+    result["pivot_choices"] = march.statistics().analyses;
+    result["largest_projection"] = march.statistics().largest_projection;
+    return result;
+}
+
+nb::tuple advance(March& march, double t_end, std::int64_t steps, double seconds, bool keep) {
+    Record record;
+    record.keep_polynomials = keep;
+    Status status;
+    {
+        nb::gil_scoped_release release;
+        status = march.advance(t_end, steps, seconds, record);
+    }
+    const std::size_t points = record.t.size(), taken = record.start.size(), size = march.size();
+    return nb::make_tuple(int(status), owned(std::move(record.t), {points}), owned(std::move(record.x), {points, size}),
+                          owned(std::move(record.v), {points, size}), owned(std::move(record.start), {taken}),
+                          owned(std::move(record.polynomials), {taken, std::size_t(march.degrees()), size}));
+}
+
+// Project each state; returns the largest status, and coefficients 0..largest offset of every unknown.
+nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
+    const std::size_t count = times.shape(0), size = march.size();
+    const std::size_t orders = march.largest_offset(), kept = orders + 1;
+    std::vector<double> values(count * kept * size);
+    Status worst = Status::reached;
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t s = 0; s < count; ++s) {
+            march.set_state(times.data()[s], states.data() + s * orders * size);
+            const Status status = march.prepare();
+            if (int(status) > int(worst)) worst = status;
+            for (std::size_t n = 0; n < kept; ++n)
+                std::copy_n(march.coefficients().degree(int(n)), size, values.data() + (s * kept + n) * size);
+        }
+    }
+    return nb::make_tuple(int(worst), owned(std::move(values), {count, kept, size}));
+}
+
+nb::object expand(March& march) {
+    march.expand();
+    std::vector<double> values;
+    for (int n = 0; n < march.degrees(); ++n)
+        values.insert(values.end(), march.coefficients().degree(n), march.coefficients().degree(n) + march.size());
+    return owned(std::move(values), {std::size_t(march.degrees()), std::size_t(march.size())});
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, m) {
+    nb::class_<March>(m, "March")
+        .def("__init__",
+             [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
+                const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix, int order,
+                double tolerance, double safety, double fixed_step, double rejection) {
+                 new (self) March(size, integers(c), integers(d), doubles(scales), doubles(constants), integers(rows),
+                                  integers(columns), doubles(matrix),
+                                  Control{order, tolerance, safety, fixed_step, rejection});
+             })
+        .def("add_block", [](March& self, int lanes, const Doubles& constants, const Integers& inputs,
+                             const Integers& unknowns, const Integers& operations, const Integers& outputs,
+                             const Integers& terms, const Integers& rows, int no_row, bool matrix) {
+            Block block = make_block(lanes, constants, inputs, unknowns, operations, outputs, terms, rows, no_row);
+            matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
+        })
+        .def("ready", &March::ready)
+        .def("set_state", [](March& self, double t, const Doubles& state) { self.set_state(t, state.data()); })
+        .def("prepare", [](March& self) { return int(self.prepare()); })
+        .def("expand", &expand)
+        .def("advance", &advance)
+        .def("project", &project)
+        .def_prop_ro("time", &March::time)
+        .def_prop_ro("distance", &March::projected_distance)
+        .def_prop_ro("statistics", &statistics);
+}
