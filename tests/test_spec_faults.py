@@ -209,7 +209,7 @@ def test_one_slip_in_data_shared_by_several_parts_is_one_fault():
         ({"m": "1/0"}, "--set:1:3: error: division by zero in `1/0`"),
         ({"m": "2*L2"}, "--set:1:5: error: L2 is not defined"),
         ({"m": "L", "L": "m"}, "--set:1:3: error: parameters depend on each other in a circle: L -> m -> L"),
-        ({"m": "2 3"}, "--set:1:3: error: `2 3` is not an expression"),
+        ({"m": "2 3"}, "--set:1:5: error: `2 3` is not an expression"),
     ],
 )
 def test_overrides(overrides, line):

@@ -106,7 +106,8 @@ def parse_expression(text: str, mark: Mark) -> Expression:
             warnings.simplefilter("ignore")  # what Python thinks odd in a text we refuse anyway
             tree = ast.parse(_readable(text), mode="eval").body
     except SyntaxError as error:
-        raise _syntax_fault(text, mark, error.offset) from None
+        brackets = error.msg if error.msg.startswith(("'", "unmatched")) else ""  # "'(' was never closed"
+        raise _syntax_fault(text, mark, error.offset, brackets) from None
     except ValueError:  # characters that no source text may hold
         raise _syntax_fault(text, mark, 1) from None
     except (RecursionError, MemoryError):
@@ -200,11 +201,12 @@ def _undefined_fault(expression: Expression, name: str, known: set[str]) -> Faul
     return Fault(f"{name} is not defined", expression.place(name), hint)
 
 
-def _syntax_fault(text: str, mark: Mark, offset: int | None) -> SpecError:
+def _syntax_fault(text: str, mark: Mark, offset: int | None, hint: str = "") -> SpecError:
     shift = len(text) - len(text.lstrip())
     column = mark.column + shift + (offset - 1 if offset else len(text.strip()))  # no offset: it ends too early
     shown = text if len(text) <= 60 else text[:57] + "..."
-    hint = "write the multiplication: 2*L" if re.match(r"\s*[\d.]+[A-Za-z_(]", text) else ""
+    if re.search(r"(?<![\w.])[\d.]+[A-Za-z_(]", text):
+        hint = "write the multiplication: 2*L"
     return SpecError(Fault(f"`{shown}` is not an expression", Mark(mark.file, mark.line, column), hint))
 
 
