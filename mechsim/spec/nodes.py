@@ -203,6 +203,8 @@ def _yaml_fault(error: yaml.MarkedYAMLError, path: str) -> Fault:
     hint = ""
     if "tab" in problem or "cannot start any token" in problem:
         hint = "indent with spaces, not tabs; quote text that starts with a special character"
+    elif mark.column > 1024 and "mapping values" in problem:
+        hint = "YAML allows keys of up to 1024 characters: put the names under several keys"
     elif error.context and error.context_mark:
         hint = f"{error.context}, line {error.context_mark.line + 1}"
     return Fault(f"this is not YAML: {problem}", mark, hint)

@@ -30,6 +30,7 @@ class Reading:
 
     dimension: int = 2
     environment: dict[str, float] = field(default_factory=dict)
+    values: dict[str, float] = field(default_factory=dict)  # of expressions seen: large files repeat them
     broken: set[str] = field(default_factory=set)  # parameters whose own fault is recorded already
     faults: list[Fault] = field(default_factory=list)
     lost_names: set[str] = field(default_factory=set)  # sections with unreadable names: what they define is not known
@@ -81,13 +82,16 @@ def evaluate(node: TextNode, reading: Reading) -> float:
         value = float(node.text)
         if abs(value) != float("inf"):
             return value
+    if node.text in reading.values:
+        return reading.values[node.text]
     expression = parse_expression(node.text, node.at(0))
     faults = undefined(expression, reading.environment.keys() | reading.broken)
     if faults and "PhysicalParams" in reading.lost_names:
         raise SpecError()
     if faults or any(name in reading.broken for name in expression.names):
         raise SpecError(*faults)
-    return float(expression.evaluate(reading.environment))
+    value = reading.values[node.text] = float(expression.evaluate(reading.environment))
+    return value
 
 
 class Whole(NamedTuple):
