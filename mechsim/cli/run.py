@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from mechsim.cli import options
-
-if TYPE_CHECKING:
-    from mechsim.result import Agreement, Recorder
-    from mechsim.simulation import Prepared
-
-INTERRUPTED = 130
 
 
 @click.command(
@@ -75,39 +68,13 @@ def run(
     if output == "-" and as_json:
         raise click.UsageError("--json and -o - both want standard output.")
     from mechsim import simulation
-    from mechsim.cli import errors, summary
-    from mechsim.result import Recorder, equally_spaced, written_layout
-    from mechsim.result.journal import check_target
+    from mechsim.cli.simulate import Request, carry_out
 
     problem = simulation.adjust(
         simulation.read(spec, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
     target = output or default_output(spec)
-    check_target(target)  # nobody wants to learn after the run that its file cannot be written
-    times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), samples, dt)
-    prepared = simulation.prepare(problem)
-    layout = written_layout(prepared.mechanism, problem.solver.outfile)
-    recorder = Recorder(
-        prepared.complete, layout, target, prepared.facts, problem.solver.outfile, sampled=times is not None
-    )
-    keep_series = times is not None or verify or target.endswith(".npz")
-    solution = watched(prepared, recorder, quiet=quiet or as_json, keep="polynomials" if keep_series else "steps")
-    if solution is None or solution.status == "interrupted":
-        return interrupted(recorder, solution, as_json)
-    if solution.status != "finished":
-        return failed(recorder, solution)
-    path, certificate, rows = recorder.finish(solution, times)
-    outcome = summary.Outcome(prepared, solution, certificate, str(path), rows, len(layout.labels))
-    if verify:
-        outcome = outcome.verified(*second_run(prepared, solution, quiet=quiet or as_json))
-    outcome = outcome.timed(time.perf_counter() - began)
-    if as_json:
-        click.echo(summary.as_json(outcome))
-    elif not quiet:
-        for note in prepared.start.notes:
-            errors.note(note)
-        summary.show(outcome, err=target == "-")
-    return 0
+    return carry_out(problem, Request(target, samples, dt, verify, quiet, as_json, began))
 
 
 def default_output(spec: str) -> str:
@@ -122,71 +89,3 @@ def default_output(spec: str) -> str:
                 message = f"{path} exists and was not written by mechsim"
                 raise OutputError(Fault(message, hint=f"to replace it say -o {path}"))
     return str(path)
-
-
-def watched(prepared: Prepared, recorder: Recorder | None, *, quiet: bool, keep: str, **settings: Any) -> Any:
-    """The solution, recorded and with a progress bar; None when Ctrl-C came before there was one."""
-    from mechsim import simulation
-    from mechsim.cli.progress import Progress
-
-    problem = prepared.spec.problem
-    with Progress(float(problem.t0), float(problem.tend), quiet=quiet) as progress:
-
-        def observer(batch: Any) -> None:
-            if recorder:
-                recorder(batch)
-            progress(batch)
-
-        try:
-            return simulation.follow(prepared, keep=keep, observer=observer, **settings)
-        except KeyboardInterrupt:
-            return None
-
-
-def second_run(prepared: Prepared, solution: Any, *, quiet: bool) -> tuple[float, list[Agreement]]:
-    """The same motion at another tolerance: tighter, where doubles still allow it, else looser."""
-    from mechsim.result import agreement
-
-    tolerance = prepared.spec.solver.tolerance
-    other = tolerance / 100 if tolerance >= 1e-13 else tolerance * 10
-    second = watched(prepared, None, quiet=quiet, keep="polynomials", tolerance=other)
-    if second is None or second.status == "interrupted":
-        raise KeyboardInterrupt
-    if second.status != "finished":
-        from mechsim.errors import IntegrationError
-        from mechsim.simulation import failure
-
-        raise IntegrationError(failure(second))
-    return other, agreement(solution, second)
-
-
-def interrupted(recorder: Recorder, solution: Any, as_json: bool) -> int:
-    """Say what was saved."""
-    import json
-
-    from mechsim.cli import errors
-
-    path = recorder.keep()
-    reached = f" at t = {recorder.reached:.6g}" if recorder.reached is not None else ""
-    saved = f"; the rows so far are in {path}" if path and str(path) != "-" else ""
-    errors.say(f"interrupted{reached}{saved}")
-    if as_json:
-        click.echo(
-            json.dumps(
-                {"status": "interrupted", "exit_code": INTERRUPTED, "t": recorder.reached, "partial": str(path or "")}
-            )
-        )
-    return INTERRUPTED
-
-
-def failed(recorder: Recorder, solution: Any) -> int:
-    """The engine gave up: raise it in words, with the place of the rows so far."""
-    from dataclasses import replace
-
-    from mechsim.errors import IntegrationError
-    from mechsim.simulation import failure
-
-    path = recorder.keep()
-    fault = failure(solution)
-    saved = f"the rows so far are in {path}" if path and str(path) != "-" else ""
-    raise IntegrationError(replace(fault, hint="; ".join(filter(None, (fault.hint, saved)))))

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,12 +34,6 @@ class Outcome:
     second_tolerance: float | None = None
     agreements: Sequence[Agreement] = ()
     seconds: float = 0.0
-
-    def verified(self, tolerance: float, agreements: Sequence[Agreement]) -> Outcome:
-        return replace(self, second_tolerance=tolerance, agreements=agreements)
-
-    def timed(self, seconds: float) -> Outcome:
-        return replace(self, seconds=seconds)
 
 
 def show(outcome: Outcome, *, err: bool) -> None:
@@ -92,10 +86,10 @@ def _certificate(figures: Certificate) -> list[tuple[str, str]]:
 def _file(outcome: Outcome) -> list[tuple[str, str]]:
     if outcome.path == "-":
         return []
-    return [("file", f"{_short(outcome.path)}: {count(outcome.rows, 'row')}, {count(outcome.columns, 'column')}")]
+    return [("file", f"{short(outcome.path)}: {count(outcome.rows, 'row')}, {count(outcome.columns, 'column')}")]
 
 
-def _short(path: str) -> str:
+def short(path: str) -> str:
     """A path as the user would type it."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative

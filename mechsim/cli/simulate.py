@@ -1,0 +1,142 @@
+"""Carrying out `mechsim run`: prepare, integrate under watch, write, and report, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from mechsim import simulation
+from mechsim.cli import errors, summary
+from mechsim.cli.progress import Progress
+from mechsim.errors import IntegrationError
+from mechsim.result import Agreement, Recorder, agreement, equally_spaced, written_layout
+from mechsim.result.journal import STANDARD_OUTPUT, check_target
+from mechsim.result.layout import Array
+from mechsim.simulation import Prepared
+from mechsim.spec.document import MechSpec
+
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
+TIGHTEST = 1e-15  # a tolerance below this asks a double for digits it does not have
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a run beside its problem. `began` is the clock when the command started."""
+
+    target: str
+    samples: int | None
+    dt: float | None
+    verify: bool
+    quiet: bool
+    as_json: bool
+    began: float
+
+    @property
+    def silent(self) -> bool:
+        return self.quiet or self.as_json
+
+
+def carry_out(problem: MechSpec, request: Request) -> int:
+    """Simulate, write and report. Returns the exit code, or raises what went wrong."""
+    check_target(request.target)  # nobody wants to learn after the run that its file cannot be written
+    times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), request.samples, request.dt)
+    prepared = simulation.prepare(problem)
+    recorder = _recorder(prepared, request.target, sampled=times is not None)
+    keep_series = times is not None or request.verify or request.target.endswith(".npz")
+    solution = _watched(prepared, recorder, request, keep="polynomials" if keep_series else "steps")
+    if solution is None or solution.status == "interrupted":
+        return _interrupted(recorder, request)
+    if solution.status != "finished":
+        raise _failed(recorder, solution)
+    _report(_conclude(prepared, recorder, solution, times, request), request)
+    return 0
+
+
+def _recorder(prepared: Prepared, target: str, *, sampled: bool) -> Recorder:
+    outfile = prepared.spec.solver.outfile
+    layout = written_layout(prepared.mechanism, outfile)
+    return Recorder(prepared.complete, layout, target, prepared.facts, outfile, sampled)
+
+
+def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Any:
+    """The solution, recorded and with a progress bar; None when Ctrl-C came before there was one."""
+    problem = prepared.spec.problem
+    with Progress(float(problem.t0), float(problem.tend), quiet=request.silent) as progress:
+
+        def observer(batch: Any) -> None:
+            if recorder:
+                recorder(batch)
+            progress(batch)
+
+        try:
+            return simulation.follow(prepared, observer=observer, **settings)
+        except KeyboardInterrupt:
+            return None
+
+
+def _conclude(
+    prepared: Prepared, recorder: Recorder, solution: Any, times: Array | None, request: Request
+) -> summary.Outcome:
+    """Complete the file, run again if asked to, and gather what the summary tells."""
+    path, certificate, rows = recorder.finish(solution, times)
+    tolerance, agreements = _second_run(prepared, solution, request) if request.verify else (None, [])
+    return summary.Outcome(
+        prepared=prepared,
+        solution=solution,
+        certificate=certificate,
+        path=str(path),
+        rows=rows,
+        columns=len(recorder.layout.labels),
+        second_tolerance=tolerance,
+        agreements=agreements,
+        seconds=time.perf_counter() - request.began,
+    )
+
+
+def _second_run(prepared: Prepared, solution: Any, request: Request) -> tuple[float, list[Agreement]]:
+    """The same motion at another tolerance: tighter where doubles still allow it, else looser."""
+    tolerance = prepared.spec.solver.tolerance
+    other = tolerance / 100 if tolerance / 100 >= TIGHTEST else tolerance * 10
+    second = _watched(prepared, None, request, keep="polynomials", tolerance=other)
+    if second is None or second.status == "interrupted":
+        raise KeyboardInterrupt
+    if second.status != "finished":
+        raise IntegrationError(simulation.failure(second))
+    return other, agreement(solution, second)
+
+
+def _report(outcome: summary.Outcome, request: Request) -> None:
+    if request.as_json:
+        click.echo(summary.as_json(outcome))
+    elif not request.quiet:
+        for note in outcome.prepared.start.notes:
+            errors.note(note)
+        summary.show(outcome, err=request.target == "-")
+
+
+def _saved(recorder: Recorder) -> str:
+    """Where the rows of a run that did not come to its end are."""
+    path = recorder.keep()
+    return "" if path is None or path == STANDARD_OUTPUT else str(path)
+
+
+def _interrupted(recorder: Recorder, request: Request) -> int:
+    """Say how far the run came and what was saved."""
+    path = _saved(recorder)
+    reached = f" at t = {recorder.reached:.6g}" if recorder.reached is not None else ""
+    errors.say(f"interrupted{reached}" + (f"; the rows so far are in {summary.short(path)}" if path else ""))
+    if request.as_json:
+        told = {"status": "interrupted", "exit_code": INTERRUPTED, "t": recorder.reached, "partial": path}
+        click.echo(json.dumps(told))
+    return INTERRUPTED
+
+
+def _failed(recorder: Recorder, solution: Any) -> IntegrationError:
+    """The engine gave up: its reason in words, with the place of the rows so far."""
+    path = _saved(recorder)
+    fault = simulation.failure(solution)
+    return IntegrationError(replace(fault, hint=f"the rows so far are in {summary.short(path)}") if path else fault)
