@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Triplets = tuple[Indices, Indices, Array]
 
 CLOSED = 1e-12  # largest residual, relative to size, of a start we accept; rounding leaves about 1e-15
-DENSE_LIMIT = 300  # above this many coordinates the sparse solver is faster than LAPACK
+DENSE_LIMIT = 100  # above this many coordinates the sparse solver is faster than LAPACK
 DEPENDENT = 1e-11  # singular values below this (rows have length 1) belong to dependent rows
 LEVENBERG_ITERATIONS = 200
 STATIONARY = 1e-7  # a promised decrease below this share means a least-squares point has been reached

@@ -7,7 +7,7 @@ the conflict, else it goes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from time import perf_counter
 
@@ -26,7 +26,6 @@ ITERATIONS = 150
 FEW = 12  # up to this many suspects, all pairs are worth trying
 MANY = 60  # coordinates; beyond, the filter is too slow and one start must do
 SHOWN = 6  # names in a message; a chain that is too short has hundreds to blame
-SOFT = 1e-3  # weight of the member that gives way when the gap is measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,8 @@ class Conflict:
     def _suspects(self) -> list[Member]:
         """At the point of least squares conflicting equations pull against each other; the rest are satisfied."""
         members = self._members()
+        if len(self.guess) > MANY:
+            return members
         point = self._best(members)
         full = self._part_of(member for member in members if member.rows)
         residual = full.residual(point)
@@ -92,7 +93,7 @@ class Conflict:
             if any(strong_row[row] for row in member.rows)
             or (member.coordinate is not None and strong_pull.get(member.coordinate, False))
         ]
-        return members if len(self.guess) <= MANY and self._closes(suspects) else suspects
+        return members if self._closes(suspects) else suspects
 
     def _filtered(self, members: list[Member]) -> tuple[list[Member], bool]:
         """An irreducible conflict among the members, and whether there was time enough to make sure of that."""
@@ -155,30 +156,39 @@ class Conflict:
         return Fault(message, next((m.mark for m in marked if m.mark), None), self._hint(members, values, point))
 
     def _gap_words(self, members: list[Member], point: Array) -> str:
-        if self.wishes.quantity != "position":
+        if self.wishes.quantity != "position" or len(self.guess) > MANY:
             return ""
         gap = self.distance_left(members, point)
-        return f": a gap of {gap:.4g} remains ({100 * gap / self.mechanism.size:.2g}% of the mechanism's size)"
+        return f": a gap of about {gap:.3g} remains ({100 * gap / self.mechanism.size:.2g}% of the mechanism's size)"
 
     def distance_left(self, members: list[Member], point: Array) -> float:
-        """How far the last member misses when all others are satisfied, as a length."""
-        soft = next((m for m in members if m.element and m.element.kind == "length"), members[-1])
-        if soft.coordinate is not None:
-            return abs(self._nearest_value(members, soft) - self.guess[soft.coordinate])
-        end = self._yielding(members, soft, point)
-        residual = self.closure.residual_of(end)[list(soft.rows)]
-        if soft.element and soft.element.kind == "length":
-            length = soft.element.parameters["length"]
-            return float(abs(np.sqrt(residual[0] + length**2) - length))
-        rows = self.closure.row_scales[list(soft.rows)]
-        return float(np.linalg.norm(residual / rows)) * self.mechanism.size
+        """How far a fixed value is from what can be reached; without one, by how much one part alone must give way.
 
-    def _yielding(self, members: list[Member], soft: Member, point: Array) -> Array:
-        """The point of least squares when `soft` weighs next to nothing."""
-        scales = self.closure.row_scales.copy()
-        scales[list(soft.rows)] /= SOFT
+        At the point of least squares the residuals are the direction w of the conflict, so that what all members miss
+        together, w.e with their errors e as lengths, falls to member k alone when it gives way by w.e / w_k.
+        """
+        value = next((member for member in members if member.coordinate is not None), None)
+        if value is not None and value.coordinate is not None:
+            return float(abs(self._nearest_value(members, value) - self.guess[value.coordinate]))
         closure = self._part_of(members)
-        return approach(replace(closure, row_scales=scales), point, goal=0.0)
+        errors, slopes = self._errors_as_lengths(members, closure.rows, point)
+        direction = closure.residual(point) * slopes / closure.row_scales[closure.rows]
+        return float(abs(direction @ errors) / np.max(np.abs(direction)))
+
+    def _errors_as_lengths(self, members: list[Member], rows: Indices, point: Array) -> tuple[Array, Array]:
+        """For each row its error as a length, exact for length constraints, and its slope by that length."""
+        numbers, _, values = self.closure.jacobian_of(point)
+        slopes = np.array([np.max(np.abs(values[numbers == row])) for row in rows])
+        residuals = self.closure.residual_of(point)[rows]
+        errors = residuals / slopes
+        lengths = {
+            m.rows[0]: m.element.parameters["length"] for m in members if m.element and m.element.kind == "length"
+        }
+        for place, row in enumerate(rows.tolist()):
+            if row in lengths:
+                distance = float(np.sqrt(residuals[place] + lengths[row] ** 2))
+                errors[place], slopes[place] = distance - lengths[row], 2 * distance
+        return errors, slopes
 
     def _nearest_value(self, members: list[Member], soft: Member) -> float:
         """The value nearest to a fixed one with which the rest closes: IPOPT's own question, for one coordinate."""
@@ -192,11 +202,11 @@ class Conflict:
 
     def _hint(self, members: list[Member], values: list[Member], point: Array) -> str:
         advice = [self._value_advice(members, value) for value in values]
-        short, long = self._too_short_or_long(members, point)
         if self.wishes.quantity == "position":
+            short, long = self._too_short_or_long(members, point)
+            anchors = self._anchors(members)
             advice += [f"make {_listed(short, 'or')} longer"] if short else []
             advice += [f"make {_listed(long, 'or')} shorter"] if long else []
-            anchors = self._anchors(members)
             advice += [f"move the fixed points {joined(anchors)}"] if len(anchors) > 1 else []
         return ", or ".join(advice) or "change the geometry of one of them"
 
@@ -207,7 +217,7 @@ class Conflict:
     def _too_short_or_long(self, members: list[Member], point: Array) -> tuple[list[str], list[str]]:
         short: list[str] = []
         long: list[str] = []
-        for member in members:
+        for member in members if len(self.guess) <= MANY else ():
             if member.element and member.element.kind == "length":
                 residual = float(self.closure.residual_of(point)[member.rows[0]])
                 (short if residual > 0 else long).append(member.name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
-from mechsim.initial.closure import DENSE_LIMIT, Closure, approach, dense
+from mechsim.initial.closure import Closure, approach, dense
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Mechanism
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
 RANK_TOLERANCE = 1e-9  # of scaled equations; true ranks leave gaps of many decades around it
+NULL_SPACE_LIMIT = 400  # coordinates; beyond, a null space costs seconds
 NAMED = 1e-3  # entries of a null vector below this share of its largest are not worth naming
 
 
@@ -25,7 +26,7 @@ def check_fixed(closure: Closure, guess: Array, levels: tuple[Wishes, ...]) -> N
     second pose, because at a dead point (a rod held at its horizontal end) independent values look dependent.
     """
     count = max(len(level.fixed) for level in levels)
-    large = len(closure.free) > DENSE_LIMIT  # where a null space costs seconds, a contradiction shows in the solution
+    large = len(closure.free) > NULL_SPACE_LIMIT  # there a contradiction shows when solving
     if count == 0 or (large and count <= len(closure.free) - len(closure.rows)):
         return
     faults: list[Fault] = []
@@ -131,7 +132,7 @@ def holding_coordinates(closure: Closure, x: Array, preferred: Indices) -> list[
 
 def check_determined(mechanism: Mechanism, system: System, t: float, closure: Closure, q: Array) -> None:
     """Raise if `[[M, C_q^T], [C_q, 0]]` is singular: some coordinate then has no definite acceleration."""
-    if len(closure.free) > DENSE_LIMIT:
+    if len(closure.free) > NULL_SPACE_LIMIT:
         return  # dense null spaces cost too much here; the engine's factorization reports a zero pivot
     basis = motions(closure.rescaled(q), q)
     scales = closure.scales[closure.free]
