@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +33,18 @@ class Recorder:
         self.sampled = sampled
         self.monitor = Monitor(system)
         self.reached: float | None = None  # the time of the last row seen
+        self.seconds = 0.0  # spent here, within the engine's loop
         # Rows of steps are a safety net when samples are wanted; standard output must not see them.
         self.journal = None if sampled and target == "-" else self._journal("partial")
 
     def __call__(self, batch: Any) -> None:
+        began = time.perf_counter()
         wide = self.monitor.observe(batch.t, batch.q, batch.v)
         if self.journal:
             self.journal.append(self.layout.table(wide))
         if len(batch.t):
             self.reached = float(batch.t[-1])
+        self.seconds += time.perf_counter() - began
 
     def finish(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
         """Give the file its name. Returns it with the certificate and the number of rows written."""
@@ -61,7 +66,12 @@ class Recorder:
         return self.journal.keep()
 
     def certificate(self, solution: Any) -> Certificate:
-        return self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics)
+        """The figures of all rows seen."""
+        return self._timed(self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics))
+
+    def _timed(self, certificate: Certificate) -> Certificate:
+        """With the time of the integration alone: the engine's loop had to wait for this recorder."""
+        return replace(certificate, seconds=max(0.0, certificate.seconds - self.seconds))
 
     def _journal(self, marker: str) -> Journal:
         head = csvtext.head(labels=self.layout.labels, units=self.layout.units, **self.facts)
@@ -80,11 +90,12 @@ class Recorder:
 
     def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
         trajectory = tabulate(solution, self.system, self.facts, times)
-        path = save(trajectory, self.target)
+        assert trajectory.certificate is not None
+        certificate = self._timed(trajectory.certificate)
+        path = save(replace(trajectory, certificate=certificate), self.target)
         if self.journal:
             self.journal.discard()
-        assert trajectory.certificate is not None
-        return path, trajectory.certificate, len(trajectory)
+        return path, certificate, len(trajectory)
 
 
 def equally_spaced(t0: float, tend: float, samples: int | None, dt: float | None) -> Array | None:
