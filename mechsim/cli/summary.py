@@ -56,14 +56,21 @@ def count(number: int, noun: str) -> str:
     return f"{number} {head}{'' if number == 1 else 's'}{space}{tail}"
 
 
+def redundant_labels(prepared: Prepared) -> list[str]:
+    """Names of the constraints that follow from the others."""
+    return [prepared.complete.labels[prepared.complete.n + row] for row in prepared.start.redundant]
+
+
 def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
     system, structure, problem = outcome.prepared.system, outcome.prepared.structure, outcome.prepared.spec.problem
     figures = outcome.certificate
     rejected = f" ({figures.rejected} rejected)" if figures.rejected else ""
+    redundant = redundant_labels(outcome.prepared)
+    left_out = f" ({', '.join(redundant)} left out as redundant)" if redundant else ""
     return [
         (
             "mechanism",
-            f"{count(system.n, 'coordinate')}, {count(system.m, 'constraint')}, "
+            f"{count(system.n, 'coordinate')}, {count(system.m, 'constraint')}{left_out}, "
             f"{count(structure.dof, 'degree of freedom')}, index {structure.index}",
         ),
         (
@@ -150,7 +157,7 @@ def as_json(outcome: Outcome) -> str:
         "constraints": prepared.system.m,
         "dof": int(prepared.structure.dof),
         "index": int(prepared.structure.index),
-        "redundant": [prepared.complete.labels[prepared.complete.n + row] for row in prepared.start.redundant],
+        "redundant": redundant_labels(prepared),
         "notes": list(prepared.start.notes),
         "certificate": outcome.certificate.as_dict(),
         "statistics": {name: _plain(value) for name, value in solution.statistics.items()},
