@@ -334,3 +334,32 @@ def test_derivatives_given_to_ipopt() -> None:
     hessian += np.tril(hessian, -1).T
     curvature = np.array([(gradient(y + s) - gradient(y - s)) / (2 * h) for s in steps])
     assert np.max(np.abs(curvature - hessian)) < 1e-8
+
+
+def test_straight_four_bar_is_a_singular_position() -> None:
+    """Three rods that just reach: a double root in two directions at once; half-found, it would look movable."""
+    text = TRIANGLE.replace("AB: { Geom", "AB, BC, CD: { Geom").split("    BC:")[0].replace("C: [3]", "D: [3]")
+    assert "singular position" in failure(text + "ProblemData: { t0: 0, tend: 1 }\n")
+
+
+def test_rate_of_a_work_state_is_the_power_of_its_force() -> None:
+    """A force (1, 2) in the frame of OA at a tip that moves across at speed 1 has power 2, exactly."""
+    text = PENDULUM.replace("  Gravity:", "  Gravity:\n  ConstForces: { OA.A: [1, 2] }")
+    _, system, start = prepared(text + "  positions: { A: [0.6, -0.8] }\n  velocities: { A: [[0.8, fixed], 0.6] }\n")
+    assert start.velocities[system.labels.index("work_OA_A")] == pytest.approx(2.0, abs=1e-14)
+    assert all("work" not in row.label for row in start.rows)
+
+
+def test_large_chain_starts_quickly_by_the_sparse_way() -> None:
+    """200 rods, every guess off by up to a rod's length: more coordinates than the dense solver takes."""
+    rng = np.random.default_rng(4)
+    rods = "".join(f"    P{i}P{i + 1}: {{ Geom: [[1]], Dyna: [[0.5], 1, 1/12] }}\n" for i in range(200))
+    guesses = "".join(
+        f"    P{i}: [{0.8 * i + 0.3 * dx:.4f}, {-0.6 * i + 0.3 * dy:.4f}]\n"
+        for i, (dx, dy) in enumerate(rng.uniform(-1, 1, (200, 2)), 1)
+    )
+    text = f"Dimension: 2\nPartData:\n  Fixed: {{ P0: [] }}\n  Rigids:\n{rods}"
+    text += f"ProblemData:\n  tend: 1\n  positions:\n{guesses}"
+    _, system, start = prepared(text)
+    # Coordinates near 200 are rounded at 2e-14, and so are the rods' lengths.
+    assert np.max(np.abs(system.constraints(0.0, start.positions))) < 1e-12

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
-from mechsim.initial.closure import Closure, approach, is_closed, polish, position_closure, settle, velocity_closure
+from mechsim.initial.closure import Closure, position_closure, velocity_closure
 from mechsim.initial.conflict import Conflict
 from mechsim.initial.freedom import check_determined, check_fixed, joined
 from mechsim.initial.nearest import nearest
+from mechsim.initial.newton import approach, is_closed, polish, settle
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions

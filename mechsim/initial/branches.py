@@ -15,9 +15,10 @@ import numpy as np
 
 from mechsim.errors import AssemblyError
 from mechsim.initial.assembly import close_positions, complete, moving_coordinates, scales_of, wound
-from mechsim.initial.closure import Closure, is_closed, polish, position_closure
+from mechsim.initial.closure import Closure, position_closure
 from mechsim.initial.freedom import holding_coordinates, joined
 from mechsim.initial.many import approach_all
+from mechsim.initial.newton import is_closed, polish
 from mechsim.initial.start import Array, Start, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem

@@ -14,9 +14,10 @@ from time import perf_counter
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
-from mechsim.initial.closure import Closure, approach
+from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import joined
 from mechsim.initial.many import approach_all
+from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Element, Mechanism
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
-from mechsim.initial.closure import Closure, approach, dense
+from mechsim.initial.closure import Closure, dense
+from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Mechanism
 

@@ -22,7 +22,7 @@ def approach_all(closure: Closure, starts: list[Array], iterations: int, one_is_
 
 
 def _approach_batch(closure: Closure, q: Array, iterations: int, one_is_enough: bool) -> list[Array]:
-    """As `closure.approach`, with a damping for each start."""
+    """As `newton.approach`, with a damping for each start."""
     residual = _residuals(closure, q)
     sizes = np.linalg.norm(residual, axis=1)
     damping, growth = np.full(len(q), 1e-3), np.full(len(q), 2.0)
