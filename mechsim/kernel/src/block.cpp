@@ -40,15 +40,15 @@ MECHSIM_INLINE Lanes convolve(ConstRow u, ConstRow v, int n, int first, int last
     return even + odd;
 }
 
-// sum_{i=1}^{n} i u_i g_{n-i}
-MECHSIM_INLINE Lanes convolve_slope(ConstRow u, ConstRow g, int n, int step) {
+// sum_{i=1}^{last} i u_i g_{n-i}
+MECHSIM_INLINE Lanes convolve_slope(ConstRow u, ConstRow g, int n, int last, int step) {
     Lanes even = {0, 0, 0, 0}, odd = {0, 0, 0, 0};
     int i = 1;
-    for (; i + 1 <= n; i += 2) {
+    for (; i + 1 <= last; i += 2) {
         even += double(i) * u[i * step] * g[(n - i) * step];
         odd += double(i + 1) * u[(i + 1) * step] * g[(n - i - 1) * step];
     }
-    if (i <= n) even += double(i) * u[i * step] * g[(n - i) * step];
+    if (i <= last) even += double(i) * u[i * step] * g[(n - i) * step];
     return even + odd;
 }
 
@@ -90,13 +90,18 @@ void function_at_degree_zero(Block& block, const Operation& op, double* w) {
 }
 
 // Coefficient n of one operation. Recurrences: Griewank and Walther, Evaluating Derivatives, table 13.2.
+// Before the solve of a stage (`Predicting`) operands that are absent count as zero and are not read.
+// `Step` is the number of vectors in a row when it is small, 0 when it is known only at run time.
+template <bool Predicting, int Step>
 MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int reg, int n) {
-    const int step = block.stride / kWidth;
+    const int step = Step ? Step : block.stride / kWidth;
     Row w0 = vec(block.row(reg, 0));
     Row w = w0 + n * step;
     ConstRow a0 = vec(block.row(op.a, 0));
     ConstRow b0 = op.b >= 0 ? vec(block.row(op.b, 0)) : a0;
     ConstRow constant = op.constant >= 0 ? vec(block.constant(op.constant)) : a0;
+    const int last = Predicting && op.absent_a ? n - 1 : n;  // of the coefficients of a that count
+    const int first = Predicting && op.absent_b ? 1 : 0;
     switch (op.code) {
         case Code::add:
             for (int l = 0; l < step; ++l) w[l] = a0[n * step + l] + b0[n * step + l];
@@ -105,10 +110,10 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int re
             for (int l = 0; l < step; ++l) w[l] = a0[n * step + l] - b0[n * step + l];
             break;
         case Code::multiply:
-            for (int l = 0; l < step; ++l) w[l] = convolve(a0 + l, b0 + l, n, 0, n, step);
+            for (int l = 0; l < step; ++l) w[l] = convolve(a0 + l, b0 + l, n, first, last, step);
             break;
         case Code::square:
-            for (int l = 0; l < step; ++l) w[l] = convolve_square(a0 + l, n, 0, step);
+            for (int l = 0; l < step; ++l) w[l] = convolve_square(a0 + l, n, n - last, step);
             break;
         case Code::divide:  // w b = a
             for (int l = 0; l < step; ++l) w[l] = (a0[n * step + l] - convolve(b0 + l, w0 + l, n, 1, n, step)) / b0[l];
@@ -138,15 +143,16 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int re
                 function_at_degree_zero(block, op, block.row(reg, 0));
             } else {
                 const double factor = slope_sign(op.function) / n;
-                for (int l = 0; l < step; ++l) w[l] = factor * convolve_slope(a0 + l, b0 + l, n, step);
+                for (int l = 0; l < step; ++l) w[l] = factor * convolve_slope(a0 + l, b0 + l, n, last, step);
             }
             break;
     }
 }
 
 // How coefficient n >= 1 of an operation changes when coefficient n of its operands does: linear, O(1).
-MECHSIM_INLINE void correct_operation(Block& block, const Operation& op, int reg, int n, int inputs) {
-    const int step = block.stride / kWidth;
+template <int Step>
+MECHSIM_INLINE void correct_operation(Block& block, const Operation& op, int reg, int n) {
+    const int step = Step ? Step : block.stride / kWidth;
     Row change = vec(block.change(reg));
     Row w = vec(block.row(reg, n));
     ConstRow w0 = vec(block.row(reg, 0));
@@ -154,18 +160,10 @@ MECHSIM_INLINE void correct_operation(Block& block, const Operation& op, int reg
     ConstRow b0 = op.b >= 0 ? vec(block.row(op.b, 0)) : a0;
     ConstRow constant = op.constant >= 0 ? vec(block.constant(op.constant)) : a0;
     const Lanes none = {0, 0, 0, 0};
-    // An operand whose coefficient n was known before the solve does not change.
-    auto fresh = [&](int operand) {
-        if (operand < 0) return false;
-        if (operand < inputs) return block.inputs[operand].available == op.lead;
-        const Operation& source = block.operations[operand - inputs];
-        return source.hot && source.lead == op.lead;
-    };
-    const bool fresh_a = fresh(op.a), fresh_b = fresh(op.b);
     ConstRow da = vec(block.change(op.a));
     ConstRow db = op.b >= 0 ? vec(block.change(op.b)) : da;
     for (int l = 0; l < step; ++l) {
-        const Lanes a = fresh_a ? da[l] : none, b = fresh_b ? db[l] : none;
+        const Lanes a = op.fresh_a ? da[l] : none, b = op.fresh_b ? db[l] : none;
         switch (op.code) {
             case Code::add: change[l] = a + b; break;
             case Code::subtract: change[l] = a - b; break;
@@ -178,9 +176,40 @@ MECHSIM_INLINE void correct_operation(Block& block, const Operation& op, int reg
             case Code::shift: change[l] = a; break;
             case Code::function: change[l] = slope_sign(op.function) * b0[l] * a; break;
         }
-        w[l] += change[l];
+        w[l] = op.silent ? change[l] : w[l] + change[l];
     }
 }
+
+// Coefficient of what an input register holds, at the degree found by this stage.
+MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n, double* copy) {
+    const Input& input = block.inputs[i];
+    const double factor = factorials.falling[input.order][n];
+    const double* source = x.degree(n + input.order);
+    const int* unknown = block.unknowns.data() + std::size_t(i) * block.stride;
+    double* target = block.row(i, n);
+    for (int l = 0; l < block.stride; ++l) copy[l] = target[l] = factor * source[unknown[l]];
+}
+
+template <int Step>
+MECHSIM_INLINE void predict_operations(Block& block, int stage) {
+    const int inputs = int(block.inputs.size());
+    for (int i : block.predicted) {
+        const Operation& op = block.operations[i];
+        evaluate_operation<true, Step>(block, op, inputs + i, stage + op.lead);
+    }
+}
+
+template <int Step>
+MECHSIM_INLINE void correct_operations(Block& block, int stage) {
+    const int inputs = int(block.inputs.size());
+    for (int i : block.corrected) {
+        const Operation& op = block.operations[i];
+        correct_operation<Step>(block, op, inputs + i, stage + op.lead);
+    }
+}
+
+// Whether an operation leaves out an absent operand by itself, or needs a zero to read.
+bool leaves_out(Code code) { return code == Code::multiply || code == Code::square || code == Code::function; }
 
 }  // namespace
 
@@ -197,49 +226,58 @@ void Block::allocate(int degree_count) {
     const std::size_t registers = inputs.size() + operations.size();
     series = aligned_zeros(registers * degrees * stride);
     delta = aligned_zeros(registers * stride);
-}
-
-void load_inputs(Block& block, const Coefficients& x, int stage) {
-    for (std::size_t i = 0; i < block.inputs.size(); ++i) {
-        const Input& input = block.inputs[i];
-        const int n = stage + input.available;
-        if (input.time || n < 0 || n + input.order >= x.degrees) continue;
-        const double factor = factorials.falling[input.order][n];
-        const double* source = x.degree(n + input.order);
-        const int* unknown = block.unknowns.data() + i * block.stride;
-        double* target = block.row(int(i), n);
-        for (int l = 0; l < block.stride; ++l) target[l] = factor * source[unknown[l]];
+    const int count = int(inputs.size());
+    auto lead = [&](int reg) { return reg < count ? inputs[reg].available : operations[reg - count].lead; };
+    auto hot = [&](int reg) { return reg < count ? inputs[reg].hot : operations[reg - count].hot; };
+    auto silent = [&](int reg) { return reg < count ? inputs[reg].hot : operations[reg - count].silent; };
+    std::vector<bool> clear(registers, false);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        Operation& op = operations[i];
+        const bool slope = op.code == Code::function;  // a slope enters only up to the coefficient before
+        op.fresh_a = hot(op.a) && lead(op.a) == op.lead;
+        op.fresh_b = !slope && op.b >= 0 && hot(op.b) && lead(op.b) == op.lead;
+        op.absent_a = op.fresh_a && silent(op.a);
+        op.absent_b = op.fresh_b && silent(op.b);
+        if (!op.silent) predicted.push_back(int(i));
+        if (op.corrected) corrected.push_back(int(i));
+        if (!op.silent && !leaves_out(op.code)) {
+            if (op.absent_a) clear[op.a] = true;
+            if (op.absent_b) clear[op.b] = true;
+        }
     }
+    for (std::size_t r = 0; r < registers; ++r)
+        if (clear[r]) cleared.push_back(int(r));
+    for (int i = 0; i < count; ++i)
+        if (inputs[i].read && !inputs[i].time) read.push_back(i);
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+        for (int t = outputs[o].first_term; t < outputs[o].last_term; ++t)
+            for (int l = 0; l < lanes && !terms[t].silent; ++l)
+                contributions.push_back({rows[o * stride + l], outputs[o].lead,
+                                         std::size_t(terms[t].reg) * degrees * stride + l,
+                                         constant(terms[t].constant)[l]});
+    std::stable_sort(contributions.begin(), contributions.end(),
+                     [](const Contribution& one, const Contribution& other) { return one.row < other.row; });
 }
 
-MECHSIM_CLONES void evaluate_stage(Block& block, int stage) {
+MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual) {
     const int inputs = int(block.inputs.size());
-    if (stage >= 1)
-        for (int i = 0; i < inputs; ++i)
-            if (block.inputs[i].hot)
-                std::memset(block.row(i, stage + block.inputs[i].available), 0, block.stride * sizeof(double));
+    for (int i = 0; i < inputs; ++i) {
+        const int n = stage + block.inputs[i].available;
+        if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
+            read_input(block, x, i, n, block.change(i));
+    }
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
         const Operation& op = block.operations[i];
-        const int n = stage + op.lead;
-        if (n < 0) continue;
-        if (op.silent && stage >= 1)
-            std::memset(block.row(inputs + int(i), n), 0, block.stride * sizeof(double));
-        else
-            evaluate_operation(block, op, inputs + int(i), n);
+        if (stage + op.lead >= 0) evaluate_operation<false, 0>(block, op, inputs + int(i), stage + op.lead);
     }
-}
-
-void accumulate_rows(const Block& block, int stage, double* residual) {
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const Output& output = block.outputs[o];
         const int n = stage + output.lead;
         if (n < 0) continue;
         const int* row = block.rows.data() + o * block.stride;
         for (int t = output.first_term; t < output.last_term; ++t) {
-            const Term& term = block.terms[t];
-            if (term.silent && stage >= 1) continue;
-            const double* factor = block.constant(term.constant);
-            const double* value = block.row(term.reg, n);
+            const double* factor = block.constant(block.terms[t].constant);
+            const double* value = block.row(block.terms[t].reg, n);
             for (int l = 0; l < block.lanes; ++l) residual[row[l]] += factor[l] * value[l];
         }
         if (n == 0 && output.constant >= 0) {
@@ -249,23 +287,31 @@ void accumulate_rows(const Block& block, int stage, double* residual) {
     }
 }
 
-MECHSIM_CLONES void correct_stage(Block& block, const Coefficients& x, int stage) {
+MECHSIM_CLONES void predict_stage(Block& block, int stage, double* residual) {
     const int inputs = int(block.inputs.size());
-    for (int i = 0; i < inputs; ++i) {
-        const Input& input = block.inputs[i];
-        if (!input.read || input.time) continue;
-        const int n = stage + input.available;
-        if (n + input.order >= x.degrees) continue;
-        const double factor = factorials.falling[input.order][n];
-        const double* source = x.degree(n + input.order);
-        const int* unknown = block.unknowns.data() + std::size_t(i) * block.stride;
-        double* target = block.row(i, n);
-        double* change = block.change(i);
-        for (int l = 0; l < block.stride; ++l) change[l] = target[l] = factor * source[unknown[l]];
+    for (int reg : block.cleared) {
+        const int ahead = reg < inputs ? block.inputs[reg].available : block.operations[reg - inputs].lead;
+        std::memset(block.row(reg, stage + ahead), 0, block.stride * sizeof(double));
     }
-    for (std::size_t i = 0; i < block.operations.size(); ++i) {
-        const Operation& op = block.operations[i];
-        if (op.corrected) correct_operation(block, op, inputs + int(i), stage + op.lead, inputs);
+    switch (block.stride / kWidth) {
+        case 1: predict_operations<1>(block, stage); break;
+        case 2: predict_operations<2>(block, stage); break;
+        default: predict_operations<0>(block, stage);
+    }
+    const double* series = block.series.get();
+    for (const Contribution& part : block.contributions)
+        residual[part.row] += part.factor * series[part.offset + std::size_t(stage + part.lead) * block.stride];
+}
+
+MECHSIM_CLONES void correct_stage(Block& block, const Coefficients& x, int stage) {
+    for (int i : block.read) {
+        const int n = stage + block.inputs[i].available;
+        if (n + block.inputs[i].order < x.degrees) read_input(block, x, i, n, block.change(i));
+    }
+    switch (block.stride / kWidth) {
+        case 1: correct_operations<1>(block, stage); break;
+        case 2: correct_operations<2>(block, stage); break;
+        default: correct_operations<0>(block, stage);
     }
 }
 
@@ -280,7 +326,7 @@ MECHSIM_CLONES void evaluate_matrix(Block& block, const Coefficients& x, double 
             target[l] = input.time ? time : factorial[input.order] * source[unknown[l]];
     }
     for (std::size_t i = 0; i < block.operations.size(); ++i)
-        evaluate_operation(block, block.operations[i], int(block.inputs.size() + i), 0);
+        evaluate_operation<false, 0>(block, block.operations[i], int(block.inputs.size() + i), 0);
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const int* entry = block.rows.data() + o * block.stride;
         for (int t = block.outputs[o].first_term; t < block.outputs[o].last_term; ++t) {

@@ -20,6 +20,8 @@ struct Operation {
     Function function;
     int lead;
     bool hot, silent, corrected;
+    bool fresh_a = false, fresh_b = false;    // the operand's newest coefficient is found by the stage's solve
+    bool absent_a = false, absent_b = false;  // ... and is zero before it, for every stage k >= 1
 };
 
 struct Input {
@@ -39,6 +41,13 @@ struct Output {
     int first_term, last_term;
 };
 
+// One contribution to a row at stages k >= 1: residual[row] += factor * series[offset + (stage + lead) * stride].
+struct Contribution {
+    int row, lead;
+    std::size_t offset;
+    double factor;
+};
+
 struct AlignedFree {
     void operator()(double* p) const { std::free(p); }
 };
@@ -56,6 +65,9 @@ struct Block {
     Aligned constants;          // constants x stride
     Aligned series;             // registers x degrees x stride
     Aligned delta;              // registers x stride
+    std::vector<int> predicted, corrected;    // operations to run at a stage k >= 1, before and after its solve
+    std::vector<int> read, cleared;           // inputs to read after the solve; registers to clear before it
+    std::vector<Contribution> contributions;  // by row
 
     double* row(int reg, int degree) const { return series.get() + (std::size_t(reg) * degrees + degree) * stride; }
     double* change(int reg) const { return delta.get() + std::size_t(reg) * stride; }
@@ -71,13 +83,12 @@ struct Coefficients {
     const double* degree(int n) const { return values.data() + std::size_t(n) * width; }
 };
 
-// Read the unknowns found at this stage into the input registers.
-void load_inputs(Block& block, const Coefficients& x, int stage);
-// Compute every operation's coefficient of this stage, before the solve when stage >= 1.
-void evaluate_stage(Block& block, int stage);
-// Add the block's contribution to the residual of every row that is active at this stage.
-void accumulate_rows(const Block& block, int stage, double* residual);
-// After the solve of a stage >= 1: tell the operations whose history is read what was found.
+// At a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the block's
+// contribution to the residual of every row that is active.
+void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual);
+// At a stage k >= 1: the same before its solve, when what it will find counts as zero ...
+void predict_stage(Block& block, int stage, double* residual);
+// ... and after it: tell the operations whose history is read what was found.
 void correct_stage(Block& block, const Coefficients& x, int stage);
 // Add the values of a Jacobian block to the matrix entries (`rows` are entries there).
 void evaluate_matrix(Block& block, const Coefficients& x, double time, double* entries);

@@ -115,6 +115,10 @@ bool SparseLU::analyse(const double* values) {
     }
     values_.assign(current.size(), 0.0);
     inverse_.assign(size_, 0.0);
+    u_solve_.clear();
+    l_solve_.clear();
+    for (const Entry& entry : u_) u_solve_.push_back({0.0, entry.index});
+    for (const Entry& entry : l_) l_solve_.push_back({0.0, entry.index});
     return true;
 }
 
@@ -139,23 +143,25 @@ double SparseLU::eliminate(const double* values) {
             for (int j = pivot.u_first; j < pivot.u_last; ++j) a[*target++] -= multiplier * a[u_[j].slot];
         }
     }
+    // What a solve reads, side by side: it runs once per stage, the elimination once per step.
+    for (std::size_t k = 0; k < u_.size(); ++k) u_solve_[k].value = a[u_[k].slot];
+    for (std::size_t k = 0; k < l_.size(); ++k) l_solve_[k].value = a[l_[k].slot];
     return growth;
 }
 
 void SparseLU::solve(double* b) {
-    const double* a = values_.data();
     double* y = work_.data();
     const int count = int(pivots_.size());
     for (int p = 0; p < count; ++p) {
         const Pivot& pivot = pivots_[p];
         const double value = b[pivot.row] * inverse_[p];
         y[p] = value;
-        for (int k = pivot.l_first; k < pivot.l_last; ++k) b[l_[k].index] -= a[l_[k].slot] * value;
+        for (int k = pivot.l_first; k < pivot.l_last; ++k) b[l_solve_[k].index] -= l_solve_[k].value * value;
     }
     for (int p = count - 1; p >= 0; --p) {
         const Pivot& pivot = pivots_[p];
         double value = y[p];
-        for (int k = pivot.u_first; k < pivot.u_last; ++k) value -= a[u_[k].slot] * b[u_[k].index];
+        for (int k = pivot.u_first; k < pivot.u_last; ++k) value -= u_solve_[k].value * b[u_solve_[k].index];
         b[pivot.column] = value;
     }
 }

@@ -32,6 +32,11 @@ class SparseLU {
         double weight;  // for U: how much a scaled entry weighs against its pivot
     };
 
+    struct Factor {
+        double value;
+        int index;
+    };
+
     bool analyse(const double* values);
     double eliminate(const double* values);  // returns the growth of scaled entries of U
 
@@ -39,6 +44,7 @@ class SparseLU {
     std::vector<int> rows_, columns_;
     std::vector<Pivot> pivots_;
     std::vector<Entry> u_, l_;
+    std::vector<Factor> u_solve_, l_solve_;
     std::vector<int> targets_;
     std::vector<double> values_, inverse_, work_;
 };

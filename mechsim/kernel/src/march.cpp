@@ -46,6 +46,22 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
       lu_(size, std::move(matrix_rows), std::move(matrix_columns)) {
     for (int d : d_) largest_offset_ = std::max(largest_offset_, d);
     degrees_ = control_.order + largest_offset_;
+    for (int stage = -largest_offset_; stage < control_.order; ++stage) {
+        std::vector<double> factors;
+        for (int offset = 0; offset <= largest_offset_; ++offset) factors.push_back(stage_factor(stage, offset));
+        equation_factors_.emplace_back();
+        unknown_factors_.emplace_back();
+        for (int i = 0; i < size_; ++i) equation_factors_.back().push_back(-factors[c_[i]]);
+        for (int j = 0; j < size_; ++j) unknown_factors_.back().push_back(1 / factors[d_[j]]);
+    }
+    for (int m = 0; m <= largest_offset_; ++m) {
+        binomials_.emplace_back();
+        double binomial = 1;  // n over m
+        for (int n = 0; n < degrees_; ++n) {
+            if (n > m) binomial = binomial * n / (n - m);
+            binomials_.back().push_back(n < m ? 0 : binomial);
+        }
+    }
 }
 
 void March::ready() {
@@ -69,6 +85,12 @@ void March::ready() {
         }
     }
     for (Block& block : matrix_blocks_) block.allocate(1);
+    sum_.assign(size_, 0.0);
+    // After stage 0 a block whose rows are linear in what a stage finds has nothing to say.
+    working_.clear();
+    for (Block& block : blocks_)
+        if (std::any_of(block.terms.begin(), block.terms.end(), [](const Term& term) { return !term.silent; }))
+            working_.push_back(&block);
 }
 
 void March::set_time(double t) {
@@ -101,25 +123,22 @@ bool March::factor() {
 
 void March::residual_of(int stage) {
     std::fill(residual_.begin(), residual_.end(), 0.0);
-    for (Block& block : blocks_) {
-        evaluate_stage(block, stage);
-        accumulate_rows(block, stage, residual_.data());
-    }
+    for (Block& block : blocks_) evaluate_stage(block, x_, stage, residual_.data());
 }
 
 // One Newton step at a stage k <= 0. Returns the correction relative to the unknowns of its kind.
 double March::solve_stage(int stage, double* distance) {
-    for (Block& block : blocks_) load_inputs(block, x_, stage);
     residual_of(stage);
-    for (int i = 0; i < size_; ++i)
-        residual_[i] = stage + c_[i] >= 0 ? -residual_[i] * stage_factor(stage, c_[i]) : 0.0;
+    const std::vector<double>& equation_factor = equation_factors_[stage + largest_offset_];
+    const std::vector<double>& unknown_factor = unknown_factors_[stage + largest_offset_];
+    for (int i = 0; i < size_; ++i) residual_[i] = stage + c_[i] >= 0 ? residual_[i] * equation_factor[i] : 0.0;
     lu_.solve(residual_.data());
     // Unknowns found at the same degree are of one kind: compared with the largest of them, by scale.
     double change[8] = {0}, extent[8] = {0};
     for (int j = 0; j < size_; ++j) {
         const int degree = stage + d_[j];
         if (degree < 0) continue;
-        const double delta = residual_[j] / stage_factor(stage, d_[j]);
+        const double delta = residual_[j] * unknown_factor[j];
         double* x = x_.degree(degree) + j;
         if (stage < 0)
             add_exactly(*x, low_[std::size_t(degree) * size_ + j], delta);
@@ -156,10 +175,7 @@ bool March::settle(int stage) {
             if (stage == 0 && !factor()) return false;  // a row that is not affine in its leading unknowns
         }
     }
-    for (Block& block : blocks_) {
-        load_inputs(block, x_, stage);
-        evaluate_stage(block, stage);
-    }
+    residual_of(stage);
     return true;
 }
 
@@ -176,12 +192,15 @@ Status March::prepare() {
 
 void March::expand() {
     for (int stage = 1; stage < control_.order; ++stage) {
-        residual_of(stage);
-        for (int i = 0; i < size_; ++i) residual_[i] *= -stage_factor(stage, c_[i]);
+        std::fill(residual_.begin(), residual_.end(), 0.0);
+        for (Block* block : working_) predict_stage(*block, stage, residual_.data());
+        const double* equation_factor = equation_factors_[stage + largest_offset_].data();
+        const double* unknown_factor = unknown_factors_[stage + largest_offset_].data();
+        for (int i = 0; i < size_; ++i) residual_[i] *= equation_factor[i];
         lu_.solve(residual_.data());
-        for (int j = 0; j < size_; ++j)
-            x_.degree(stage + d_[j])[j] = residual_[j] / stage_factor(stage, d_[j]);
-        for (Block& block : blocks_) correct_stage(block, x_, stage);
+        double* found = x_.degree(stage);
+        for (int j = 0; j < size_; ++j) found[d_[j] * x_.width + j] = residual_[j] * unknown_factor[j];
+        for (Block* block : working_) correct_stage(*block, x_, stage);
     }
 }
 
@@ -202,21 +221,23 @@ double March::step_size() const {
 
 // The state after h, from the polynomials of the step; also a guess for what stage 0 will find.
 void March::predict(double h) {
-    for (int j = 0; j < size_; ++j) {
-        const int last = control_.order - 1 + d_[j];
-        for (int m = 0; m <= d_[j]; ++m) {
-            double sum = 0;  // coefficient m at the new point, but for its own old value
-            for (int n = last; n > m; --n) {
-                double binomial = 1;
-                for (int i = 0; i < m; ++i) binomial = binomial * (n - i) / (i + 1);
-                sum = (sum + binomial * polynomial_.degree(n)[j]) * h;
-            }
-            double value = polynomial_.degree(m)[j];
+    for (int m = 0; m <= largest_offset_; ++m) {
+        const double* binomial = binomials_[m].data();
+        std::fill(sum_.begin(), sum_.end(), 0.0);  // coefficient m at the new point, but for its own old value
+        for (int n = degrees_ - 1; n > m; --n) {
+            const double* coefficient = polynomial_.degree(n);
+            for (int j = 0; j < size_; ++j) sum_[j] = (sum_[j] + binomial[n] * coefficient[j]) * h;
+        }
+        const double* old = polynomial_.degree(m);
+        double* found = x_.degree(m);
+        for (int j = 0; j < size_; ++j) {
+            if (m > d_[j]) continue;
+            double value = old[j];
             if (m < d_[j])
-                add_exactly(value, low_[std::size_t(m) * size_ + j], sum);
+                add_exactly(value, low_[std::size_t(m) * size_ + j], sum_[j]);
             else
-                value += sum;
-            x_.degree(m)[j] = value;
+                value += sum_[j];
+            found[j] = value;
         }
     }
 }

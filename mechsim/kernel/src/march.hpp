@@ -74,6 +74,10 @@ class March {
     std::vector<double> scales_, constants_, matrix_constant_, matrix_;
     Control control_;
     std::vector<Block> blocks_, matrix_blocks_;
+    std::vector<Block*> working_;  // those that take part in stages k >= 1
+    std::vector<std::vector<double>> equation_factors_, unknown_factors_;  // per stage: -(k + c)!/k!, k!/(k + d)!
+    std::vector<std::vector<double>> binomials_;                          // n over m, per m
+    std::vector<double> sum_;
     SparseLU lu_;
     Coefficients x_, polynomial_;
     std::vector<double> low_;       // what rounding took from the state, per derivative and unknown
