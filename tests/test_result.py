@@ -20,6 +20,7 @@ from mechsim.errors import MechsimError
 from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.result import (
+    Certificate,
     Journal,
     Monitor,
     Motion,
@@ -433,6 +434,21 @@ def test_a_disk_that_fills_up_loses_nothing_written_before(tmp_path: Path, monke
         journal.append(np.array([[2.0]]))
     assert load(tmp_path / "out.partial.csv").t.tolist() == [0.0, 1.0]
     assert (tmp_path / "out.csv").read_text() == "an older file"
+
+
+def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "out.csv", "# mechsim 0\nt\n", "%g\n")
+    first.append(np.array([[0.0]]))
+    with pytest.raises(OutputError, match="another run is writing it"):
+        Journal(tmp_path / "out.csv", "# mechsim 0\nt\n", "%g\n")
+    assert load(first.finish("")).t.tolist() == [0.0]
+    Journal(tmp_path / "out.csv", "# mechsim 0\nt\n", "%g\n").finish("")
+
+
+def test_certificates_of_other_versions_are_read() -> None:
+    figures = Certificate.from_dict({"steps": 7, "a_figure_of_the_future": 1.0})
+    assert figures.steps == 7
+    assert np.isnan(figures.energy_drift)
 
 
 def test_links_are_followed_not_replaced(tmp_path: Path, motion: Motion) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -81,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _guarded(words: list[str]) -> int:
     from mechsim.cli import errors
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a title must not fail on a terminal without its letters
     try:
         result = cli.main(words, prog_name="mechsim", standalone_mode=False)
         sys.stdout.flush()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 
 import click
@@ -10,6 +12,7 @@ import click
 from mechsim.cli.errors import colour
 
 Row = Sequence[str]
+NARROWEST = 20  # characters for a text; a window narrower than this may break lines itself
 
 
 def heading(text: str, *, err: bool = False) -> None:
@@ -17,11 +20,15 @@ def heading(text: str, *, err: bool = False) -> None:
 
 
 def facts(rows: Sequence[tuple[str, str]], *, err: bool = False) -> None:
-    """Names and what they are, one per line."""
+    """Names and what they are, one per line; long ones go on below themselves on a terminal."""
     stream = sys.stderr if err else sys.stdout
-    width = max((len(name) for name, _ in rows), default=0)
+    margin = max((len(name) for name, _ in rows), default=0)
+    room = max(NARROWEST, shutil.get_terminal_size().columns - margin - 4) if stream.isatty() else sys.maxsize
     for name, text in rows:
-        click.echo(f"  {click.style(name.ljust(width), dim=True)}  {text}", err=err, color=colour(stream))
+        first, *more = textwrap.wrap(text, room) or [""]
+        click.echo(f"  {click.style(name.ljust(margin), dim=True)}  {first}", err=err, color=colour(stream))
+        for line in more:
+            click.echo(" " * (margin + 4) + line, err=err)
 
 
 def table(columns: Row, rows: Sequence[Row], *, right: Sequence[int] = (), err: bool = False) -> None:

@@ -10,8 +10,9 @@ All figures are relative, so that millimetres and metres give the same ones:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ class Certificate:
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> Certificate:
-        return Certificate(**values)
+        """From a file; figures that its version of mechsim did not know are NaN, others are left aside."""
+        return Certificate(**{each.name: values.get(each.name, math.nan) for each in fields(Certificate)})
 
 
 class Monitor:

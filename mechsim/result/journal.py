@@ -107,10 +107,31 @@ def partial_path(target: Path, marker: str = "partial") -> Path:
 
 
 def _open(path: Path) -> IO[str]:
+    """An empty file to write to, held against other runs until it is closed.
+
+    It is emptied only when it is held, for another run may be writing to it.
+    """
     if path == STANDARD_OUTPUT:
         return sys.stdout
     with explained(path):
-        return open(path, "w", encoding="utf-8", newline="\n")
+        stream = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
+        if path.is_file():
+            _hold(stream, path)
+            stream.truncate(0)
+    return stream
+
+
+def _hold(stream: IO[str], path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # no such locks on Windows, where a file in use cannot be renamed anyway
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stream.close()
+        hint = "wait for it, or choose another name with -o"
+        raise OutputError(Fault(f"cannot write {path}: another run is writing it", hint=hint)) from None
 
 
 @contextmanager
