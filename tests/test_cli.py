@@ -373,6 +373,32 @@ def test_redundant_constraints_are_named_and_still_hold(command: Command) -> Non
     assert load("bars.csv").certificate.position_residual < 1e-14
 
 
+FOLLOWER = """\
+Title: A rod pushed across itself
+Dimension: 2
+PhysicalParams: {l: 1, m: 1, f: 2}
+PartData:
+  Fixed: {O: []}
+  Rigids:
+    OA: {Geom: [[l]], Dyna: [[l/2], m, m*l**2/12]}
+AppliedForces:
+  Gravity:
+  ConstForces: {OA.A: [0, f]}
+ProblemData:
+  t0: 0
+  tend: 5
+  positions: {A: [0, -l]}
+"""
+
+
+def test_work_of_a_following_force_is_in_the_table_and_the_balance() -> None:
+    motion = mechsim.simulate(FOLLOWER)
+    work = motion.trajectory["work_OA_A"]
+    assert work[0] == 0.0
+    assert np.ptp(work) > 1.0  # the force does matter to the balance
+    assert motion.certificate.energy_drift < 1e-12  # the tolerance; some 70 steps
+
+
 # --- terminals
 
 
