@@ -25,7 +25,8 @@ def signed(matrix, labels=None):
     """A system that is nothing but its signature matrix; None stands for minus infinity."""
     entries = [(i, j, order) for i, row in enumerate(matrix) for j, order in enumerate(row) if order is not None]
     columns = [np.array(column) for column in zip(*entries, strict=True)]
-    return SimpleNamespace(signature=lambda: columns, labels=labels or [f"x{k}" for k in range(len(matrix))])
+    names = labels or [f"x{k}" for k in range(len(matrix))]
+    return SimpleNamespace(signature=lambda: columns, labels=names, least_offsets=lambda: np.zeros(len(names), int))
 
 
 def system_of(text):
@@ -112,7 +113,10 @@ def test_five_thousand_variables_are_analysed():
     rows, columns = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
     orders = np.concatenate([np.full(len(row), order) for row, _, order in pairs])
     labels = [f"x{k}" for k in range(3 * count)]
-    structure = analyse(SimpleNamespace(signature=lambda: (rows, columns, orders), labels=labels))
+    least = np.zeros(len(labels), int)
+    structure = analyse(
+        SimpleNamespace(signature=lambda: (rows, columns, orders), labels=labels, least_offsets=lambda: least)
+    )
     assert (structure.index, structure.dof) == (3, count)
 
 

@@ -1,6 +1,6 @@
 """Euler-Lagrange rows, constraints, energies and their derivatives for one element kind, by JAX (DESIGN 3).
 
-    row_j  =  d/dt dL/dx'_j  -  dL/dx_j  -  Q_j  +  sum_i lam_i dC_i/dx_j          (seed 001, eq 1.2)
+row_j  =  d/dt dL/dx'_j  -  dL/dx_j  -  Q_j  +  sum_i lam_i dC_i/dx_j          (seed 001, eq 1.2)
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Progr
     closed = trace(everything, (n,), (n,), (n,), (m,), (), (parameter_count,))
     flat = lower(closed, graph, arguments)
     keys = jax.tree.structure(
-        {name: 0 for name in _names(m, complete, kind.state_count)}
+        dict.fromkeys(_names(m, complete, kind.state_count), 0)
     )  # a dict flattens in sorted order of its keys
     results = jax.tree.unflatten(keys, flat)
     return Emitter(graph).emit(_outputs(results, n, m))
@@ -136,7 +136,7 @@ def _arguments(graph: Graph, n: int, m: int, parameter_count: int, zeros: frozen
     return [*derivatives, multipliers, time, parameters]
 
 
-def _outputs(results: dict[str, np.ndarray], n: int, m: int) -> dict[tuple[Any, ...], int]:
+def _outputs(results: dict[str, Any], n: int, m: int) -> dict[tuple[Any, ...], int]:
     outputs: dict[tuple[Any, ...], int] = {("row", i): results["rows"][i] for i in range(n + m)}
     for name in ("mass", "damping", "stiffness"):
         if name in results:

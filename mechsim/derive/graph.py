@@ -316,8 +316,8 @@ class Emitter:
         first, second = ("sin", "cos") if wanted in ("sin", "cos") else ("sinh", "cosh")
         one, other = self._append("function", u, function=first), self._append("function", u, function=second)
         self.operations[one[1]][2], self.operations[other[1]][2] = other, one
-        for name, register in ((first, one), (second, other)):
-            self._registers[self.graph._node((name, argument), False)] = register
+        for name, result in ((first, one), (second, other)):
+            self._registers[self.graph._node((name, argument), False)] = result
         return one if wanted == first else other
 
     def _two_argument_arctangent(self, y: Node, x: Node) -> tuple[str, int]:
@@ -329,4 +329,3 @@ class Emitter:
         first = self._append("function", registers[0], slopes[0], extra=registers[1], function="atan2")
         second = self._append("function", registers[1], slopes[1], function="zero")
         return self._append("subtract", first, second)
-

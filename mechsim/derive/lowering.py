@@ -13,6 +13,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 
 from mechsim.derive.graph import Graph
+from mechsim.derive.program import FUNCTIONS
 from mechsim.errors import MechsimError
 
 Array = np.ndarray  # of dtype object, holding graph nodes; or of numbers, for values known while lowering
@@ -22,10 +23,7 @@ Array = np.ndarray  # of dtype object, holding graph nodes; or of numbers, for v
 MOVES = frozenset("dynamic_slice gather unstack tile rev expand_dims dynamic_update_slice scatter".split())
 CALLS = frozenset("jit pjit closed_call core_call remat checkpoint custom_jvp_call custom_vjp_call custom_lin".split())
 IDENTITIES = frozenset("convert_element_type stop_gradient reduce_precision optimization_barrier copy".split())
-UNARY = {
-    "sin": "sin", "cos": "cos", "tan": "tan", "exp": "exp", "log": "log", "sqrt": "root", "sinh": "sinh",
-    "cosh": "cosh", "tanh": "tanh", "asin": "asin", "acos": "acos", "atan": "atan",
-}  # fmt: skip
+UNARY = {name: name for name in FUNCTIONS} | {"sqrt": "root"}
 
 
 def _slice(a: Array, start_indices: Any, limit_indices: Any, strides: Any) -> list[Array]:
@@ -34,7 +32,9 @@ def _slice(a: Array, start_indices: Any, limit_indices: Any, strides: Any) -> li
 
 
 def _pad(a: Array, fill: Array, padding_config: Any) -> list[Array]:
-    shape = [low + high + n + max(n - 1, 0) * inner for n, (low, high, inner) in zip(a.shape, padding_config, strict=True)]
+    shape = [
+        low + high + n + max(n - 1, 0) * inner for n, (low, high, inner) in zip(a.shape, padding_config, strict=True)
+    ]
     padded = np.full(shape, fill[()], dtype=a.dtype)
     if any(low < 0 or high < 0 for low, high, _ in padding_config):
         raise MechsimError("the function uses a negative padding, which is not supported here")
@@ -46,7 +46,9 @@ def _pad(a: Array, fill: Array, padding_config: Any) -> list[Array]:
 
 
 def _broadcast(a: Array, shape: Any, broadcast_dimensions: Any, **_: Any) -> list[Array]:
-    expanded = a.reshape([a.shape[broadcast_dimensions.index(i)] if i in broadcast_dimensions else 1 for i in range(len(shape))])
+    expanded = a.reshape(
+        [a.shape[broadcast_dimensions.index(i)] if i in broadcast_dimensions else 1 for i in range(len(shape))]
+    )
     return [np.broadcast_to(expanded, shape)]
 
 

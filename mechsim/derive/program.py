@@ -19,7 +19,22 @@ OPERATIONS = ("add", "subtract", "multiply", "square", "divide", "ratio", "root"
 LINEAR = frozenset({"add", "subtract", "scale", "shift"})
 
 # Functions w(u) with w' = sign * g * u', where g is a series of its own. `zero` starts at 0 (part of atan2).
-FUNCTIONS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "power", "atan2", "zero")
+FUNCTIONS = (
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asin",
+    "acos",
+    "atan",
+    "power",
+    "atan2",
+    "zero",
+)
 NEGATIVE_SLOPE = frozenset({"cos", "acos"})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechsim.derive.program import FUNCTIONS, OPERATIONS
-from mechsim.kernel import _kernel
+from mechsim.kernel import _kernel  # type: ignore[attr-defined]
 from mechsim.kernel.plan import Block, Plan
 
 
@@ -72,7 +72,8 @@ def _add(march: Any, block: Block, no_row: int, matrix: bool) -> None:
         ]
         for i, o in enumerate(program.operations)
     ]
-    outputs, terms = [], []
+    outputs: list[list[Any]] = []
+    terms: list[list[Any]] = []
     for output, lead in zip(program.outputs, block.row_leads, strict=True):
         first = len(terms)
         terms += [[c, r, schedule.silent[r] and schedule.lead[r] == lead] for c, r in output.terms]

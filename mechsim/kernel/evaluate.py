@@ -63,7 +63,7 @@ def _operation(operation: Any, registers: list[np.ndarray], constants: np.ndarra
     return degree_zero(operation, a, constant, registers)
 
 
-def degree_zero(operation: Any, a: np.ndarray, constant: Any, registers: Sequence[np.ndarray]) -> np.ndarray:
+def degree_zero(operation: Any, a: np.ndarray, constant: Any, registers: Any) -> np.ndarray:
     """Value of a function operation at degree 0."""
     if operation.function == "power":
         return np.power(a, constant)

@@ -237,7 +237,7 @@ def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray) ->
 
 
 def _fresh_operands(operation: Any) -> tuple[int, ...]:
-    """Operands whose newest coefficient enters the operation's newest one (a slope enters only up to the one before)."""
+    """Operands whose newest coefficient enters the operation's newest one; of a slope only older ones do."""
     return (operation.a,) if operation.name == "function" else operation.operands()
 
 

@@ -212,7 +212,8 @@ class System:
         for group, keys, values in found:
             for key, value in zip(keys, values, strict=True):
                 index = place(group, key)
-                np.add.at(total, (..., np.where(index < 0, size, index)), value)
+                places: Any = (..., np.where(index < 0, size, index))
+                np.add.at(total, places, value)
         return total[..., :size]
 
     def constraints(self, t: Any, q: Any) -> np.ndarray:

@@ -74,7 +74,7 @@ def analyse(system: Signed) -> Structure:
 def smallest_offsets(
     rows: Integers, columns: Integers, orders: Integers, assignment: Integers, least: Integers
 ) -> tuple[Integers, Integers]:
-    """The smallest c >= least, d with d_j - c_i >= sigma_ij, equal on the transversal: Pryce's fixed-point iteration."""
+    """The smallest c >= least, d with d_j - c_i >= sigma_ij, equal on the transversal, by Pryce's iteration."""
     size = len(assignment)
     on_transversal = assignment[rows] == columns
     matched_order = np.zeros(size, np.int64)

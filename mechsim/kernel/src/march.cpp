@@ -11,6 +11,7 @@ namespace {
 constexpr double kSettled = 1e-11;   // a correction this small leaves a quadratic or linear remainder below rounding
 constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
 constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
+constexpr double kRounding = 64 * 2.2e-16;  // of the largest position (a turn angle may be many times its scale)
 constexpr double kShrink = 0.5;      // of a step that is redone
 constexpr int kMostRedone = 30;
 
@@ -127,7 +128,7 @@ void March::residual_of(int stage) {
 }
 
 // One Newton step at a stage k <= 0. Returns the correction relative to the unknowns of its kind.
-double March::solve_stage(int stage, double* distance) {
+double March::solve_stage(int stage) {
     residual_of(stage);
     const std::vector<double>& equation_factor = equation_factors_[stage + largest_offset_];
     const std::vector<double>& unknown_factor = unknown_factors_[stage + largest_offset_];
@@ -155,7 +156,10 @@ double March::solve_stage(int stage, double* distance) {
         const double reference = degree == 0 && stage < 0 ? 1.0 : extent[degree];
         if (change[degree] > 0) relative = std::max(relative, change[degree] / (reference > 0 ? reference : 1.0));
     }
-    if (distance) *distance = std::max(*distance, change[0]);
+    if (stage == -largest_offset_) {
+        distance_ = std::max(distance_, change[0]);
+        rounding_ = kRounding * extent[0];
+    }
     return relative;
 }
 
@@ -166,9 +170,9 @@ bool March::settle(int stage) {
     if (active) {
         double previous = INFINITY;
         for (int iteration = 0;; ++iteration) {
-            const double moved = solve_stage(stage, stage == -largest_offset_ ? &distance_ : nullptr);
+            const double moved = solve_stage(stage);
             if (!std::isfinite(moved)) return false;
-            if (moved <= kSettled) break;
+            if (moved <= kSettled + rounding_) break;
             if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
             if (iteration >= kMostIterations) return false;
             previous = moved;
@@ -180,11 +184,11 @@ bool March::settle(int stage) {
 }
 
 Status March::prepare() {
-    distance_ = 0;
+    distance_ = rounding_ = 0;
     if (!factor()) return Status::singular;
     for (int stage = -largest_offset_; stage < 0; ++stage)
         if (!settle(stage)) return Status::not_projected;
-    if (distance_ > kRefactor && !factor()) return Status::singular;
+    if (distance_ > kRefactor + rounding_ && !factor()) return Status::singular;
     if (!settle(0)) return Status::not_finite;
     prepared_ = true;
     return Status::reached;
@@ -285,7 +289,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
             t_low_ = t_low;
             set_time(t);
             const Status status = prepare();
-            const bool far = control_.fixed_step <= 0 && distance_ > control_.rejection;
+            const bool far = control_.fixed_step <= 0 && distance_ > control_.rejection + rounding_;
             if (status == Status::reached && !far) break;
             if (redone >= kMostRedone || control_.fixed_step > 0) return status == Status::reached ? Status::not_projected : status;
             ++statistics_.rejected;

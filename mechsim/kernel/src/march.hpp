@@ -61,7 +61,7 @@ class March {
 
   private:
     bool factor();
-    double solve_stage(int stage, double* distance);
+    double solve_stage(int stage);
     void residual_of(int stage);
     bool settle(int stage);
     double step_size() const;
@@ -82,7 +82,8 @@ class March {
     Coefficients x_, polynomial_;
     std::vector<double> low_;       // what rounding took from the state, per derivative and unknown
     std::vector<double> residual_;  // one more than size: the trash row
-    double t_ = 0, t_low_ = 0, distance_ = 0;
+    double t_ = 0, t_low_ = 0;
+    double distance_ = 0, rounding_ = 0;  // how far the last projection moved, and how much of that rounding may be
     bool prepared_ = false;
     Statistics statistics_;
 };
