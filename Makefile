@@ -37,8 +37,6 @@ kernel: setup
 
 demo: setup
 	$(BIN)/mechsim run specs/andrews.yaml -o out.csv
-	@echo; echo "The last row of out.csv:"
-	@$(BIN)/python .ci/last_row.py out.csv
 
 test: setup
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"
