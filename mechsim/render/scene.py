@@ -1,0 +1,193 @@
+"""What there is to draw: the parts of a mechanism as shapes, in frames of their own. Nothing here draws or moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.errors import Fault, SpecError
+from mechsim.model import build
+from mechsim.model.mechanism import Mechanism
+from mechsim.render.outline import layers_of, outline_around
+from mechsim.result.journal import OutputError
+from mechsim.result.layout import Array
+from mechsim.result.trajectory import Trajectory
+from mechsim.spec import parse
+from mechsim.spec.document import MechSpec, PointForce, Rigid, Torque
+from mechsim.spec.names import POINT
+
+# How far the skin of a part stands off its skeleton when the file does not say: a share of the mechanism, but slim
+# beside the part that is shortest.
+FLESH = 0.028
+FLESH_OF_SHORTEST = 0.16
+
+
+@dataclass(frozen=True, slots=True)
+class SceneBody:
+    """A rigid part. `local`, `path` and `outline` are in its own frame: origin at its first point, x to the second."""
+
+    name: str
+    points: tuple[str, ...]
+    local: Array  # (k, 2), one row per point
+    path: Array  # the skeleton: the file's path of the part, else the convex hull of its points
+    outline: Array  # closed, counter-clockwise, first corner not repeated: the skeleton with its skin
+    centroid: Array
+    mass: float
+    layer: int  # 0 lies lowest
+    colour: int  # index into a theme's colours
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSpring:
+    name: str
+    points: tuple[str, str]
+    length: float  # at rest
+
+
+@dataclass(frozen=True, slots=True)
+class SceneParticle:
+    point: str
+    mass: float
+    radius: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything a renderer needs besides where the points are; Frames tell it that."""
+
+    title: str
+    parameters_to_show: tuple[tuple[str, float], ...]
+    size: float  # a length typical of the mechanism
+    dimension: int
+    parts: tuple[SceneBody, ...]  # in the order of the file
+    springs: tuple[SceneSpring, ...]
+    particles: tuple[SceneParticle, ...]
+    pivots: tuple[str, ...]  # points where parts are joined, to each other or to the ground
+    ground: Mapping[str, Array]  # fixed points and where they are
+    guides: tuple[tuple[str, ...], ...]  # points that stay on one line
+    forces: tuple[PointForce, ...]
+    torques: tuple[Torque, ...]
+    gravity: tuple[float, ...] | None
+    view: tuple[float, float] | None  # azimuth and elevation in degrees, if the file says
+    zscale: float  # distance between layers
+    fleshoutwid: float  # how far the skin of a part stands off its skeleton
+    mechanism: Mechanism
+
+    @property
+    def layers(self) -> int:
+        return 1 + max((part.layer for part in self.parts), default=0)
+
+
+def scene_of(trajectory: Any) -> Scene:
+    """The scene of a Trajectory (or of a Motion), from the mechanism file that it carries."""
+    trajectory = getattr(trajectory, "trajectory", trajectory)
+    spec = spec_of(trajectory)
+    mechanism = build(spec)
+    skin = _skin(spec)
+    return Scene(
+        title=spec.title or trajectory.title,
+        parameters_to_show=_parameters(spec),
+        size=mechanism.size,
+        dimension=spec.dimension,
+        parts=_bodies(spec, skin),
+        springs=tuple(SceneSpring(spring.name, spring.points, float(spring.length)) for spring in spec.springs),
+        particles=_particles(spec, skin),
+        pivots=_pivots(spec),
+        ground={name: np.array([float(x) for x in fixed.coordinates]) for name, fixed in spec.fixed.items()},
+        guides=tuple(joint.points for joint in spec.collinear),
+        forces=spec.forces,
+        torques=spec.torques,
+        gravity=tuple(float(x) for x in spec.gravity) if spec.gravity else None,
+        view=_view(spec),
+        zscale=float(spec.animation.get("Skeleton", {}).get("zscale", 0) or 0.6 * skin),
+        fleshoutwid=skin,
+        mechanism=mechanism,
+    )
+
+
+def spec_of(trajectory: Trajectory) -> MechSpec:
+    """The mechanism file inside a trajectory, with the parameters that the run replaced."""
+    if not trajectory.spec_text.strip():
+        hint = "animate a file written by mechsim run"
+        raise OutputError(Fault("the results do not carry the mechanism they belong to", hint=hint))
+    try:
+        return parse(trajectory.spec_text, trajectory.spec_path or "<spec>", trajectory.settings.get("overrides") or {})
+    except SpecError as error:
+        raise OutputError(Fault("the mechanism file inside the results is damaged"), *error.faults) from error
+
+
+def _parameters(spec: MechSpec) -> tuple[tuple[str, float], ...]:
+    names = spec.animation.get("physParamsToShow") or ()
+    return tuple((name, float(spec.parameters[name])) for name in names if name in spec.parameters)
+
+
+def _view(spec: MechSpec) -> tuple[float, float] | None:
+    angles = list(spec.animation.get("view") or ())
+    return (float(angles[0]), float(angles[1])) if len(angles) == 2 else None
+
+
+def _skin(spec: MechSpec) -> float:
+    given = spec.animation.get("Skeleton", {}).get("fleshoutwid")
+    if given:
+        return float(given)
+    extents = [np.ptp(_local(part), axis=0).max() for part in spec.rigids]
+    lengths = [*extents, *(float(spring.length) for spring in spec.springs)]
+    usual = max([length for length in lengths if length > 0], default=1.0)
+    return float(min(FLESH * usual, FLESH_OF_SHORTEST * min([e for e in extents if e > 0], default=usual)))
+
+
+def _local(part: Rigid) -> Array:
+    return np.array([[float(x) for x in point] for point in part.geometry])
+
+
+def _bodies(spec: MechSpec, skin: float) -> tuple[SceneBody, ...]:
+    skels = spec.animation.get("Skels") or {}
+    paths = [_path(part, skels.get(part.name) or {}) for part in spec.rigids]
+    outlines = [outline_around(path, skin, drawn=bool(skels.get(part.name, {}).get("path")))
+                for part, path in zip(spec.rigids, paths, strict=True)]  # fmt: skip
+    layers = layers_of([part.points for part in spec.rigids], outlines)
+    return tuple(
+        SceneBody(
+            name=part.name,
+            points=part.points,
+            local=_local(part),
+            path=path,
+            outline=outline,
+            centroid=np.array([float(x) for x in part.centroid]),
+            mass=float(part.mass),
+            layer=layer,
+            colour=index,
+        )
+        for index, (part, path, outline, layer) in enumerate(zip(spec.rigids, paths, outlines, layers, strict=True))
+    )
+
+
+def _path(part: Rigid, skel: Mapping[str, Any]) -> Array:
+    """The corners of a part's path, as Skels gives it by letters; without one, its points."""
+    places = dict(zip(part.points, _local(part), strict=True))
+    places |= {name: np.array(place, float) for name, place in skel.get("newpts", {}).items()}
+    names = re.findall(POINT, skel.get("path", "")) or part.points
+    return np.array([places[name] for name in names])
+
+
+def _particles(spec: MechSpec, skin: float) -> tuple[SceneParticle, ...]:
+    """Discs whose area grows with the mass, between once and twice and a half the size of a joint."""
+    heaviest = max((float(particle.mass) for particle in spec.particles), default=1.0) or 1.0
+    return tuple(
+        SceneParticle(each.point, float(each.mass), skin * (1.3 + 0.9 * (float(each.mass) / heaviest) ** 0.5))
+        for each in spec.particles
+    )
+
+
+def _pivots(spec: MechSpec) -> tuple[str, ...]:
+    """Points at which two parts meet, or a part meets the ground, in the order of the file."""
+    parts = [*(part.points for part in spec.rigids), *(spring.points for spring in spec.springs)]
+    count: dict[str, int] = {}
+    for points in parts:
+        for point in points:
+            count[point] = count.get(point, 0) + 1
+    return tuple(point for point, parts_there in count.items() if parts_there > 1 or point in spec.fixed)
