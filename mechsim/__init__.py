@@ -17,6 +17,7 @@ from mechsim._version import __version__
 
 if TYPE_CHECKING:  # what the names below are, for type checkers and editors
     from mechsim.errors import AssemblyError, IntegrationError, MechsimError, SpecError
+    from mechsim.facility import lagrangian_system
     from mechsim.handle import mechanism
     from mechsim.result import Motion, Trajectory, load
     from mechsim.simulation import simulate
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # what the names below are, for type checkers and editors
 _HOMES = {
     "simulate": "mechsim.simulation",
     "mechanism": "mechsim.handle",
+    "lagrangian_system": "mechsim.facility",
     "load": "mechsim.result",
     "Motion": "mechsim.result",
     "Trajectory": "mechsim.result",
@@ -41,6 +43,7 @@ __all__ = [
     "SpecError",
     "Trajectory",
     "__version__",
+    "lagrangian_system",
     "load",
     "mechanism",
     "simulate",

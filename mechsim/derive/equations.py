@@ -29,12 +29,18 @@ class _Functions:
         return SimpleNamespace(**{name: p[i] for i, name in enumerate(self.kind.parameters)})
 
     def kinetic(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        if self.kind.lagrangian:  # what vanishes at rest
+            return self.lagrangian(x, v, t, p) + self.potential(x, t, p)
         return self.kind.kinetic(x, v, t, self.parameters(p)) * 1.0 if self.kind.kinetic else jnp.zeros(())
 
     def potential(self, x: Any, t: Any, p: Any) -> Any:
+        if self.kind.lagrangian:
+            return -self.lagrangian(x, jnp.zeros_like(x), t, p)
         return self.kind.potential(x, t, self.parameters(p)) * 1.0 if self.kind.potential else jnp.zeros(())
 
     def lagrangian(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        if self.kind.lagrangian:
+            return jnp.asarray(self.kind.lagrangian(x, v, t, self.parameters(p)), dtype=float)
         return self.kinetic(x, v, t, p) - self.potential(x, t, p)
 
     def constraints(self, x: Any, t: Any, p: Any) -> Any:

@@ -286,14 +286,13 @@ class Emitter:
             self._registers[node] = own
             square = graph._node(("square", node), False)
             sign = 1.0 if name == "tan" else -1.0
-            slope = graph.add(graph.one, graph.scale(graph.value(sign), square))
-            self.operations[own[1]][2] = self._register(slope)
+            self.operations[own[1]][2] = self._register(graph.add(graph.one, graph.scale(graph.value(sign), square)))
             return own
         if name == "power":
             own = self._append("function", u, constant=self._constant(arguments[1]), function="power")
             self._registers[node] = own
-            slope = graph.scale(arguments[1], graph._node(("divide", node, arguments[0]), False))
-            self.operations[own[1]][2] = self._register(slope)
+            quotient = graph._node(("divide", node, arguments[0]), False)
+            self.operations[own[1]][2] = self._register(graph.scale(arguments[1], quotient))
             return own
         if name == "atan2":
             return self._two_argument_arctangent(*arguments)

@@ -61,6 +61,7 @@ class System:
         kinds: Mapping[str, Kind] | None = None,
         dropped: frozenset[int] = frozenset(),
         complete: bool = False,
+        known: Mapping[tuple[str, frozenset[int]], Program] | None = None,
     ):
         self.mechanism = mechanism
         self.kinds = dict(kinds or {})
@@ -74,16 +75,30 @@ class System:
         self.scales = np.array([v.scale for v in mechanism.variables] + [1.0] * self.m)
         self.constants = np.array(mechanism.constants, dtype=float)
         self.complete = complete
+        self._known = dict(known or {})
         self.groups = tuple(self._groups())
 
     def without(self, constraints: Any) -> System:
         """The same mechanism with these constraints (numbered as they are now) left out."""
         numbers = {int(np.flatnonzero(self._constraint_number == c)[0]) for c in constraints}
-        return System(self.mechanism, self.kinds, self.dropped | numbers, self.complete) if numbers else self
+        if not numbers:
+            return self
+        return System(self.mechanism, self.kinds, self.dropped | numbers, self.complete, self._programs_known)
 
     def completed(self) -> System:
         """With derivatives of the rows by positions and velocities too, which only unusual structures need."""
         return System(self.mechanism, self.kinds, self.dropped, True)
+
+    def rebuilt(self, mechanism: Mechanism) -> System:
+        """The equations of this system for a mechanism of the same elements with other parameters or scales.
+
+        Programs that are known are not derived again, also those of kinds that no disk cache can hold.
+        """
+        return System(mechanism, self.kinds, self.dropped, self.complete, self._programs_known)
+
+    @property
+    def _programs_known(self) -> dict[tuple[str, frozenset[int]], Program]:
+        return {(group.kind.name, group.zero_parameters): group.program for group in self.groups}
 
     # --- building
 
@@ -111,7 +126,7 @@ class System:
             kind=kind,
             zero_parameters=zeros,
             elements=tuple(number for number, _, _ in members),
-            program=program_for(kind, zeros, self.complete),
+            program=self._known.get((name, zeros)) or program_for(kind, zeros, self.complete),
             parameters=np.array(parameters, dtype=float).reshape(len(kind.parameters), len(members)),
             variables=np.array([e.slots for _, _, e in members]).T.reshape(len(kind.variables), len(members)),
             multipliers=multipliers.reshape(kind.constraint_count, len(members)),

@@ -21,6 +21,7 @@ class Kind:
     variables:   names of the local coordinates, then of the kind's own states
     parameters:  names of the parameters
     kinetic(x, v, t, p), potential(x, t, p):  energies
+    lagrangian(x, v, t, p):  instead of these two, where T and V are not given apart
     constraints(x, t, p):  holonomic constraints, a list of `constraint_count` scalars that are kept at zero
     force(x, v, t, p):  generalised force on each local coordinate
     rates(x, v, t, p):  time derivatives of the last `state_count` variables, which are states of the kind itself
@@ -31,6 +32,7 @@ class Kind:
     parameters: tuple[str, ...] = ()
     kinetic: Callable[..., Any] | None = None
     potential: Callable[..., Any] | None = None
+    lagrangian: Callable[..., Any] | None = None
     constraints: Callable[..., Scalars] | None = None
     constraint_count: int = 0
     force: Callable[..., Scalars] | None = None

@@ -24,9 +24,14 @@ FAN = 0.35
 def guess_positions(mechanism: Mechanism, problem: Problem) -> NDArray[np.float64]:
     """A value for every coordinate: the user's where given, else the rigid placement, else something near; always
     the same for the same file. Turn angles without a guess are their part's direction, in (-pi, pi]."""
+    q = np.zeros(len(mechanism.variables))
+    if not mechanism.parts:  # coordinates of a user's Lagrangian: nothing places them but their guesses
+        for name, values in problem.positions.items():
+            for slot, value in zip(mechanism.points[name], values, strict=True):
+                q[slot] = float(value.number) if value else 0.0
+        return q
     placing = Placing(mechanism, problem)
     placing.place_all()
-    q = np.zeros(len(mechanism.variables))
     for name, slots in mechanism.points.items():
         if slots[0] >= 0:
             place = placing.places[name]

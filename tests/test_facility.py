@@ -1,0 +1,155 @@
+"""The Lagrangian facility: the same solver for a Lagrangian in any coordinates."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mechsim
+from mechsim.errors import MechsimError
+
+GRAVITY = 9.81
+
+
+def test_a_simple_pendulum_in_five_lines_has_its_exact_motion():
+    pendulum = mechsim.lagrangian_system(
+        lambda q, v, t: (v[0] ** 2 + v[1] ** 2) / 2 - GRAVITY * q[1],
+        ["x", "y"],
+        constraints=lambda q, t: [q[0] ** 2 + q[1] ** 2 - 1],
+    )
+    motion = pendulum.simulate({"x": 1.0, "y": 0.0}, tend=10, tol=1e-14)
+    # Jacobi elliptic functions, 25 digits (MBS benchmark A01); phase errors grow with t, 1e-12 is 50 roundings a step
+    assert motion(10.0)["x"] == pytest.approx(0.2750874625761168600543914, abs=1e-12)
+    assert motion.velocity(10.0)["y"] == pytest.approx(-1.194749054560475271647513, abs=1e-11)
+
+
+def rods():
+    """Two uniform rods of 1 kg and 1 m, angles from the downward vertical: the mass matrix depends on q."""
+
+    def lagrangian(q, v, t):
+        kinetic = 2 / 3 * v[0] ** 2 + v[1] ** 2 / 6 + v[0] * v[1] * jnp.cos(q[0] - q[1]) / 2
+        return kinetic + GRAVITY * (1.5 * jnp.cos(q[0]) + 0.5 * jnp.cos(q[1]))
+
+    return mechsim.lagrangian_system(lagrangian, ["theta1", "theta2"])
+
+
+def test_double_pendulum_in_two_angles_equals_the_quadruple_precision_reference():
+    start = {"theta1": np.pi / 2, "theta2": np.pi}
+    motion = rods().simulate(start, tend=2, tol=1e-14)
+    # Growth of an initial perturbation is 230 at t = 2: 230 x 2e-16 x a few steps' roundings stays below 1e-11.
+    assert motion(2.0)["theta1"] == pytest.approx(0.45633755221460635646, abs=1e-11)
+    assert motion(2.0)["theta2"] == pytest.approx(0.22266224126982779961, abs=1e-11)
+    assert motion.velocity(2.0)["theta2"] == pytest.approx(-12.987696853637855930, abs=2e-10)
+
+
+def test_double_pendulum_in_angles_equals_the_cartesian_mechanism():
+    start = {"theta1": np.pi / 2, "theta2": np.pi}
+    angles = rods().simulate(start, tend=1, tol=1e-14)(1.0)
+    points = mechsim.simulate("specs/double_pendulum.yaml", tol=1e-14, tend=1)(1.0)
+    first = np.array([np.sin(angles["theta1"]), -np.cos(angles["theta1"])])
+    second = first + [np.sin(angles["theta2"]), -np.cos(angles["theta2"])]
+    # both are right to 1e-12 by themselves (growth of a perturbation until t = 1 is 16)
+    assert np.allclose(points["A"], first, rtol=0, atol=1e-11)
+    assert np.allclose(points["B"], second, rtol=0, atol=1e-11)
+
+
+def test_central_field_in_radius_and_unit_vector_equals_cartesian_motion():
+    """Seed 000 section 5.1: q = (r, unit vector), (56) with the constraint (52), against L in x, y, z."""
+    mu = 1.3
+
+    def polar(q, v, t):
+        return (v[0] ** 2 + q[0] ** 2 * jnp.dot(v[1:], v[1:])) / 2 + mu / q[0]
+
+    def cartesian(q, v, t):
+        return jnp.dot(v, v) / 2 + mu / jnp.sqrt(jnp.dot(q, q))
+
+    position, velocity = np.array([1.2, 0.3, -0.4]), np.array([-0.1, 0.9, 0.35])
+    radius = np.linalg.norm(position)
+    unit = position / radius
+    speed = unit @ velocity
+    turn = (velocity - speed * unit) / radius
+    names = ["r", "u_x", "u_y", "u_z"]
+    system = mechsim.lagrangian_system(polar, names, constraints=lambda q, t: [jnp.dot(q[1:], q[1:]) - 1])
+    one = system.simulate(
+        dict(zip(names, [radius, *unit], strict=True)), dict(zip(names, [speed, *turn], strict=True)), tend=8, tol=1e-14
+    )
+    other = mechsim.lagrangian_system(cartesian, ["P_x", "P_y", "P_z"]).simulate(
+        dict(zip(["P_x", "P_y", "P_z"], position, strict=True)),
+        dict(zip(["P_x", "P_y", "P_z"], velocity, strict=True)),
+        tend=8,
+        tol=1e-14,
+    )
+    assert np.allclose(one(8.0)["r"] * one(8.0)["u"], other(8.0)["P"], rtol=0, atol=1e-11)
+
+
+def test_spherical_pendulum_keeps_energy_and_angular_momentum():
+    system = mechsim.lagrangian_system(
+        lambda q, v, t: jnp.dot(v, v) / 2 - GRAVITY * q[2],
+        ["A_x", "A_y", "A_z"],
+        constraints=lambda q, t: [jnp.dot(q, q) - 1],
+    )
+    motion = system.simulate(
+        {"A_x": 0.6, "A_y": 0.0, "A_z": -0.8}, {"A_x": 0.0, "A_y": 1.5, "A_z": 0.0}, tend=10, tol=1e-14
+    )
+    times = np.linspace(0, 10, 101)
+    place, velocity = motion(times)["A"], motion.velocity(times)["A"]
+    energy = (velocity**2).sum(axis=1) / 2 + GRAVITY * place[:, 2]
+    momentum = place[:, 0] * velocity[:, 1] - place[:, 1] * velocity[:, 0]
+    # both are exact invariants; 1e-12 is some roundings per step over about 200 steps
+    assert np.ptp(energy) < 1e-12 * abs(energy).max()
+    assert np.ptp(momentum) < 1e-12 * abs(momentum).max()
+    assert abs((place**2).sum(axis=1) - 1).max() < 1e-14
+
+
+def test_parameters_change_without_deriving_again():
+    system = mechsim.lagrangian_system(
+        lambda q, v, t, p: p.m * v[0] ** 2 / 2 - p.k * q[0] ** 2 / 2, ["x"], parameters={"m": 1.0, "k": 1.0}
+    )
+    # omega = sqrt(k/m) = 3: closed form, to a few roundings
+    motion = system.simulate({"x": 1.0}, tend=2, parameters={"m": 0.5, "k": 4.5}, tol=1e-14)
+    assert motion(2.0)["x"] == pytest.approx(np.cos(6.0), abs=1e-13)
+
+
+def test_a_force_that_depends_on_time_and_speed():
+    """x'' + x' = cos t from rest: x = (sin t - cos t + exp(-t))/2."""
+    system = mechsim.lagrangian_system(lambda q, v, t: v[0] ** 2 / 2, ["x"], forces=lambda q, v, t: [jnp.cos(t) - v[0]])
+    motion = system.simulate({"x": 0.0}, tend=5, tol=1e-14)
+    exact = (np.sin(5.0) - np.cos(5.0) + np.exp(-5.0)) / 2
+    assert motion(5.0)["x"] == pytest.approx(exact, abs=1e-13)
+
+
+def test_a_moving_support_is_a_constraint_with_time():
+    """A pendulum whose pivot moves as 0.1 sin(3t) along x, in x, y, against the same in its angle."""
+    cartesian = mechsim.lagrangian_system(
+        lambda q, v, t: jnp.dot(v, v) / 2 - GRAVITY * q[1],
+        ["x", "y"],
+        constraints=lambda q, t: [(q[0] - 0.1 * jnp.sin(3 * t)) ** 2 + q[1] ** 2 - 1],
+    )
+
+    def lagrangian(q, v, t):
+        pivot = 0.3 * jnp.cos(3 * t)
+        speed_x, speed_y = pivot + jnp.cos(q[0]) * v[0], jnp.sin(q[0]) * v[0]
+        return (speed_x**2 + speed_y**2) / 2 + GRAVITY * jnp.cos(q[0])
+
+    angle = mechsim.lagrangian_system(lagrangian, ["theta"])
+    swing = angle.simulate({"theta": 0.5}, {"theta": 0.2}, tend=4, tol=1e-14)
+    start = {"x": np.sin(0.5), "y": -np.cos(0.5)}
+    speed = {"x": 0.3 + 0.2 * np.cos(0.5), "y": 0.2 * np.sin(0.5)}
+    motion = cartesian.simulate(start, speed, tend=4, tol=1e-14)
+    theta = swing(4.0)["theta"]
+    assert motion(4.0)["x"] == pytest.approx(0.1 * np.sin(12.0) + np.sin(theta), abs=1e-12)
+    assert motion(4.0)["y"] == pytest.approx(-np.cos(theta), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mechsim.lagrangian_system(lambda q, v, t: v[0], []), "different names"),
+        (lambda: mechsim.lagrangian_system(lambda q, v, t: v[0], ["x", "x"]), "different names"),
+        (lambda: mechsim.lagrangian_system(lambda q, v, t: v[0], ["x"], constraints=lambda q, t: q[0]), "a list"),
+        (lambda: mechsim.lagrangian_system(lambda q, v, t: jnp.abs(v[0]), ["x"]), "'abs'"),
+        (lambda: rods().simulate({"theta3": 1.0}, tend=1), "theta3"),
+    ],
+)
+def test_mistakes_are_said(call, words):
+    with pytest.raises(MechsimError, match=words):
+        call()
