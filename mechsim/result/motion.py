@@ -31,11 +31,11 @@ class State(Mapping[str, Array]):
         self.places = {variable.label: index for index, variable in enumerate(mechanism.variables)}
 
     def __getitem__(self, name: str) -> Array:
+        if name in self.places:
+            return self.values_array[..., self.places[name]]
         if name in self.mechanism.points:
             slots = self.mechanism.points[name]
             return np.stack([self._slot(slot) for slot in slots], axis=-1)
-        if name in self.places:
-            return self.values_array[..., self.places[name]]
         raise KeyError(f"no point or coordinate {name!r}; there are {', '.join(self)}")
 
     def _slot(self, slot: int) -> Array:
