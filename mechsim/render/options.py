@@ -1,0 +1,84 @@
+"""What a person may choose about a film, and what is chosen for them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechsim.errors import Fault
+from mechsim.render.scene import Scene
+from mechsim.result.journal import OutputError
+from mechsim.result.layout import Array
+
+SHOWABLE = ("params", "time", "energy", "forces")
+THEMES = ("light", "dark")
+RENDERERS = ("flat", "solid")
+
+FILM = 10.0  # seconds that a motion of unseen speed is stretched or shrunk to
+SLOWEST_SHOWN_AS_IS, LONGEST_SHOWN_AS_IS = 3.0, 30.0  # motions as long as this are shown in real time
+LONG_FILM = 20.0  # a long motion needs more time to be followed
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to draw. `speed` is seconds of motion per second of film; None, also for `trace`: chosen by the motion."""
+
+    size: tuple[int, int] = (1280, 720)
+    fps: float = 30.0
+    speed: float | None = None
+    start: float | None = None  # --from
+    stop: float | None = None  # --to
+    theme: str = "light"
+    show: tuple[str, ...] = ("params", "time")
+    trace: tuple[str, ...] | None = None
+    view: str | None = None  # flat: "X0,X1,Y0,Y1", the window; solid: "AZIMUTH,ELEVATION" or as it says
+    renderer: str = "flat"
+    loop: bool | None = None
+    frames: int | None = None  # pictures on a contact sheet
+
+
+def default_speed(duration: float) -> float:
+    """Real time where that is pleasant to watch; short motions fill ten seconds, long ones about twenty."""
+    if duration <= 0:
+        return 1.0
+    if duration < SLOWEST_SHOWN_AS_IS:
+        return duration / FILM
+    if duration <= LONGEST_SHOWN_AS_IS:
+        return 1.0
+    rough = duration / LONG_FILM
+    power = 10.0 ** math.floor(math.log10(rough))
+    return power * min((1, 2, 5, 10), key=lambda step: abs(math.log(step * power / rough)))
+
+
+def speed_text(speed: float) -> str:
+    """`1/333 of real time`, `real time`, `10 × real time`."""
+    if math.isclose(speed, 1.0, rel_tol=1e-3):
+        return "real time"
+    if speed > 1:
+        return f"{speed:.3g} × real time"
+    return f"1/{1 / speed:.{0 if speed < 0.1 else 3}{'f' if speed < 0.1 else 'g'}} of real time"
+
+
+def frame_times(start: float, stop: float, speed: float, fps: float) -> Array:
+    """The moments of the frames: frame k is seen k/fps into the film, so the motion is true to time."""
+    count = max(1, round((stop - start) / speed * fps))
+    return start + np.arange(count) * (speed / fps)
+
+
+def traced(scene: Scene, options: Options) -> tuple[str, ...]:
+    """The points that leave a trace: those asked for, else the free ends (points of one part only that move)."""
+    if options.trace is not None:
+        known = scene.mechanism.points
+        if unknown := [point for point in options.trace if point not in known]:
+            hint = f"points are {', '.join(known)}"
+            raise OutputError(
+                Fault(f"--trace names {', '.join(unknown)}, which the mechanism does not have", hint=hint)
+            )
+        return options.trace
+    owners: dict[str, int] = {}
+    for points in [*(part.points for part in scene.parts), *(spring.points for spring in scene.springs)]:
+        for point in points:
+            owners[point] = owners.get(point, 0) + 1
+    return tuple(point for point, count in owners.items() if count == 1 and point not in scene.ground)
