@@ -15,4 +15,18 @@ sys.modules[NAME] = MODULE
 SPEC.loader.exec_module(MODULE)
 compiled = importlib.import_module("mechsim.kernel.compiled")
 assert compiled._kernel is MODULE, "the tests would run on the installed kernel"
-sys.exit(pytest.main(["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not slow", "-k", "kernel or engine or twin or numbers or facility"]))
+sys.exit(
+    pytest.main(
+        [
+            "-q",
+            "-p",
+            "no:xdist",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "not slow",
+            "-k",
+            "kernel or engine or twin or numbers or facility",
+        ]
+    )
+)
