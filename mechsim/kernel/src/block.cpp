@@ -28,16 +28,26 @@ MECHSIM_INLINE Row vec(double* p) { return reinterpret_cast<Row>(p); }
 MECHSIM_INLINE ConstRow vec(const double* p) { return reinterpret_cast<ConstRow>(p); }
 
 // sum_{i=first}^{last} u_i v_{n-i} for the lanes starting at vector l; rows are `step` vectors apart.
-// Two partial sums hide the latency of the multiply-add.
+// Four partial sums hide the latency of the multiply-add.
 MECHSIM_INLINE Lanes convolve(ConstRow u, ConstRow v, int n, int first, int last, int step) {
-    Lanes even = {0, 0, 0, 0}, odd = {0, 0, 0, 0};
-    int i = first;
-    for (; i + 1 <= last; i += 2) {
-        even += u[i * step] * v[(n - i) * step];
-        odd += u[(i + 1) * step] * v[(n - i - 1) * step];
+    Lanes s0 = {0, 0, 0, 0}, s1 = s0, s2 = s0, s3 = s0;
+    ConstRow a = u + first * step;
+    ConstRow b = v + (n - first) * step;
+    int left = last - first + 1;
+    for (; left >= 4; left -= 4, a += 4 * step, b -= 4 * step) {
+        s0 += a[0] * b[0];
+        s1 += a[step] * b[-step];
+        s2 += a[2 * step] * b[-2 * step];
+        s3 += a[3 * step] * b[-3 * step];
     }
-    if (i <= last) even += u[i * step] * v[(n - i) * step];
-    return even + odd;
+    if (left & 2) {
+        s0 += a[0] * b[0];
+        s1 += a[step] * b[-step];
+        a += 2 * step;
+        b -= 2 * step;
+    }
+    if (left & 1) s2 += a[0] * b[0];
+    return (s0 + s1) + (s2 + s3);
 }
 
 // sum_{i=1}^{last} i u_i g_{n-i}
@@ -93,13 +103,11 @@ void function_at_degree_zero(Block& block, const Operation& op, double* w) {
 // Before the solve of a stage (`Predicting`) operands that are absent count as zero and are not read.
 // `Step` is the number of vectors in a row when it is small, 0 when it is known only at run time.
 template <bool Predicting, int Step>
-MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int reg, int n) {
+MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int n) {
     const int step = Step ? Step : block.stride / kWidth;
-    Row w0 = vec(block.row(reg, 0));
+    Row w0 = op.w;
     Row w = w0 + n * step;
-    ConstRow a0 = vec(block.row(op.a, 0));
-    ConstRow b0 = op.b >= 0 ? vec(block.row(op.b, 0)) : a0;
-    ConstRow constant = op.constant >= 0 ? vec(block.constant(op.constant)) : a0;
+    ConstRow a0 = op.a_row, b0 = op.b_row, constant = op.constant_row;
     const int last = Predicting && op.absent_a ? n - 1 : n;  // of the coefficients of a that count
     const int first = Predicting && op.absent_b ? 1 : 0;
     switch (op.code) {
@@ -124,8 +132,8 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int re
             break;
         case Code::root:  // w w = a
             if (n == 0) {
-                double* out = block.row(reg, 0);
-                const double* in = block.row(op.a, 0);
+                double* out = reinterpret_cast<double*>(w0);
+                const double* in = reinterpret_cast<const double*>(a0);
                 for (int l = 0; l < block.stride; ++l) out[l] = std::sqrt(in[l]);
             } else {
                 for (int l = 0; l < step; ++l)
@@ -140,7 +148,7 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int re
             break;
         case Code::function:  // w' = +- b a'
             if (n == 0) {
-                function_at_degree_zero(block, op, block.row(reg, 0));
+                function_at_degree_zero(block, op, reinterpret_cast<double*>(w0));
             } else {
                 const double factor = slope_sign(op.function) / n;
                 for (int l = 0; l < step; ++l) w[l] = factor * convolve_slope(a0 + l, b0 + l, n, last, step);
@@ -151,17 +159,13 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int re
 
 // How coefficient n >= 1 of an operation changes when coefficient n of its operands does: linear, O(1).
 template <int Step>
-MECHSIM_INLINE void correct_operation(Block& block, const Operation& op, int reg, int n) {
+MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, int n) {
     const int step = Step ? Step : block.stride / kWidth;
-    Row change = vec(block.change(reg));
-    Row w = vec(block.row(reg, n));
-    ConstRow w0 = vec(block.row(reg, 0));
-    ConstRow a0 = vec(block.row(op.a, 0));
-    ConstRow b0 = op.b >= 0 ? vec(block.row(op.b, 0)) : a0;
-    ConstRow constant = op.constant >= 0 ? vec(block.constant(op.constant)) : a0;
+    Row change = op.change;
+    Row w = op.w + n * step;
+    ConstRow w0 = op.w, a0 = op.a_row, b0 = op.b_row, constant = op.constant_row;
+    ConstRow da = op.a_change, db = op.b_change;
     const Lanes none = {0, 0, 0, 0};
-    ConstRow da = vec(block.change(op.a));
-    ConstRow db = op.b >= 0 ? vec(block.change(op.b)) : da;
     for (int l = 0; l < step; ++l) {
         const Lanes a = op.fresh_a ? da[l] : none, b = op.fresh_b ? db[l] : none;
         switch (op.code) {
@@ -192,19 +196,17 @@ MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n
 
 template <int Step>
 MECHSIM_INLINE void predict_operations(Block& block, int stage) {
-    const int inputs = int(block.inputs.size());
     for (int i : block.predicted) {
         const Operation& op = block.operations[i];
-        evaluate_operation<true, Step>(block, op, inputs + i, stage + op.lead);
+        evaluate_operation<true, Step>(block, op, stage + op.lead);
     }
 }
 
 template <int Step>
 MECHSIM_INLINE void correct_operations(Block& block, int stage) {
-    const int inputs = int(block.inputs.size());
     for (int i : block.corrected) {
         const Operation& op = block.operations[i];
-        correct_operation<Step>(block, op, inputs + i, stage + op.lead);
+        correct_operation<Step>(block, op, stage + op.lead);
     }
 }
 
@@ -238,6 +240,13 @@ void Block::allocate(int degree_count) {
         op.fresh_b = !slope && op.b >= 0 && hot(op.b) && lead(op.b) == op.lead;
         op.absent_a = op.fresh_a && silent(op.a);
         op.absent_b = op.fresh_b && silent(op.b);
+        op.w = vec(row(count + int(i), 0));
+        op.a_row = vec(row(op.a, 0));
+        op.b_row = op.b >= 0 ? vec(row(op.b, 0)) : op.a_row;
+        op.constant_row = op.constant >= 0 ? vec(constants.get() + std::size_t(op.constant) * stride) : op.a_row;
+        op.change = vec(change(count + int(i)));
+        op.a_change = vec(change(op.a));
+        op.b_change = op.b >= 0 ? vec(change(op.b)) : op.a_change;
         if (!op.silent) predicted.push_back(int(i));
         if (op.corrected) corrected.push_back(int(i));
         if (!op.silent && !leaves_out(op.code)) {
@@ -266,10 +275,8 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
         if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
             read_input(block, x, i, n, block.change(i));
     }
-    for (std::size_t i = 0; i < block.operations.size(); ++i) {
-        const Operation& op = block.operations[i];
-        if (stage + op.lead >= 0) evaluate_operation<false, 0>(block, op, inputs + int(i), stage + op.lead);
-    }
+    for (const Operation& op : block.operations)
+        if (stage + op.lead >= 0) evaluate_operation<false, 0>(block, op, stage + op.lead);
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const Output& output = block.outputs[o];
         const int n = stage + output.lead;
@@ -325,8 +332,7 @@ MECHSIM_CLONES void evaluate_matrix(Block& block, const Coefficients& x, double 
         for (int l = 0; l < block.stride; ++l)
             target[l] = input.time ? time : factorial[input.order] * source[unknown[l]];
     }
-    for (std::size_t i = 0; i < block.operations.size(); ++i)
-        evaluate_operation<false, 0>(block, block.operations[i], int(block.inputs.size() + i), 0);
+    for (const Operation& op : block.operations) evaluate_operation<false, 0>(block, op, 0);
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const int* entry = block.rows.data() + o * block.stride;
         for (int t = block.outputs[o].first_term; t < block.outputs[o].last_term; ++t) {

@@ -22,6 +22,10 @@ struct Operation {
     bool hot, silent, corrected;
     bool fresh_a = false, fresh_b = false;    // the operand's newest coefficient is found by the stage's solve
     bool absent_a = false, absent_b = false;  // ... and is zero before it, for every stage k >= 1
+    // Where its rows are, once the block has memory: coefficient 0 of the result and the operands, the constant, and
+    // the changes of a correction. What an operation does not have points to its operand a.
+    Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
+    Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
 };
 
 struct Input {

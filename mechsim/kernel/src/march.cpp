@@ -12,6 +12,7 @@ constexpr double kSettled = 1e-11;   // a correction this small leaves a quadrat
 constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
 constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
 constexpr double kRounding = 64 * 2.2e-16;  // of the largest position (a turn angle may be many times its scale)
+constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
 constexpr double kShrink = 0.5;      // of a step that is redone
 constexpr int kMostRedone = 30;
 
@@ -172,6 +173,7 @@ bool March::settle(int stage) {
         for (int iteration = 0;; ++iteration) {
             const double moved = solve_stage(stage);
             if (!std::isfinite(moved)) return false;
+            if (moved <= kNegligible) return true;
             if (moved <= kSettled + rounding_) break;
             if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
             if (iteration >= kMostIterations) return false;
