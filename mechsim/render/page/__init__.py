@@ -1,0 +1,5 @@
+"""The interactive page of a motion: its data (film), its text (document), and the web files it is made of."""
+
+from mechsim.render.page.document import write
+
+__all__ = ["write"]

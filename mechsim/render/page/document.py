@@ -1,0 +1,84 @@
+"""The interactive page of a motion: one HTML file that opens from disk and fetches nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mechsim._version import __version__
+from mechsim.render.page.film import film_of
+from mechsim.render.theme import THEMES, Theme
+
+if TYPE_CHECKING:
+    from mechsim.render.frames import Frames
+    from mechsim.render.options import Options
+    from mechsim.render.scene import Scene
+    from mechsim.result.trajectory import Trajectory
+
+SCRIPTS = ("numbers.js", "film.js", "clock.js", "flat.js", "plot.js", "controls.js", "main.js")
+GENERATOR = "mechsim"
+
+
+def write(scene: Scene, frames: Frames, trajectory: Trajectory, path: str | Path, options: Options) -> Path:
+    """Write the page of a motion to `path`. A file that is there stays until the new one is complete."""
+    path = Path(path)
+    text = page_text(film_of(scene, frames, trajectory, options), scene, frames.notes)
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -> str:
+    """The page as text. Whatever comes from the mechanism file is escaped, in HTML and in JSON."""
+    style = _fill(_asset("page.css"), {name: _variables(theme) for name, theme in THEMES.items()})
+    return _fill(
+        _asset("page.html"),
+        {
+            "generator": f"{GENERATOR} {__version__}",
+            "title": escape(scene.title or "Mechanism"),
+            "description": escape(_description(scene)),
+            "parameters": "".join(
+                f"<div><dt>{escape(name)}</dt><dd>{value:.6g}</dd></div>" for name, value in scene.parameters_to_show
+            ),
+            "notes": escape("; ".join(notes)),
+            "style": style,
+            "film": _json(film),
+            "script": "\n".join(_asset(name) for name in SCRIPTS),
+        },
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("mechsim.render.page") / name).read_text(encoding="utf-8")
+
+
+def _fill(template: str, texts: dict[str, str]) -> str:
+    """Every `{{name}}` by its text, in one pass: braces in a title stay what they are."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: texts[match[1]], template)
+
+
+def _json(film: dict[str, Any]) -> str:
+    """JSON that may stand in a script element: `<` cannot end it, nor begin a comment."""
+    return json.dumps(film, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _variables(theme: Theme) -> str:
+    """A theme's colours for the style sheet."""
+    colours = {"paper": theme.background, "ink": theme.text, "pin": theme.pin, "spring": theme.edge}
+    colours |= {f"part-{index}": colour for index, colour in enumerate(theme.parts)}
+    return "  " + " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+
+
+def _description(scene: Scene) -> str:
+    """The picture in words, for those who do not see it."""
+    kinds = [("rigid part", scene.parts), ("spring", scene.springs), ("particle", scene.particles)]
+    counts = [f"{len(things)} {kind}{'s' if len(things) > 1 else ''}" for kind, things in kinds if things]
+    return f"{scene.title or 'Mechanism'}: a moving picture of {', '.join(counts) or 'points'}"

@@ -1,0 +1,108 @@
+// The film: what the page shows, as numbers. Any quantity at any time, by cubic Hermite interpolation.
+//
+// `data.numbers` holds, per channel, `count` values and then `count` slopes (per sample interval), as base64 of
+// little-endian 32-bit floats; samples are equally spaced from `data.start` to `data.end`.
+
+function decodeNumbers(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+class Film {
+  constructor(data) {
+    this.data = data;
+    this.start = data.start;
+    this.end = data.end;
+    this.count = data.count;
+    this.interval = this.count > 1 ? (this.end - this.start) / (this.count - 1) : 1;
+    this.numbers = decodeNumbers(data.numbers);
+    this.points = new Map(data.points.map((point) => [point.name, point]));
+  }
+
+  get span() {
+    return this.end - this.start;
+  }
+
+  sampleTime(index) {
+    return this.start + index * this.interval;
+  }
+
+  // Value (or, with `rate`, time derivative) of a channel at a time inside the film.
+  at(channel, time, rate = false) {
+    const last = this.count - 1;
+    const place = Math.min(Math.max((time - this.start) / this.interval, 0), last);
+    const index = Math.max(Math.min(Math.floor(place), last - 1), 0);
+    const values = 2 * channel * this.count + index;
+    const slopes = values + this.count;
+    const [y0, s0] = [this.numbers[values], this.numbers[slopes]];
+    if (last === 0) return rate ? s0 / this.interval : y0;
+    const [y1, s1] = [this.numbers[values + 1], this.numbers[slopes + 1]];
+    const u = place - index;
+    if (rate) {
+      const derivative = 6 * u * (1 - u) * (y1 - y0) + (1 - u) * (1 - 3 * u) * s0 + u * (3 * u - 2) * s1;
+      return derivative / this.interval;
+    }
+    const w = 1 - u;
+    return w * w * (1 + 2 * u) * y0 + u * u * (3 - 2 * u) * y1 + u * w * (w * s0 - u * s1);
+  }
+
+  // Where a point is; points fixed in the world have `place` instead of channels.
+  position(name, time) {
+    const point = this.points.get(name);
+    return point.place ?? point.channels.map((channel) => this.at(channel, time));
+  }
+
+  velocity(name, time) {
+    const point = this.points.get(name);
+    return point.place ? point.place.map(() => 0) : point.channels.map((channel) => this.at(channel, time, true));
+  }
+
+  // The planar pose of a body: where its frame is, by the rigid placement nearest to its points.
+  pose(body, time) {
+    const places = body.points.map((name) => this.position(name, time));
+    const [there, own] = [mean(places), mean(body.local)];
+    let [cos, sin] = [0, 0];
+    places.forEach(([x, y], index) => {
+      const [dx, dy, u, v] = [x - there[0], y - there[1], body.local[index][0] - own[0], body.local[index][1] - own[1]];
+      cos += dx * u + dy * v;
+      sin += dy * u - dx * v;
+    });
+    const size = Math.hypot(cos, sin);
+    [cos, sin] = size > 0 ? [cos / size, sin / size] : [1, 0];
+    return { x: there[0] - cos * own[0] + sin * own[1], y: there[1] - sin * own[0] - cos * own[1], cos, sin };
+  }
+
+  // The centre of mass of the whole mechanism, or null where nothing has mass.
+  centre(time) {
+    let [mass, x, y] = [0, 0, 0];
+    for (const weight of this.data.weights) {
+      const [px, py] = weight.body === undefined
+        ? this.position(weight.point, time)
+        : placed(this.pose(this.data.bodies[weight.body], time), weight.local);
+      mass += weight.mass;
+      x += weight.mass * px;
+      y += weight.mass * py;
+    }
+    return mass > 0 ? [x / mass, y / mass] : null;
+  }
+
+  // A column of the table at one time, or at all samples.
+  column(column, time) {
+    return this.at(column.channel, time, column.rate);
+  }
+
+  samples(column) {
+    const first = (2 * column.channel + (column.rate ? 1 : 0)) * this.count;
+    const part = this.numbers.subarray(first, first + this.count);
+    return column.rate ? part.map((slope) => slope / this.interval) : part;
+  }
+}
+
+function placed(pose, [x, y]) {
+  return [pose.x + pose.cos * x - pose.sin * y, pose.y + pose.sin * x + pose.cos * y];
+}
+
+function mean(places) {
+  const sum = places.reduce((total, place) => [total[0] + place[0], total[1] + place[1]], [0, 0]);
+  return [sum[0] / places.length, sum[1] / places.length];
+}

@@ -1,0 +1,217 @@
+// The page: one film, one clock, one view, some plots.
+
+const film = new Film(JSON.parse(element("film").textContent));
+const settings = { ...film.data.show, traced: new Set(film.data.traced), tail: film.data.tail };
+const clock = new Clock(film, clockChanged);
+const view = new FlatView(element("view"), film);
+const plots = [];
+let stale = true; // something but the time has changed
+
+function redraw() {
+  stale = true;
+}
+
+function clockChanged() {
+  const button = element("play");
+  button.setAttribute("aria-label", clock.playing ? "Pause" : "Play");
+  button.querySelector("use").setAttribute("href", clock.playing ? "#icon-pause" : "#icon-play");
+  redraw();
+}
+
+function timeText() {
+  const { factor, unit } = prefixed(film.span || Math.abs(film.end), "s");
+  const step = roundBelow((film.span * factor || 1) / 1000);
+  return `${markText(clock.time * factor, step)} / ${markText(film.end * factor, step)} ${unit}`;
+}
+
+function showTime() {
+  element("clock-text").textContent = timeText();
+  const scrub = element("scrub");
+  scrub.value = film.span ? (Number(scrub.max) * (clock.time - film.start)) / film.span : 0;
+  scrub.setAttribute("aria-valuetext", `t = ${quantity(clock.time, "s")}`);
+}
+
+function picture(now) {
+  if (clock.tick(now) || stale) {
+    stale = false;
+    showTime();
+    view.draw(clock.time, settings);
+    plots.forEach((plot) => plot.drawCursor(clock.time));
+  }
+  requestAnimationFrame(picture);
+}
+
+function fitWindow() {
+  const stage = element("view").parentElement;
+  view.resize(stage.clientWidth, stage.clientHeight, devicePixelRatio || 1);
+  plots.forEach((plot) => plot.resize(devicePixelRatio || 1));
+  redraw();
+}
+
+// --- what is shown
+
+function toggle(name) {
+  const button = document.querySelector(`[data-toggle="${name}"]`);
+  if (button.hidden) return;
+  settings[name] = !settings[name];
+  setPressed(button, settings[name]);
+  announce(`${button.textContent} ${settings[name] ? "shown" : "hidden"}`);
+  redraw();
+}
+
+function trace(name, wanted) {
+  if (wanted) settings.traced.add(name);
+  else settings.traced.delete(name);
+  if (wanted && !settings.traces) toggle("traces");
+  const box = [...element("traced").querySelectorAll("input")].find((input) => input.value === name);
+  box.checked = wanted;
+  redraw();
+}
+
+function listPoints() {
+  for (const point of film.data.points.filter((each) => each.channels)) {
+    const label = document.createElement("label");
+    const box = Object.assign(document.createElement("input"), { type: "checkbox", value: point.name });
+    box.checked = settings.traced.has(point.name);
+    box.addEventListener("change", () => trace(point.name, box.checked));
+    label.append(box, point.name);
+    element("traced").append(label);
+  }
+}
+
+// --- plots
+
+function addPlot(columns) {
+  const plot = new Plot(film, columns, (time) => clock.seek(time));
+  plots.push(plot);
+  element("plots").append(plot.figure);
+  const [curve, across] = plot.figure.querySelectorAll("select");
+  curve.add(new Option("+ curve", ""));
+  across.add(new Option("t", "t", true, true));
+  for (const column of film.data.columns.filter((each) => each.label !== "t")) {
+    curve.add(new Option(column.label));
+    across.add(new Option(column.label));
+  }
+  curve.addEventListener("change", () => {
+    if (curve.value && !plot.columns.includes(curve.value)) plot.columns.push(curve.value);
+    curve.value = "";
+    refresh(plot);
+  });
+  across.addEventListener("change", () => {
+    plot.across = across.value;
+    refresh(plot);
+  });
+  plot.figure.querySelector(".plot-remove").addEventListener("click", () => removePlot(plot));
+  refresh(plot);
+  fitWindow();
+  return plot;
+}
+
+function removePlot(plot) {
+  plots.splice(plots.indexOf(plot), 1);
+  plot.figure.remove();
+  element("plot-add").focus();
+  announce("Plot removed");
+  fitWindow();
+}
+
+// The legend, one entry per curve with its present value and a button that removes it.
+function refresh(plot) {
+  plot.legend.replaceChildren(...plot.columns.map((name, index) => {
+    const entry = document.createElement("li");
+    entry.style.setProperty("--swatch", `var(--curve-${index % 6})`);
+    const remove = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
+    remove.setAttribute("aria-label", `Remove the curve ${name}`);
+    remove.addEventListener("click", () => {
+      plot.columns.splice(plot.columns.indexOf(name), 1);
+      refresh(plot);
+      plot.figure.querySelector(".curve-add").focus();
+    });
+    const output = document.createElement("output");
+    output.setAttribute("aria-live", "off");
+    entry.append(name, output, remove);
+    return entry;
+  }));
+  plot.curves.setAttribute("aria-label", `Plot of ${plot.columns.join(", ") || "nothing yet"} against ${plot.across}`);
+  plot.drawCurves();
+  redraw();
+}
+
+// --- wiring
+
+function connect() {
+  for (const button of document.querySelectorAll("[data-toggle]")) {
+    setPressed(button, Boolean(settings[button.dataset.toggle]));
+    button.addEventListener("click", () => toggle(button.dataset.toggle));
+  }
+  const withReactions = document.querySelectorAll('[data-toggle="reactions"], .if-reactions');
+  withReactions.forEach((each) => (each.hidden = !film.data.reactions));
+  const zoom = (factor) => { view.zoom(factor); redraw(); };
+  const fit = () => { view.fit(); redraw(); };
+  const pan = (dx, dy) => () => { view.pan(dx, dy); redraw(); };
+  const playPause = () => {
+    clock.toggle();
+    announce(clock.playing ? "Playing" : `Paused at t = ${quantity(clock.time, "s")}`);
+  };
+  const step = (pictures) => {
+    clock.step(pictures);
+    announce(`t = ${quantity(clock.time, "s")}`);
+  };
+  const repeat = () => {
+    clock.loop = !clock.loop;
+    setPressed(element("loop"), clock.loop);
+    announce(clock.loop ? "Repeats" : "Plays once");
+  };
+  const help = () => element("help").showModal();
+  const clicks = {
+    "play": playPause, "step-back": () => step(-1), "step-forward": () => step(1), "loop": repeat, "help-open": help,
+    "zoom-in": () => zoom(1.4), "zoom-out": () => zoom(1 / 1.4), "zoom-fit": fit,
+    "plot-add": () => addPlot([film.data.columns.find((column) => column.label !== "t").label]),
+  };
+  for (const [id, action] of Object.entries(clicks)) element(id).addEventListener("click", action);
+  setPressed(element("loop"), clock.loop);
+  element("scrub").addEventListener("input", (event) => {
+    clock.playing = false;
+    clock.seek(film.start + (film.span * event.target.value) / event.target.max);
+  });
+  watchGestures(element("view"), view, {
+    moved: redraw,
+    fit,
+    click: (x, y) => {
+      const name = view.pointAt(x, y, clock.time);
+      if (name && film.points.get(name).channels) trace(name, !(settings.traces && settings.traced.has(name)));
+    },
+  });
+  const toggleTheme = watchTheme(film.data.theme, () => {
+    view.recolour();
+    plots.forEach((plot) => plot.drawCurves());
+    redraw();
+  });
+  watchKeys({
+    " ": playPause, "k": playPause, "l": repeat, "d": toggleTheme, "?": help,
+    "ArrowLeft": (event) => step(event.shiftKey ? -10 : -1), "ArrowRight": (event) => step(event.shiftKey ? 10 : 1),
+    "Home": () => clock.seek(film.start), "End": () => clock.seek(film.end),
+    "[": () => changeSpeed(-1), "]": () => changeSpeed(1),
+    "+": () => zoom(1.4), "=": () => zoom(1.4), "-": () => zoom(1 / 1.4), "0": fit,
+    "n": () => toggle("names"), "t": () => toggle("traces"), "v": () => toggle("velocities"),
+    "r": () => toggle("reactions"), "c": () => toggle("centroids"),
+    "Alt+ArrowLeft": pan(40, 0), "Alt+ArrowRight": pan(-40, 0), "Alt+ArrowUp": pan(0, 40), "Alt+ArrowDown": pan(0, -40),
+  });
+}
+
+// `#t=0.5` opens the page standing at that time.
+function begin() {
+  const wanted = /[#&]t=([-+.\de]+)/.exec(location.hash);
+  if (wanted) clock.seek(Number(wanted[1]) || film.start);
+  else if (film.data.play && !matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();
+}
+
+fillSpeeds(clock);
+listPoints();
+connect();
+film.data.plots.forEach(addPlot);
+new ResizeObserver(fitWindow).observe(element("view").parentElement);
+new ResizeObserver(fitWindow).observe(element("plots"));
+begin();
+clockChanged();
+requestAnimationFrame(picture);

@@ -1,0 +1,169 @@
+// A plot of chosen columns against time, or against another column, with a cursor that moves with the film.
+//
+// Curves are drawn on one canvas when something changes, the cursor on a second one above it in every picture.
+
+const PLOT_ROOM = { left: 50, right: 12, top: 22, bottom: 22 };
+
+class Plot {
+  // `view` has the elements of the plot: curves, cursor (canvases). `seek` is called with a time the user points at.
+  constructor(film, columns, seek) {
+    this.film = film;
+    this.columns = columns; // names
+    this.across = "t";
+    this.figure = document.getElementById("plot-template").content.firstElementChild.cloneNode(true);
+    this.curves = this.figure.querySelector(".curves");
+    this.cursor = this.figure.querySelector(".cursor");
+    this.legend = this.figure.querySelector(".legend");
+    this.watchPointer(seek);
+  }
+
+  find(name) {
+    return this.film.data.columns.find((column) => column.label === name);
+  }
+
+  resize(ratio) {
+    const { clientWidth, clientHeight } = this.curves.parentElement;
+    [this.width, this.height, this.ratio] = [clientWidth, clientHeight, ratio];
+    for (const canvas of [this.curves, this.cursor]) {
+      canvas.width = Math.round(clientWidth * ratio);
+      canvas.height = Math.round(clientHeight * ratio);
+    }
+    this.drawCurves();
+  }
+
+  colour(index) {
+    return getComputedStyle(this.figure).getPropertyValue(`--curve-${index % 6}`).trim();
+  }
+
+  // Scales of both axes: what is shown, in which unit.
+  layOut() {
+    const chosen = this.columns.map((name) => this.find(name));
+    const across = this.find(this.across);
+    this.x = axis([this.film.samples(across)], [across.unit], across.label === "t" ? 0 : 0.06);
+    this.y = axis(chosen.map((column) => this.film.samples(column)), chosen.map((column) => column.unit), 0.06);
+    this.ink = getComputedStyle(this.figure).getPropertyValue("--ink").trim();
+    this.faint = getComputedStyle(this.figure).getPropertyValue("--line").trim();
+    this.muted = getComputedStyle(this.figure).getPropertyValue("--muted").trim();
+    this.strokes = this.columns.map((_, index) => this.colour(index));
+  }
+
+  place(x, y) {
+    const { left, right, top, bottom } = PLOT_ROOM;
+    return [
+      left + ((x - this.x.low) / (this.x.high - this.x.low)) * (this.width - left - right),
+      this.height - bottom - ((y - this.y.low) / (this.y.high - this.y.low)) * (this.height - top - bottom),
+    ];
+  }
+
+  drawCurves() {
+    if (!this.width) return;
+    this.layOut();
+    const pen = this.curves.getContext("2d");
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    this.drawAxes(pen);
+    const across = this.film.samples(this.find(this.across));
+    pen.lineWidth = 1.7;
+    pen.lineJoin = "round";
+    this.columns.forEach((name, index) => {
+      const along = this.film.samples(this.find(name));
+      pen.strokeStyle = this.strokes[index];
+      pen.beginPath();
+      along.forEach((value, sample) => pen.lineTo(...this.place(across[sample], value)));
+      pen.stroke();
+    });
+  }
+
+  drawAxes(pen) {
+    const { left, right, top, bottom } = PLOT_ROOM;
+    pen.font = `11px ${getComputedStyle(this.figure).fontFamily}`;
+    pen.fillStyle = this.muted;
+    pen.strokeStyle = this.faint;
+    pen.lineWidth = 1;
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    for (const mark of this.y.marks(Math.max(2, Math.round(this.height / 42)))) {
+      const [, y] = this.place(this.x.low, mark.value);
+      line(pen, left, y, this.width - right, y);
+      pen.fillText(mark.text, left - 6, y);
+    }
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    for (const mark of this.x.marks(Math.max(2, Math.round(this.width / 80)))) {
+      const [x] = this.place(mark.value, this.y.low);
+      line(pen, x, top, x, this.height - bottom);
+      if (x < this.width - right - 30) pen.fillText(mark.text, x, this.height - bottom + 5);
+    }
+    pen.textAlign = "right";
+    pen.fillText(this.across === "t" ? `t / ${this.x.unit}` : `${this.across}${this.x.unit ? ` / ${this.x.unit}` : ""}`,
+      this.width - right + 4, this.height - bottom + 5);
+    pen.textAlign = "left";
+    pen.fillText(this.y.unit, left - 2, 5);
+  }
+
+  drawCursor(time) {
+    if (!this.width) return;
+    const pen = this.cursor.getContext("2d");
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    const across = this.film.column(this.find(this.across), time);
+    if (this.across === "t") {
+      const [x] = this.place(across, this.y.low);
+      pen.strokeStyle = this.ink;
+      pen.lineWidth = 1;
+      line(pen, x, PLOT_ROOM.top - 4, x, this.height - PLOT_ROOM.bottom);
+    }
+    this.columns.forEach((name, index) => {
+      pen.fillStyle = this.strokes[index];
+      pen.beginPath();
+      pen.arc(...this.place(across, this.film.column(this.find(name), time)), 4, 0, 2 * Math.PI);
+      pen.fill();
+    });
+    this.legend.querySelectorAll("output").forEach((output, index) => {
+      const column = this.find(this.columns[index]);
+      output.textContent = quantity(this.film.column(column, time), column.unit, 4);
+    });
+  }
+
+  watchPointer(seek) {
+    const point = (event) => {
+      if (this.across !== "t" || !event.buttons) return;
+      const { left, right } = PLOT_ROOM;
+      const share = (event.offsetX - left) / (this.width - left - right);
+      seek(this.film.start + share * this.film.span);
+    };
+    this.cursor.addEventListener("pointerdown", point);
+    this.cursor.addEventListener("pointermove", point);
+  }
+}
+
+// The axis that holds all the given samples. Columns of different units share the axis without one.
+function axis(series, units, room) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const samples of series) {
+    for (const value of samples) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  if (!(high >= low)) [low, high] = [0, 1];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  // A column that is constant but for rounding is drawn as a straight line, not as noise.
+  const least = 1e-6 * size || 1;
+  const pad = Math.max(room * (high - low), high - low < least ? (room ? 0.5 * (size || 1) : least) : 0);
+  [low, high] = [low - pad, high + pad];
+  const common = units.length && units.every((unit) => unit === units[0]) ? units[0] : "";
+  const { factor, unit } = prefixed(size, common);
+  const texts = (wanted) => {
+    const { step, found } = marks(low * factor, high * factor, wanted);
+    return found.map((mark) => ({ value: mark / factor, text: markText(mark, step) }));
+  };
+  return { low, high, unit, marks: texts };
+}
+
+function line(pen, x0, y0, x1, y1) {
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.lineTo(x1, y1);
+  pen.stroke();
+}
