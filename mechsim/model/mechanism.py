@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mechsim.errors import Mark
+from mechsim.model.law import Law
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Element:
     owner: str  # the part or joint a person would name
     slots: tuple[int, ...]
     parameters: Mapping[str, float]
-    multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5
+    multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5; nonholonomic ones last
+    observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
     mark: Mark | None = None
 
 
@@ -45,6 +47,24 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """At `time` some constants of the mechanism take new values: a break of a table or of a piecewise function."""
+
+    time: float
+    values: Mapping[int, float]  # constant number -> value
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Every `period` from `start` on, the signals of `element` are computed and held in constants until the next time."""
+
+    element: int
+    start: float
+    period: float
+    constants: tuple[int, ...]  # one per signal
+
+
+@dataclass(frozen=True, slots=True)
 class Mechanism:
     title: str
     dimension: int
@@ -54,6 +74,9 @@ class Mechanism:
     points: Mapping[str, tuple[int, ...]]  # every point's slots, moving points in lexicographic order, then fixed
     parts: tuple[Part, ...]
     size: float  # a length typical of the mechanism
+    laws: Mapping[str, Law] = field(default_factory=dict)  # by their names, which elements use as kinds
+    switches: tuple[Switch, ...] = ()  # by time; the integrator steps exactly to each
+    samplers: tuple[Sampler, ...] = ()
 
     @property
     def multipliers(self) -> tuple[str, ...]:
