@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from pathlib import Path
-from typing import Any
 
 from bench import andrews, chain, ours, peers, report, startup
+from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "build" / "bench.json"
+ROUNDS = 4
 
 
-def published() -> list[dict[str, Any]]:
+def published() -> list[Row]:
     row = {"peer": "RADAU5 (published)", "form": "hand-coded index 3, Fortran", "setting": "", "steps": 0}
     return [row | {"digits": digits, "seconds": 1e-3 * ms} for digits, ms in andrews.RADAU5]
 
@@ -23,11 +25,25 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def measure() -> dict[str, Any]:
+def race(skipped: list[str]) -> list[Row]:
+    """Ours and heyoka in turn, several rounds: both must see the machine in all its moods. Then the slower peers."""
+    prepared = ours.Prepared("andrews.yaml")
+    rounds: list[list[Row]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for _ in range(ROUNDS):
+            rounds += [ours.against_digits(prepared), peers.run(peers.HEYOKA, skipped, scratch)]
+        rounds += [peers.run(entry, skipped, scratch) for entry in peers.OTHERS]
+    rows = merge(rounds)
+    for row in rows:
+        print(f"  {row['peer']:16s} {row['setting']:>8s} {row['digits']:6.2f} digits {1e3 * row['seconds']:9.3f} ms")
+    return rows
+
+
+def measure() -> Row:
     print("peers: environment", flush=True)
     skipped = peers.prepare()
     print("Andrews, time against digits", flush=True)
-    rows = ours.against_digits() + peers.run(skipped)
+    rows = race(skipped)
     print("start-up", flush=True)
     start = startup.measure()
     print("chain of rods", flush=True)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 
 from bench.andrews import angles_of_points, digits
-from mechsim.engine import integrate
+from bench.protocol import Row
+from mechsim.engine import Solution, integrate
 from mechsim.initial import assemble
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -57,13 +56,10 @@ class Prepared:
         self.system = self.start.system
         self.structure = analyse(self.system)
 
-    def run(self, end: float, tolerance: float, order: int | None = None) -> tuple[Any, float]:
-        """The solution and the seconds of the whole call."""
-        begun = time.perf_counter()
-        solution = integrate(
+    def run(self, end: float, tolerance: float, order: int | None = None) -> Solution:
+        return integrate(
             self.system, self.structure, self.start, tend=end, tolerance=tolerance, order=order, keep="steps"
         )
-        return solution, time.perf_counter() - begun
 
     def columns(self, owners: tuple[str, ...]) -> list[int]:
         return [i for i, variable in enumerate(self.system.mechanism.variables) if variable.owner in owners]
@@ -75,19 +71,16 @@ def andrews_angles(prepared: Prepared, q: np.ndarray) -> list[float]:
     return angles_of_points(value["theta_OF"], points)
 
 
-def against_digits(repeats: int = 51) -> list[dict[str, Any]]:
-    """Rows as a peer's: `seconds` is the march, `preparing` what `integrate` does once before it."""
-    prepared = Prepared("andrews.yaml")
+def against_digits(prepared: Prepared, repeats: int = 17) -> list[Row]:
+    """Rows as a peer's: the times are of the march, `preparing` is what `integrate` does once before it."""
     rows = []
     for tolerance in TOLERANCES:
         runs = [prepared.run(0.03, tolerance) for _ in range(repeats)]
-        last, times = runs[-1][0], [solution.statistics["seconds"] for solution, _ in runs]
-        row = {"peer": "mechsim", "form": "the mechanism file", "setting": f"{tolerance:.0e}", "repeats": repeats}
-        row |= {"digits": round(digits(andrews_angles(prepared, last.q[-1])), 2), "steps": last.statistics["steps"]}
-        row |= {"seconds": median(times), "fastest": min(times)}
-        row |= {"preparing": median(solution.statistics["preparation_seconds"] for solution, _ in runs)}
+        row: Row = {"peer": "mechsim", "form": "the mechanism file", "setting": f"{tolerance:.0e}"}
+        row |= {"digits": round(digits(andrews_angles(prepared, runs[-1].q[-1])), 2)}
+        row |= {"steps": runs[-1].statistics["steps"], "times": [run.statistics["seconds"] for run in runs]}
+        row |= {"preparing": median(run.statistics["preparation_seconds"] for run in runs)}
         rows.append(row)
-        print(f"  mechsim {row['setting']:>8s} {row['digits']:6.2f} digits {1e3 * row['seconds']:9.3f} ms", flush=True)
     return rows
 
 
@@ -97,7 +90,7 @@ def significant_digits(values: np.ndarray, reference: np.ndarray) -> float:
     return -math.log10(max(worst, 1e-17))
 
 
-def energy_curve(prepared: Prepared, solution: Any, tolerance: float) -> dict[str, Any]:
+def energy_curve(prepared: Prepared, solution: Solution, tolerance: float) -> Row:
     """(E_t - E_0)/tol at about ENERGY_POINTS of the steps taken."""
     t, q, v = solution.t, solution.q, solution.v
     pick = np.unique(np.linspace(0, len(t) - 1, ENERGY_POINTS).round().astype(int))
@@ -106,30 +99,25 @@ def energy_curve(prepared: Prepared, solution: Any, tolerance: float) -> dict[st
     return {"tolerance": tolerance, "t": t[pick].tolist(), "drift": drift.tolist()}
 
 
-def marching(runs: list[tuple[Any, float]]) -> float:
-    return float(min(solution.statistics["seconds"] for solution, _ in runs))
-
-
-def figure(experiment: Figure) -> dict[str, Any]:
+def figure(experiment: Figure) -> Row:
     """CPU time against digits, and energy error over tolerance against t; the reference is our run at 1e-14."""
     prepared = Prepared(experiment.file)
     columns = prepared.columns(experiment.owners)
 
-    def judged(solution: Any) -> np.ndarray:
+    def judged(solution: Solution) -> np.ndarray:
         parts = [solution.q[-1][columns]] + ([solution.v[-1][columns]] if experiment.velocities else [])
         return np.concatenate(parts)
 
-    reference, seconds = prepared.run(experiment.end, 1e-14, FIGURE_ORDER)
-    repeats = max(1, min(7, round(1.0 / seconds)))
-    rows: list[dict[str, Any]] = []
+    reference = prepared.run(experiment.end, 1e-14, FIGURE_ORDER)
+    repeats = max(1, min(7, round(1.0 / reference.statistics["seconds"])))
+    rows: list[Row] = []
     curves = []
     for tolerance in FIGURE_TOLERANCES:
         runs = [prepared.run(experiment.end, tolerance, FIGURE_ORDER) for _ in range(repeats)]
-        solution = runs[-1][0]
-        scd = significant_digits(judged(solution), judged(reference))
-        rows.append({"tolerance": tolerance, "digits": scd, "seconds": marching(runs)})
-        rows[-1]["steps"] = solution.statistics["steps"]
+        row: Row = {"tolerance": tolerance, "digits": significant_digits(judged(runs[-1]), judged(reference))}
+        row |= {"seconds": min(run.statistics["seconds"] for run in runs), "steps": runs[-1].statistics["steps"]}
+        rows.append(row)
         if any(math.isclose(tolerance, wanted) for wanted in ENERGY_TOLERANCES):
-            curves.append(energy_curve(prepared, solution, tolerance))
+            curves.append(energy_curve(prepared, runs[-1], tolerance))
     print(f"  {experiment.title}: {rows[-1]['digits']:.1f} digits at 1e-13, {rows[-1]['seconds']:.3f} s", flush=True)
     return {"key": experiment.key, "title": experiment.title, "rows": rows, "energy": curves}

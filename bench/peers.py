@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+
+from bench.protocol import Row
 
 ROOT = Path(__file__).parent.parent
 PYTHON = ROOT / ".venv-bench" / "bin" / "python"
 # Script, package it needs, repeats, settings from few digits to many.
-RUNS: tuple[tuple[str, str, int, tuple[str, ...]], ...] = (
-    ("bench.peer_heyoka", "heyoka", 51, ("1e-4", "1e-6", "1e-8", "1e-10", "1e-12", "1e-14")),
+Entry = tuple[str, str, int, tuple[str, ...]]
+HEYOKA: Entry = ("bench.peer_heyoka", "heyoka", 17, ("1e-4", "1e-6", "1e-8", "1e-10", "1e-12", "1e-14"))
+OTHERS: tuple[Entry, ...] = (
     ("bench.peer_casadi", "casadi", 7, ("1e-6", "1e-8", "1e-10", "1e-12")),
     ("bench.peer_exudyn", "exudyn", 3, ("1000", "10000", "30000")),
     ("bench.peer_scipy_dae", "scipy_dae", 1, ("5:1e-4", "5:1e-6", "7:1e-8")),
@@ -39,21 +42,14 @@ def prepare() -> list[str]:
     return missing
 
 
-def run(missing: list[str]) -> list[dict[str, Any]]:
-    """One row per peer and setting, in the order of RUNS."""
-    absent = {requirement.split("==")[0] for requirement in missing}
-    rows: list[dict[str, Any]] = []
-    for module, package, repeats, settings in RUNS:
-        if package in absent:
-            continue
-        command = [str(PYTHON), "-m", module, str(repeats), *settings]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        rows += found
-        if done.returncode:
-            print(f"  {package} stopped: {done.stderr.strip().splitlines()[-1:]}", flush=True)
-        for row in found:
-            print(
-                f"  {row['peer']:16s} {row['setting']:>8s} {row['digits']:6.2f} digits {1e3 * row['seconds']:9.3f} ms"
-            )
-    return rows
+def run(entry: Entry, missing: list[str], scratch: str) -> list[Row]:
+    """The rows of one peer; none when it is not installed. `scratch` is a folder it may keep compiled code in."""
+    module, package, repeats, settings = entry
+    if package in {requirement.split("==")[0] for requirement in missing}:
+        return []
+    command = [str(PYTHON), "-m", module, str(repeats), *settings]
+    environment = os.environ | {"BENCH_SCRATCH": scratch}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        print(f"  {package} stopped: {done.stderr.strip().splitlines()[-1:]}", flush=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.andrews import digits
 
+Row = dict[str, Any]
 Outcome = tuple[Sequence[float], int, float]  # seven angles, steps, seconds of the integration alone
 
 
@@ -23,7 +24,16 @@ def main(peer: str, form: str, prepare: Callable[[str], Any], integrate: Callabl
         preparing = time.perf_counter() - begun
         runs = [integrate(prepared) for _ in range(int(repeats))]
         angles, steps, _ = runs[-1]
-        seconds = [run[2] for run in runs]
         row = {"peer": peer, "form": form, "setting": setting, "digits": round(digits(angles), 2), "steps": steps}
-        row |= {"seconds": median(seconds), "fastest": min(seconds), "preparing": preparing, "repeats": len(runs)}
-        print(json.dumps(row), flush=True)
+        print(json.dumps(row | {"preparing": preparing, "times": [run[2] for run in runs]}), flush=True)
+
+
+def merge(rounds: list[list[Row]]) -> list[Row]:
+    """One row per setting from the rows of several rounds: all times together, the first round's preparation."""
+    merged: dict[tuple[str, str], Row] = {}
+    for row in (row for rows in rounds for row in rows):
+        first = merged.setdefault((row["peer"], row["setting"]), row | {"times": []})
+        first["times"] = first["times"] + row["times"]
+    for row in merged.values():
+        row |= {"seconds": median(row["times"]), "fastest": min(row["times"])}
+    return list(merged.values())

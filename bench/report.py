@@ -117,8 +117,8 @@ def text(results: Row) -> str:
             "## Andrews squeezing mechanism, t = 0.03: time against digits",
             "",
             "Digits are significant correct digits of the seven angles against a 30-digit reference. Times are medians "
-            "of several runs in one session, of the integration alone; getting ready is what a code does once per "
-            "mechanism before it (heyoka compiles, mechsim lays out its plan). "
+            "of many runs in one session (mechsim and heyoka in turn), of the integration alone; getting ready is "
+            "what a code does once per mechanism before it (heyoka compiles, mechsim lays out its plan). "
             "`x heyoka` divides by heyoka's fastest run here with at least as many digits (else its most "
             "accurate). heyoka is given an ODE of eight states reduced by hand and compiled for it; mechsim reads the "
             "mechanism file. RADAU5's rows are published figures (Fortran, hand-coded), not measured in this run.",
