@@ -22,6 +22,8 @@ COMMANDS = {
     "run": "Simulate a mechanism and write its motion.",
     "check": "Degrees of freedom, index and structure, without simulating.",
     "assemble": "Find a consistent start and show it.",
+    "animate": "Draw the motion: film, picture or interactive page.",
+    "plot": "Plot energies, coordinates, paths; compare results.",
     "schema": "Print the JSON Schema of mechanism files.",
     "version": "Print versions of mechsim and what it stands on.",
 }

@@ -13,8 +13,8 @@ PATIENCE = 0.5  # seconds; a bar that flashes by only disturbs
 class Progress:
     """An observer of the engine that draws how far time has come, with the time left, on standard error."""
 
-    def __init__(self, t0: float, tend: float, *, quiet: bool):
-        self.t0, self.tend = t0, tend
+    def __init__(self, t0: float, tend: float, *, quiet: bool, words: str = "t = {now:.4g}"):
+        self.t0, self.tend, self.words = t0, tend, words
         self.enabled = not quiet and sys.stderr.isatty()
         self.began = time.perf_counter()
         self.bar: Any = None
@@ -30,7 +30,7 @@ class Progress:
             self._draw()
         if self.bar is not None and len(batch.t):
             now = float(batch.t[-1])
-            self.bar.update(self.task, completed=now - self.t0, now=f"t = {now:.4g}")
+            self.bar.update(self.task, completed=now - self.t0, now=self.words.format(now=now, end=self.tend))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -57,14 +57,15 @@ def speed_text(speed: float) -> str:
     if math.isclose(speed, 1.0, rel_tol=1e-3):
         return "real time"
     if speed > 1:
-        return f"{speed:.3g} × real time"
+        return f"{speed:.3g} × real time"  # noqa: RUF001
     return f"1/{1 / speed:.{0 if speed < 0.1 else 3}{'f' if speed < 0.1 else 'g'}} of real time"
 
 
 def frame_times(start: float, stop: float, speed: float, fps: float) -> Array:
     """The moments of the frames: frame k is seen k/fps into the film, so the motion is true to time."""
     count = max(1, round((stop - start) / speed * fps))
-    return start + np.arange(count) * (speed / fps)
+    times: Array = start + np.arange(count, dtype=float) * (speed / fps)
+    return times
 
 
 def traced(scene: Scene, options: Options) -> tuple[str, ...]:

@@ -49,3 +49,15 @@ def layers_of(joined: Sequence[Sequence[str]], outlines: Sequence[Array]) -> lis
         for point in joined[index]:
             taken.setdefault(point, set()).add(layers[index])
     return layers
+
+
+def inset(outline: Array, depth: float) -> Array:
+    """The outline drawn in by `depth`, its largest piece where that parts it; the outline itself if nothing is left."""
+    import shapely
+
+    inner = shapely.Polygon(outline).buffer(-depth, quad_segs=ARC)
+    pieces = [piece for piece in getattr(inner, "geoms", [inner]) if not piece.is_empty]
+    if not pieces:
+        return outline
+    largest = max(pieces, key=lambda piece: piece.area)
+    return np.array(shapely.geometry.polygon.orient(largest).exterior.coords)[:-1]

@@ -1,0 +1,145 @@
+"""`mechsim animate`: results as a film, a picture or an interactive page."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mechsim.cli import options
+
+
+def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """`A,B` as names; `none` as no name."""
+    if value is None:
+        return None
+    return () if value == "none" else tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+def _shown(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
+    from mechsim.render.options import SHOWABLE
+
+    names = _names(context, option, value) or ()
+    if unknown := [name for name in names if name not in SHOWABLE]:
+        raise click.BadParameter(f"{', '.join(unknown)}: choose from {', '.join(SHOWABLE)}, or none")
+    return names
+
+
+def _size(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+)x(\d+)", value.strip().lower())
+    if not match:
+        raise click.BadParameter(f"{value!r} is not of the form WIDTHxHEIGHT, for example 1920x1080")
+    width, height = int(match[1]), int(match[2])
+    if not (64 <= width <= 8192 and 64 <= height <= 8192):
+        raise click.BadParameter(f"{value} pixels: each side must be from 64 to 8192")
+    return width, height
+
+
+def _speed(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    """`0.01` or `1/100`."""
+    if value is None:
+        return None
+    try:
+        above, _, below = value.partition("/")
+        speed = float(above) / float(below or 1)
+    except (ValueError, ZeroDivisionError):
+        speed = 0.0
+    if not 0.0 < speed < float("inf"):
+        raise click.BadParameter(f"{value!r} is not a speed, for example 2 or 1/100")
+    return speed
+
+
+@click.command(
+    epilog="\b\nExamples:\n  mechsim animate out.csv\n  mechsim animate out.npz -o film.gif --speed 1/100 --trace E\n"
+    "  mechsim animate out.csv -o page.html\n  mechsim animate out.csv -o sheet.png --frames 9",
+    short_help="Draw the motion: film, picture or interactive page.",
+)
+@options.shared(
+    click.argument("result", type=click.Path(), metavar="RESULT"),
+    click.option("-o", "--output", metavar="FILE", help="File to write: .mp4 (default), .gif, .webm, .png or .html."),
+    click.option("--fps", type=click.FloatRange(1, 240), help="Frames per second: 30, for a GIF 25."),
+    click.option("--speed", callback=_speed, metavar="X", help="Seconds of motion per second of film: 2, 0.01, 1/100."),
+    click.option("--size", callback=_size, metavar="WxH", help="Pixels: 1280x720, for a GIF 640x360."),
+    click.option("--from", "start", type=float, metavar="T", help="Time of the motion at which the film starts."),
+    click.option("--to", "stop", type=float, metavar="T", help="Time of the motion at which it ends."),
+    click.option("--view", metavar="V", help="Flat: the window X0,X1,Y0,Y1. Solid: azimuth,elevation in degrees."),
+    click.option("--trace", callback=_names, metavar="A,B", help="Points that leave a trace; none for no trace."),
+    click.option(
+        "--show", callback=_shown, default="params,time", show_default=True, metavar="WHAT",
+        help="What to write beside: params,time,energy,forces, or none.",
+    ),
+    click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True),
+    click.option("--loop/--no-loop", default=None, help="Whether a GIF or a page starts again at its end (it does)."),
+    click.option("--renderer", type=click.Choice(["flat", "solid"]), help="How to draw; flat, in space solid."),
+    click.option("--frames", type=click.IntRange(1, 100), metavar="N", help="Pictures on the sheet of a PNG: 6."),
+    click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
+    options.DEBUG,
+)  # fmt: skip
+def animate(
+    result: str, output: str | None, fps: float | None, size: tuple[int, int] | None, renderer: str | None, quiet: bool,
+    debug: bool, **choices: Any,
+) -> None:  # fmt: skip
+    """Draw the motion in RESULT, a file that "mechsim run" wrote (.csv, .npz, .parquet); nothing else is needed.
+
+    Without --speed a motion of some seconds is shown in real time, a shorter one slowed down to ten seconds, a longer
+    one sped up. The picture says so. Results in .npz carry their Taylor series, which the film then follows exactly.
+    """
+    began = time.perf_counter()
+    target = output or str(Path(result).with_suffix(".mp4").name)
+    gif = target.lower().endswith(".gif")
+    from mechsim.render.film import check_film_target
+    from mechsim.render.options import Options
+
+    check_film_target(target)
+    wanted = Options(
+        fps=fps or (25.0 if gif else 30.0),
+        size=size or ((640, 360) if gif else (1280, 720)),
+        renderer=renderer or "flat",
+        **choices,
+    )
+    film = _draw(result, target, wanted, quiet)
+    if not quiet:
+        _report(film, target, time.perf_counter() - began)
+
+
+def _draw(result: str, target: str, wanted: Any, quiet: bool) -> Any:
+    from types import SimpleNamespace
+
+    from mechsim.cli.progress import Progress
+    from mechsim.render.film import animate as draw
+    from mechsim.render.source import results
+
+    trajectory = results(result)
+    bar: Any = None
+
+    def observer(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None:
+            bar = Progress(0, total, quiet=quiet, words="frame {now:.0f} of {end:.0f}")
+        bar(SimpleNamespace(t=[done]))
+
+    try:
+        return draw(trajectory, target, wanted, observer)
+    finally:
+        if bar is not None:
+            bar.__exit__(None, None, None)
+
+
+def _report(film: Any, target: str, seconds: float) -> None:
+    from mechsim.cli import errors
+    from mechsim.render.options import speed_text
+
+    for text in film.frames.notes:
+        errors.note(text)
+    chosen, count = film.options, len(film.frames)
+    kind = Path(target).suffix.lower()
+    if kind in (".mp4", ".webm") and chosen.loop:
+        errors.note(f"a {kind[1:].upper()} film starts again only if its player does so")
+    length = f"{count / chosen.fps:.3g} s, {count} frames at {chosen.fps:g} per second, {speed_text(chosen.speed)}"
+    said = f"{count} pictures" if kind == ".png" else length
+    click.echo(f"{target}: {said}, {Path(target).stat().st_size / 1e6:.2f} MB, made in {seconds:.1f} s")

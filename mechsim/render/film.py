@@ -1,0 +1,200 @@
+"""From a motion to a film: times of the frames, pieces drawn in parallel processes, one file at the end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mechsim.errors import Fault
+from mechsim.render import encode
+from mechsim.render.frames import Frames, sample, span
+from mechsim.render.options import Options, default_speed, frame_times, traced
+from mechsim.render.scene import Scene, scene_of
+from mechsim.result.journal import OutputError, explained
+
+FILMS = (".mp4", ".webm", ".gif")
+FORMS = (*FILMS, ".png", ".html")
+FEWEST_FRAMES = 24  # in a piece: less is not worth a process
+MOST_FRAMES = 200_000
+Observer = Callable[[int, int], None]  # frames done, frames in all
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A film ready to be drawn."""
+
+    scene: Scene
+    frames: Frames
+    options: Options  # with every choice made
+
+
+def animate(trajectory: Any, path: str | Path, options: Options, observer: Observer | None = None) -> Film:
+    """Draw the motion of a Trajectory (or a Motion) into a file; its ending says in which form."""
+    target = check_film_target(path)
+    form = target.suffix.lower()
+    if form == ".gif" and options.fps > encode.MOST_GIF_RATE:
+        hint = f"--fps {encode.MOST_GIF_RATE:g}, or -o film.mp4"
+        raise OutputError(Fault(f"a GIF cannot show {options.fps:g} frames a second", hint=hint))
+    film = prepare(trajectory, options, still=form == ".png")
+    with replacing(target) as temporary:
+        if form == ".html":
+            from mechsim.render import page
+
+            page.write(film.scene, film.frames, trajectory, temporary, film.options)
+        elif form == ".png":
+            from mechsim.render.still import write_still
+
+            write_still(film, temporary)
+        else:
+            shoot(film, temporary, form, observer)
+    return film
+
+
+def prepare(trajectory: Any, options: Options, *, still: bool = False) -> Film:
+    """Make every choice left open, and sample the motion."""
+    scene = scene_of(trajectory)
+    start, stop = _range(trajectory, options)
+    if stop <= start and not still:
+        hint = "-o picture.png draws the one moment there is"
+        raise OutputError(Fault(f"there is no motion to show: it lasts from t = {start:g} to {stop:g}", hint=hint))
+    speed = options.speed if options.speed is not None else default_speed(stop - start)
+    if still:
+        count = 1 if stop <= start else options.frames or 6
+        times = np.linspace(start, stop, count) if count > 1 else np.array([start])
+    else:
+        expected = (stop - start) / speed * options.fps
+        if expected > MOST_FRAMES:
+            hint = f"--speed {(stop - start) / 20:.3g} makes a film of 20 seconds; or show less with --from and --to"
+            raise OutputError(Fault(f"the film would have {expected:.3g} frames", hint=hint))
+        times = frame_times(start, stop, speed, options.fps)
+    size = (options.size[0] // 2 * 2, options.size[1] // 2 * 2)  # the usual colour coding takes pixels in pairs
+    chosen = replace(options, speed=speed, size=size, trace=traced(scene, options))
+    return Film(scene, sample(trajectory, times, scene), chosen)
+
+
+def _range(trajectory: Any, options: Options) -> tuple[float, float]:
+    first, last = span(trajectory)
+    start = first if options.start is None else options.start
+    stop = last if options.stop is None else options.stop
+    if start > last or stop < first or start > stop:
+        hint = f"the motion is known from t = {first:g} to {last:g}"
+        raise OutputError(Fault(f"nothing to show from t = {start:g} to {stop:g}", hint=hint))
+    return max(start, first), min(stop, last)
+
+
+def shoot(film: Film, target: Path, form: str, observer: Observer | None = None) -> None:
+    """Draw and encode all frames, in as many processes as there are processors."""
+    with tempfile.TemporaryDirectory(prefix="mechsim-film-") as folder:
+        bounds = _pieces(len(film.frames))
+        paths = [Path(folder) / f"{index:03d}{encode.PIECES[form][0]}" for index in range(len(bounds))]
+        jobs = [(film, form, path, *bound) for path, bound in zip(paths, bounds, strict=True)]
+        _carry_out(jobs, len(film.frames), observer or (lambda done, total: None))
+        encode.join(paths, target, form, loop=film.options.loop is not False)
+
+
+def _pieces(count: int) -> list[tuple[int, int]]:
+    pieces = max(1, min(encode.cores(), count // FEWEST_FRAMES))
+    cuts = [round(count * index / pieces) for index in range(pieces + 1)]
+    return list(pairwise(cuts))
+
+
+def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, observer: Observer) -> None:
+    # Forking spares each process its imports, but is safe only while there is one thread.
+    fork = sys.platform == "linux" and threading.active_count() == 1
+    context = multiprocessing.get_context("fork" if fork else "spawn")
+    done, halt = context.Value("l", 0), context.Event()
+    with ProcessPoolExecutor(len(jobs), context, initializer=_begin, initargs=(done, halt)) as pool:
+        futures: list[Future[None]] = [pool.submit(_draw_piece, *job) for job in jobs]
+        try:
+            _watch(futures, lambda: observer(done.value, total))
+        except BrokenProcessPool:
+            hint = "perhaps memory ran out; try a smaller --size"
+            raise OutputError(Fault("a process that draws the film was ended from outside", hint=hint)) from None
+        finally:
+            halt.set()
+
+
+def _watch(futures: Sequence[Future[None]], report: Callable[[], None]) -> None:
+    pending = set(futures)
+    while pending:
+        finished, pending = wait(pending, timeout=0.1)
+        for future in finished:
+            future.result()  # raises what went wrong there
+        report()
+
+
+_done: Any = None
+_halt: Any = None
+
+
+def _begin(done: Any, halt: Any) -> None:
+    """In each drawing process: Ctrl-C is for the process that started us, which then says halt."""
+    global _done, _halt
+    _done, _halt = done, halt
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _draw_piece(film: Film, form: str, path: Path, start: int, stop: int) -> None:
+    frames = iter(render_frames(film, start, stop))
+    first = next(frames)
+    with encode.Piece(path, form, film.options.size, film.options.fps, first.shape[2]) as piece:
+        piece.write(first)
+        for frame in frames:
+            if _halt.is_set():
+                raise KeyboardInterrupt
+            piece.write(frame)
+            with _done.get_lock():
+                _done.value += 1
+
+
+def render_frames(film: Film, start: int, stop: int) -> Iterator[Any]:
+    """Frames as arrays (height, width, 3 or 4), by the renderer asked for."""
+    if film.options.renderer == "solid":
+        from mechsim.render import solid
+
+        return iter(solid.render_frames(film.scene, film.frames, film.options, start, stop))
+    from mechsim.render import flat
+
+    return flat.render_frames(film.scene, film.frames, film.options, start, stop)
+
+
+def check_film_target(path: str | Path) -> Path:
+    """The path a film can be written to, or an OutputError that says why not."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise OutputError(Fault(f"cannot write {path}: it is a folder", hint=f"name a file in it: {path}/film.mp4"))
+    if target.suffix.lower() not in FORMS:
+        said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
+        raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(FORMS)}"))
+    if not target.parent.is_dir():
+        folder = Path(path).parent
+        raise OutputError(Fault(f"cannot write {path}: folder {folder} does not exist", hint=f"mkdir -p {folder}"))
+    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise OutputError(Fault(f"cannot write {path}: it is read-only", hint="choose another name with -o"))
+    return target
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A file beside the target that takes its place when it is complete, and is removed when it is not."""
+    temporary = target.with_name(f"{target.stem}.partial{target.suffix}")
+    with explained(target):
+        try:
+            yield temporary
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)

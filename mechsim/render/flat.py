@@ -1,0 +1,211 @@
+"""The flat picture: parts as round-cornered plates, springs as coils, joints, ground, traces that fade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.render import symbols
+from mechsim.render.forces import Arrow, arrows_of
+from mechsim.render.frames import Frames, hermite
+from mechsim.render.options import Options, traced
+from mechsim.render.outline import inset
+from mechsim.render.overlay import Overlay
+from mechsim.render.pen import DISC, Path, Pen, closed, mix, place, strokes
+from mechsim.render.scene import Scene, SceneBody, SceneParticle, SceneSpring
+from mechsim.render.theme import THEMES, Theme
+from mechsim.render.window import Window, window_of
+from mechsim.result.layout import Array
+
+TRACE_SECONDS = 1.6  # of film, that a trace lasts
+TRACE_SHADES = 14
+TRACE_FINENESS = 4  # points of a trace per frame
+LONGEST_ARROW = 0.16  # of the picture's height
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A part ready to be drawn: its paths, in its own frame, and colours."""
+
+    body: SceneBody
+    path: Path
+    rim: Path
+    face: tuple[float, float, float]
+    edge: tuple[float, float, float]
+    light: tuple[float, float, float]
+
+
+def render_frames(
+    scene: Scene, frames: Frames, options: Options, start: int = 0, stop: int | None = None
+) -> Iterator[NDArray[np.uint8]]:
+    """Frames `start` to `stop` as (height, width, 4) arrays. Each is overwritten by the next."""
+    picture = FlatPicture(scene, frames, options)
+    for index in range(start, len(frames) if stop is None else stop):
+        yield picture.draw(index)
+
+
+class FlatPicture:
+    """Draws any frame of a film. What does not move is drawn once."""
+
+    def __init__(self, scene: Scene, frames: Frames, options: Options, *, bare: bool = False):
+        self.scene, self.frames, self.options = scene, frames, options
+        self.theme: Theme = THEMES[options.theme]
+        self.pen = Pen(*options.size)
+        self.unit = min(options.size[0] / 1280, options.size[1] / 720)
+        self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
+        self.window: Window = window_of(scene, frames, options.view, self.overlay.box)
+        self.skin = self.window.scale * scene.fleshoutwid  # pixels
+        self.ways = self._ways()
+        self.arrows = self._arrows()
+        self.steps = self._steps()
+        self._draw_background()
+
+    def draw(self, index: int) -> NDArray[np.uint8]:
+        """The picture of one frame; the next call overwrites it."""
+        self.pen.restore()
+        for way, colour in self.ways:
+            self._trace(way, colour, index)
+        for step in self.steps:
+            step(index)
+        for arrow in self.arrows:
+            self._arrow(arrow, index)
+        self.overlay.draw(index)
+        pixels: NDArray[np.uint8] = self.pen.pixels
+        return pixels
+
+    def _steps(self) -> list[Callable[[int], None]]:
+        """What to draw, lowest layer first: a joint lies on the highest of its parts."""
+        scene = self.scene
+        heights: dict[str, float] = {}
+        for body in scene.parts:
+            for point in body.points:
+                heights[point] = max(heights.get(point, 0.0), body.layer)
+        steps: list[tuple[float, Callable[[int], None]]] = []
+        steps += [(body.layer, partial(self._body, self._look(body))) for body in scene.parts]
+        for spring in scene.springs:
+            steps.append((max(heights.get(p, 0.0) for p in spring.points) + 0.4, partial(self._spring, spring)))
+        steps += [(heights.get(name, 0.0) + 0.5, partial(self._pivot, name)) for name in scene.pivots]
+        steps += [(heights.get(each.point, 0.0) + 0.6, partial(self._particle, each)) for each in scene.particles]
+        return [step for _, step in sorted(steps, key=lambda entry: entry[0])]
+
+    def _look(self, body: SceneBody) -> Look:
+        colour = self.theme.parts[body.colour % len(self.theme.parts)]
+        rim = inset(body.outline, 0.3 * self.scene.fleshoutwid)
+        return Look(
+            body,
+            closed(body.outline),
+            closed(rim),
+            mix(colour, self.theme.background, 0.06),
+            mix(colour, "#000000", 0.42),
+            mix(colour, "#ffffff", 0.28),
+        )
+
+    def _draw_background(self) -> None:
+        self.pen.clear(self.theme.background)
+        self.overlay.draw_background(self.window)
+        for guide in self.scene.guides:
+            self._guide(guide)
+        for place_of in self.scene.ground.values():
+            self._ground(place_of)
+        self.pen.keep()
+
+    def _ground(self, point: Array) -> None:
+        bracket, hatching = symbols.ground(self.skin)
+        x, y = self.window.pixels(point)
+        where = place(1.0, 0.0, x, y)
+        face = mix(self.theme.background, self.theme.edge, 0.14)
+        edge = mix(self.theme.background, self.theme.edge, 0.62)
+        self.pen.outline(closed(bracket), where, face, edge, 1.4 * self.unit)
+        self.pen.line(strokes(*hatching), where, edge, 1.4 * self.unit)
+
+    def _guide(self, names: tuple[str, ...]) -> None:
+        """A rail, where two points of the line are fixed: as far as the others come."""
+        fixed = [self.scene.ground[name] for name in names if name in self.scene.ground]
+        if len(fixed) < 2:
+            return
+        seen = np.vstack([*fixed, *(self.frames.points[name] for name in names if name not in self.scene.ground)])
+        direction = (fixed[1] - fixed[0]) / np.linalg.norm(fixed[1] - fixed[0])
+        along = (seen - fixed[0]) @ direction
+        ends = fixed[0] + np.outer([along.min(), along.max()], direction)
+        rail = mix(self.theme.background, self.theme.edge, 0.22)
+        self.pen.line(Path(self.window.pixels(ends)), place(1, 0, 0, 0), rail, 0.9 * self.skin)
+
+    def _body(self, look: Look, index: int) -> None:
+        origin, angle = self.frames.poses[look.body.name]
+        x, y = self.window.pixels(origin[index])
+        scale, turn = self.window.scale, angle[index]
+        drop = (1.6 + 0.5 * look.body.layer) * self.unit
+        self.pen.fill(look.path, place(scale, turn, x + drop, y - drop), self.theme.shadow, self.theme.shadow_strength)
+        where = place(scale, turn, x, y)
+        self.pen.outline(look.path, where, look.face, look.edge, 1.5 * self.unit)
+        self.pen.line(look.rim, where, look.light, 1.2 * self.unit)
+
+    def _spring(self, spring: SceneSpring, index: int) -> None:
+        start, end = (self.window.pixels(self.frames.points[name][index]) for name in spring.points)
+        length, angle = float(np.hypot(*(end - start))), float(np.arctan2(*(end - start)[::-1]))
+        radius = 1.35 * self.skin
+        turns = symbols.coil_turns(spring.length * self.window.scale, radius)
+        path = Path(symbols.coil(max(length, 1e-9), radius, turns, min(1.5 * self.skin, 0.12 * length)))
+        where = place(1.0, angle, *start)
+        self.pen.line(path, where, self.theme.edge, 2.6 * self.unit)
+        self.pen.line(path, where, mix(self.theme.edge, self.theme.background, 0.62), 1.1 * self.unit)
+
+    def _pivot(self, name: str, index: int) -> None:
+        x, y = self.window.pixels(self.frames.points[name][index])
+        radius = max(0.52 * self.skin, 2.2 * self.unit)
+        self.pen.outline(DISC, place(radius, 0, x, y), self.theme.pin, self.theme.edge, 1.5 * self.unit)
+        self.pen.fill(DISC, place(0.34 * radius, 0, x, y), self.theme.edge)
+
+    def _particle(self, particle: SceneParticle, index: int) -> None:
+        x, y = self.window.pixels(self.frames.points[particle.point][index])
+        radius = self.window.scale * particle.radius
+        drop = 2.5 * self.unit
+        self.pen.fill(DISC, place(radius, 0, x + drop, y - drop), self.theme.shadow, self.theme.shadow_strength)
+        face = mix(self.theme.edge, self.theme.background, 0.25)
+        self.pen.outline(DISC, place(radius, 0, x, y), face, self.theme.edge, 1.5 * self.unit)
+        self.pen.fill(DISC, place(0.3 * radius, 0, x - 0.32 * radius, y + 0.32 * radius), "#ffffff", 0.55)
+
+    def _ways(self) -> list[tuple[Array, str]]:
+        """The ways of traced points in pixels, finer than the frames, so that a fast point draws a curve."""
+        t = self.frames.t
+        fine = np.interp(np.arange(TRACE_FINENESS * (len(t) - 1) + 1) / TRACE_FINENESS, np.arange(len(t)), t)
+        ways = []
+        for number, name in enumerate(traced(self.scene, self.options)):
+            place_of, rate = self.frames.points[name], self.frames.velocities[name]
+            way = np.column_stack([hermite(t, place_of[:, axis], rate[:, axis], fine)[0] for axis in (0, 1)])
+            ways.append((self.window.pixels(way), self.theme.trace[number % len(self.theme.trace)]))
+        return ways
+
+    def _trace(self, way: Array, colour: str, index: int) -> None:
+        """The way a point has come, fainter the longer ago."""
+        last = TRACE_FINENESS * index
+        first = max(0, last - round(TRACE_FINENESS * TRACE_SECONDS * self.options.fps))
+        if last == first:
+            return
+        cuts = np.linspace(first, last, min(TRACE_SHADES, last - first) + 1).round().astype(int)
+        for shade, (begin, end) in enumerate(pairwise(cuts), start=1):
+            strength = 0.85 * (shade / (len(cuts) - 1)) ** 1.4
+            self.pen.line(Path(way[begin : end + 1]), place(1, 0, 0, 0), colour, 2.4 * self.unit, strength, cap="butt")
+
+    def _arrows(self) -> list[Arrow]:
+        return arrows_of(self.scene, self.frames) if "forces" in self.options.show else []
+
+    def _arrow(self, arrow: Arrow, index: int) -> None:
+        x, y = self.window.pixels(self.frames.points[arrow.point][index])
+        size = LONGEST_ARROW * self.options.size[1]
+        width = 3.0 * self.unit
+        colour = self.theme.trace[arrow.colour % len(self.theme.trace)]
+        if arrow.vectors.ndim == 1:
+            shape, angle = symbols.turning_arrow(0.35 * size, width, arrow.vectors[index]), 0.0
+        else:
+            force = arrow.vectors[index] / arrow.largest
+            length = size * float(np.hypot(*force))
+            if length < 2 * width:
+                return
+            shape, angle = symbols.arrow(length, width, 14 * self.unit), float(np.arctan2(force[1], force[0]))
+        self.pen.fill(closed(shape), place(1.0, angle, x, y), colour, 0.92)

@@ -1,0 +1,61 @@
+"""Which piece of the plane is seen: the whole motion, fitted into the sheet beside the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechsim.errors import Fault
+from mechsim.render.frames import Frames
+from mechsim.render.scene import Scene
+from mechsim.result.journal import OutputError
+from mechsim.result.layout import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A world point p is seen at pixel `scale * p + shift`, counted from the lower left corner."""
+
+    scale: float  # pixels per metre
+    shift: Array
+
+    def pixels(self, points: Array) -> Array:
+        seen: Array = self.scale * np.asarray(points, float) + self.shift
+        return seen
+
+
+def window_of(scene: Scene, frames: Frames, view: str | None, box: tuple[float, float, float, float]) -> Window:
+    """The window that shows the whole motion, or the `view` asked for, within box = (left, bottom, right, top)."""
+    low, high = _asked(view) if view else reach(scene, frames)
+    extent = np.maximum(high - low, 1e-3 * max(scene.size, 1e-300))
+    corner, opposite = np.array(box[:2]), np.array(box[2:])
+    scale = float(((opposite - corner) / extent).min())
+    return Window(scale, (corner + opposite) / 2 - scale * (low + high) / 2)
+
+
+def reach(scene: Scene, frames: Frames) -> tuple[Array, Array]:
+    """The corners of the smallest upright box around everything that is drawn, over all frames."""
+    skin = scene.fleshoutwid
+    ground = [point + skin * np.array(offset) for point in scene.ground.values() for offset in ((-3, -4.6), (3, 1.5))]
+    clouds = [np.array(ground)] if ground else []
+    clouds += [frames.points[name] + sign * 1.2 * skin for name in frames.points for sign in (-1, 1)]
+    for body in scene.parts:
+        origin, angle = frames.poses[body.name]
+        turned = np.exp(1j * angle)[:, None] * (body.path @ (1, 1j)) + (origin @ (1, 1j))[:, None]
+        flat = np.column_stack([turned.real.ravel(), turned.imag.ravel()])
+        clouds += [flat - 1.2 * skin, flat + 1.2 * skin]
+    clouds += [frames.points[p.point] + sign * p.radius for p in scene.particles for sign in (-1, 1)]
+    cloud = np.vstack(clouds)
+    return cloud.min(axis=0), cloud.max(axis=0)
+
+
+def _asked(view: str) -> tuple[Array, Array]:
+    try:
+        left, right, lower, upper = (float(number) for number in view.split(","))
+    except ValueError:
+        hint = "the flat picture takes the window X0,X1,Y0,Y1; a direction of view is for --renderer solid"
+        raise OutputError(Fault(f"--view {view} is not of the form X0,X1,Y0,Y1", hint=hint)) from None
+    if not (np.isfinite([left, right, lower, upper]).all() and left < right and lower < upper):
+        raise OutputError(Fault(f"--view {view} is an empty window", hint="X0 < X1 and Y0 < Y1"))
+    return np.array([left, lower]), np.array([right, upper])
