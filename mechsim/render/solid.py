@@ -1,0 +1,202 @@
+"""The solid picture: a scene lit and seen in space, drawn by VTK without a display (pyvista, the extra `solid`)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from ctypes.util import find_library
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.errors import Fault
+from mechsim.render.bodies import LIGHT, build_bodies, level_of, rgb, seen_points
+from mechsim.render.camera import SLOPE, Frame, Shot, View, shots, views_of
+from mechsim.render.frames import Frames, hermite
+from mechsim.render.options import Options, traced
+from mechsim.render.scene import Scene
+from mechsim.render.stage import Ink, Stage
+from mechsim.render.theme import THEMES, Theme
+from mechsim.render.window import Window
+from mechsim.result.journal import OutputError
+from mechsim.result.layout import Array
+
+USUAL_VIEW = (-12.0, 64.0)  # tilted enough to show the layers, y still upwards
+FINER = 2  # drawn so many times larger and averaged: smooth edges, cheaper in software than multisampling
+TRACE_WIDTH = 0.16  # half of it, in widths of a part's skin
+TRACE_SECONDS = 1.6  # of film, that a trace lasts
+TRACE_TURN, MOST_PIECES = 0.12, 16  # a trace has enough pieces between two frames to turn by less at each, radians
+
+
+def require_solid() -> None:
+    """Raise an error that says what to install, if solid pictures cannot be drawn here."""
+    if find_spec("pyvista") is None:
+        hint = 'pip install "mechsim[solid]"'
+        raise OutputError(Fault("solid pictures need pyvista, which is not installed", hint=hint))
+    # Where it finds no OpenGL at all, VTK ends the whole process: so this is asked before.
+    if sys.platform == "linux" and not any(map(find_library, ("EGL", "OSMesa", "GL"))):
+        hint = "install Mesa's, such as apt install libegl1; no screen or graphics card is needed"
+        raise OutputError(Fault("solid pictures need an OpenGL library, and none was found", hint=hint))
+
+
+def render_frames(
+    scene: Scene, frames: Frames, options: Options, start: int = 0, stop: int | None = None
+) -> Iterator[NDArray[np.uint8]]:
+    """Frames `start` to `stop` as (height, width, 4) arrays. Each is overwritten by the next."""
+    picture = SolidPicture(scene, frames, options)
+    for index in range(start, len(frames) if stop is None else stop):
+        yield picture.draw(index)
+    picture.close()
+
+
+class SolidPicture:
+    """Draws any frame of a film: bodies by VTK, then words and measures over them by the flat picture's pen."""
+
+    def __init__(self, scene: Scene, frames: Frames, options: Options, *, bare: bool = False):
+        from mechsim.render.overlay import Overlay
+        from mechsim.render.pen import Pen
+
+        require_solid()
+        self.scene, self.frames, self.options = scene, frames, options
+        self.theme: Theme = THEMES[options.theme]
+        self.pen = Pen(*options.size)
+        self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
+        frame = Frame.of(options.size, self.overlay.box)
+        self.shots = shots(_views(scene, options), seen_points(scene, frames), frame, len(frames))
+        self.window = _window(options, self.theme)
+        self.stage = Stage(self.window.GetRenderers().GetFirstRenderer())
+        build_bodies(self.stage, scene, frames, self.theme)
+        self._add_traces()
+        self.lettered: Shot | None = None  # the camera for which `letters` hold
+
+    def draw(self, index: int) -> NDArray[np.uint8]:
+        """The picture of one frame; the next call overwrites it."""
+        shot = self.shots[index]
+        self.stage.show(index)
+        _aim(self.stage.renderer, shot, self.scene.size)
+        self.window.Render()
+        if shot is not self.lettered:
+            self.letters, self.lettered = self._letters(shot), shot
+        pixels: NDArray[np.uint8] = self.pen.pixels
+        pixels[:] = _pixels(self.window, self.options.size)
+        pixels[..., 3] = 255
+        rows, columns, paint, cover = self.letters
+        pixels[rows, columns] = pixels[rows, columns] * (1 - cover) + paint
+        self.overlay.draw(index)
+        return pixels
+
+    def _letters(self, shot: Shot) -> tuple[Any, Any, Any, Any]:
+        """What the overlay shows besides time: pixels (rows, columns), their paint, and how much of them it covers."""
+        self.pen.renderer.clear()
+        scale = self.options.size[1] / (2 * SLOPE * shot.distance)  # of lengths across the picture, at the target
+        self.overlay.draw_background(Window(scale, np.zeros(2)))
+        rows, columns = np.nonzero(self.pen.pixels[..., 3])
+        paint = self.pen.pixels[rows, columns].astype(np.float32)
+        cover = paint[:, 3:] / 255
+        paint[:, :3] *= cover
+        return rows, columns, paint, cover
+
+    def close(self) -> None:
+        self.window.Finalize()
+
+    def _add_traces(self) -> None:
+        for name, colour in zip(traced(self.scene, self.options), self.theme.trace * 99, strict=False):
+            way, moments = finer_way(self.frames, name)
+            height = level_of(self.scene, name) - 0.5 * self.scene.zscale
+            band = np.column_stack([way, np.full(len(way), height)])
+            fading = _fading(colour, moments, TRACE_SECONDS * self.options.fps)
+            self.stage.add_ribbon(band, TRACE_WIDTH * self.scene.fleshoutwid, fading)
+
+
+def finer_way(frames: Frames, name: str) -> tuple[Array, Array]:
+    """The way of a point with points between the frames too, and at which frame (not a whole number) each is passed."""
+    count = len(frames)
+    turn = np.diff(np.unwrap(np.arctan2(*frames.velocities[name].T)))
+    pieces = int(np.clip(np.ceil(np.percentile(np.abs(turn), 90) / TRACE_TURN), 1, MOST_PIECES)) if count > 1 else 1
+    moments = np.linspace(0, count - 1, pieces * (count - 1) + 1)
+    times = np.interp(moments, np.arange(count), frames.t)
+    place, speed = frames.points[name], frames.velocities[name]
+    if count < 2 or not frames.t[-1] > frames.t[0]:
+        return place, moments
+    return np.column_stack([hermite(frames.t, place[:, i], speed[:, i], times)[0] for i in (0, 1)]), moments
+
+
+def _fading(colour: str, moments: Array, lasting: float) -> Callable[[int], Ink]:
+    """Ink for a way: full where the point is now, none before a while ago and in the future."""
+    ink = np.tile(np.array([*(round(255 * value) for value in rgb(colour)), 0], np.uint8), (len(moments), 1))
+
+    def at(frame: int) -> Ink:
+        age = frame - moments
+        ink[:, 3] = np.where(age >= 0, 230 * np.clip(1 - age / lasting, 0, 1) ** 1.4, 0)
+        return ink
+
+    return at
+
+
+def _views(scene: Scene, options: Options) -> tuple[View, ...]:
+    if options.view is not None:
+        return views_of(options.view)
+    return (scene.view or USUAL_VIEW,)
+
+
+def _window(options: Options, theme: Theme) -> Any:
+    """A window of VTK in memory, with lights and background."""
+    # Two processes draw at once on the machines this is for; llvmpipe's own threads would fight over the cores.
+    os.environ.setdefault("LP_NUM_THREADS", "0")
+    # Asked to choose, VTK tries a display first and complains that there is none.
+    if sys.platform == "linux" and find_library("EGL"):
+        os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
+    import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  registers what draws
+    from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+
+    renderer = vtkRenderer()
+    renderer.SetBackground(*rgb(theme.background))
+    renderer.SetUseOIT(False)  # nothing see-through lies over another such thing of another colour
+    renderer.RemoveAllLights()
+    renderer.SetAutomaticLightCreation(False)
+    for direction, strength in ((LIGHT, 0.85), (np.array([0.5, -0.9, 0.55]), 0.42)):
+        renderer.AddLight(_light(direction, strength))
+    window = vtkRenderWindow()
+    window.SetShowWindow(False)
+    window.SetOffScreenRendering(True)
+    window.SetMultiSamples(0)
+    window.SetSize(*(FINER * side for side in options.size))
+    window.AddRenderer(renderer)
+    return window
+
+
+def _light(direction: Any, strength: float) -> Any:
+    from vtkmodules.vtkRenderingCore import vtkLight
+
+    light = vtkLight()
+    light.SetLightTypeToSceneLight()
+    light.SetPositional(False)
+    light.SetPosition(*direction)
+    light.SetFocalPoint(0, 0, 0)
+    light.SetIntensity(strength)
+    return light
+
+
+def _aim(renderer: Any, shot: Shot, size: float) -> None:
+    camera = renderer.GetActiveCamera()
+    camera.SetViewAngle(float(np.degrees(2 * np.arctan(SLOPE))))
+    camera.SetPosition(*shot.position)
+    camera.SetFocalPoint(*shot.target)
+    camera.SetViewUp(*shot.axes[1])
+    renderer.ResetCameraClippingRange()
+
+
+def _pixels(window: Any, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """The window's picture, averaged down to `size`, first row on top."""
+    from PIL import Image
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+
+    width, height = (FINER * side for side in size)
+    data = vtkUnsignedCharArray()
+    window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, data, 0)
+    fine = Image.frombuffer("RGBX", (width, height), vtk_to_numpy(data), "raw", "RGBX", 0, 1)
+    return np.asarray(fine.reduce(FINER))[::-1]

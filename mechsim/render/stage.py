@@ -1,0 +1,140 @@
+"""A stage of VTK actors: meshes that are built once and moved by 4x4 matrices, as the seed does (001, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.render.mesh import Mesh, ribbon, soft_shape
+from mechsim.render.polygon import Faces
+from mechsim.result.layout import Array
+
+Placing = Callable[[int], Array]  # the 4x4 matrix of a body at a frame
+Ink = NDArray[np.uint8]  # colours with their opacity, (k, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colour (red, green, blue from 0 to 1) and how much a surface shines."""
+
+    colour: tuple[float, float, float]
+    shine: float = 0.3
+
+
+@dataclass(slots=True)
+class Stage:
+    """The bodies in a VTK renderer; `show(frame)` puts each where it is at that frame."""
+
+    renderer: Any
+    placings: list[tuple[Any, Placing]] = field(default_factory=list)
+    updates: list[Callable[[int], None]] = field(default_factory=list)
+
+    def show(self, frame: int) -> None:
+        for matrix, place in self.placings:
+            matrix.DeepCopy(place(frame).ravel())
+        for update in self.updates:
+            update(frame)
+
+    def add(self, mesh: Mesh, look: Look, place: Placing | None = None) -> None:
+        """A lit body, standing still or placed frame by frame."""
+        actor = _actor(_data(mesh.points, mesh.faces, normals=mesh.normals))
+        surface = actor.GetProperty()
+        surface.SetColor(*look.colour)
+        surface.SetAmbient(0.30)
+        surface.SetDiffuse(0.72)
+        surface.SetSpecular(look.shine)
+        surface.SetSpecularPower(18 + 40 * look.shine)
+        surface.BackfaceCullingOn()  # all meshes are closed: the far sides need not be painted
+        self._enter(actor, place)
+
+    def add_shadow(self, outline: Array, blur: float, ink: tuple[int, int, int, int], place: Placing | None) -> None:
+        """A flat shape with a soft edge, not lit, painted over what is behind it."""
+        points, faces, strength = soft_shape(outline, blur)
+        colours = np.tile(np.array(ink, np.uint8), (len(points), 1))
+        colours[:, 3] = np.round(ink[3] * strength)
+        self._enter(_actor(_data(np.column_stack([points, np.zeros(len(points))]), faces, ink=colours)), place)
+
+    def add_ribbon(self, path: Array, half_width: float, ink: Callable[[int], Ink]) -> None:
+        """A flat band along `path` (k, 3) whose colours, one for each point of the path, change with the frame."""
+        points, faces = ribbon(path, half_width)
+        colours = np.zeros((len(points), 4), np.uint8)
+        data = _data(points, faces, ink=colours)
+        scalars = data.GetPointData().GetScalars()
+
+        def update(frame: int) -> None:
+            colours.reshape(-1, 2, 4)[:] = ink(frame)[:, None]  # VTK shares this memory
+            scalars.Modified()
+
+        self.updates.append(update)
+        self._enter(_actor(data), None)
+
+    def _enter(self, actor: Any, place: Placing | None) -> None:
+        from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+        if place is not None:
+            matrix = vtkMatrix4x4()
+            actor.SetUserMatrix(matrix)
+            self.placings.append((matrix, place))
+        self.renderer.AddActor(actor)
+
+
+def posed(origin: Array, angle: Array | None = None, height: float = 0.0) -> Placing:
+    """Placement by a pose in the plane, (k, 2) and (k,), at a height."""
+
+    def place(frame: int) -> Array:
+        matrix = np.eye(4)
+        if angle is not None:
+            cosine, sine = np.cos(angle[frame]), np.sin(angle[frame])
+            matrix[:2, :2] = ((cosine, -sine), (sine, cosine))
+        matrix[:3, 3] = (*origin[frame], height)
+        return matrix
+
+    return place
+
+
+def stretched(start: Array, end: Array, length: float, height: float) -> Placing:
+    """Placement of what has `length` along the x axis: turned, and scaled along its length (seed, section 5)."""
+
+    def place(frame: int) -> Array:
+        along = end[frame] - start[frame]
+        now = float(np.linalg.norm(along)) or 1.0
+        matrix = np.eye(4)
+        matrix[:2, 0] = along / length
+        matrix[:2, 1] = (-along[1] / now, along[0] / now)
+        matrix[:3, 3] = (*start[frame], height)
+        return matrix
+
+    return place
+
+
+def _data(points: Array, faces: Faces, normals: Array | None = None, ink: Ink | None = None) -> Any:
+    import pyvista
+
+    data = pyvista.PolyData.from_regular_faces(points.astype(np.float32), faces)
+    if normals is not None:
+        data.point_data.active_normals = normals.astype(np.float32)
+    if ink is not None:
+        from vtkmodules.util.numpy_support import numpy_to_vtk
+
+        data.GetPointData().SetScalars(numpy_to_vtk(ink))
+    return data
+
+
+def _actor(data: Any) -> Any:
+    from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
+
+    mapper = vtkPolyDataMapper()
+    mapper.SetInputData(data)
+    actor = vtkActor()
+    actor.SetMapper(mapper)
+    if data.GetPointData().GetScalars() is None:
+        mapper.ScalarVisibilityOff()
+    else:
+        mapper.SetColorModeToDirectScalars()
+        actor.GetProperty().LightingOff()
+        actor.ForceTranslucentOn()
+    return actor
