@@ -21,7 +21,7 @@ import numpy as np
 
 from mechsim.errors import Fault
 from mechsim.render import encode
-from mechsim.render.frames import Frames, sample, span
+from mechsim.render.frames import Frames, sample, span, with_exact_energies, with_trails
 from mechsim.render.options import Options, default_speed, frame_times, traced
 from mechsim.render.scene import Scene, scene_of
 from mechsim.result.journal import OutputError, explained
@@ -83,7 +83,10 @@ def prepare(trajectory: Any, options: Options, *, still: bool = False) -> Film:
         times = frame_times(start, stop, speed, options.fps)
     size = (options.size[0] // 2 * 2, options.size[1] // 2 * 2)  # the usual colour coding takes pixels in pairs
     chosen = replace(options, speed=speed, size=size, trace=traced(scene, options))
-    return Film(scene, sample(trajectory, times, scene), chosen)
+    frames = sample(trajectory, times, scene)
+    if not still:
+        frames = with_trails(frames, trajectory, scene, chosen.trace or ())
+    return Film(scene, with_exact_energies(frames, scene) if "energy" in chosen.show else frames, chosen)
 
 
 def _range(trajectory: Any, options: Options) -> tuple[float, float]:

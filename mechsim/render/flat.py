@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mechsim.render import symbols
 from mechsim.render.forces import Arrow, arrows_of
-from mechsim.render.frames import Frames, hermite
+from mechsim.render.frames import Frames
 from mechsim.render.options import Options, traced
 from mechsim.render.outline import inset
 from mechsim.render.overlay import Overlay
@@ -23,8 +23,8 @@ from mechsim.render.window import Window, window_of
 from mechsim.result.layout import Array
 
 TRACE_SECONDS = 1.6  # of film, that a trace lasts
-TRACE_SHADES = 14
-TRACE_FINENESS = 4  # points of a trace per frame
+TRACE_SHADES = 18
+TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
 LONGEST_ARROW = 0.16  # of the picture's height
 
 
@@ -38,6 +38,15 @@ class Look:
     face: tuple[float, float, float]
     edge: tuple[float, float, float]
     light: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The way of a traced point, and how long it is up to each of its corners."""
+
+    line: Array
+    lengths: Array
+    colour: str
 
 
 def render_frames(
@@ -68,8 +77,8 @@ class FlatPicture:
     def draw(self, index: int) -> NDArray[np.uint8]:
         """The picture of one frame; the next call overwrites it."""
         self.pen.restore()
-        for way, colour in self.ways:
-            self._trace(way, colour, index)
+        for way in self.ways:
+            self._trace(way, index)
         for step in self.steps:
             step(index)
         for arrow in self.arrows:
@@ -170,27 +179,28 @@ class FlatPicture:
         self.pen.outline(DISC, place(radius, 0, x, y), face, self.theme.edge, 1.5 * self.unit)
         self.pen.fill(DISC, place(0.3 * radius, 0, x - 0.32 * radius, y + 0.32 * radius), "#ffffff", 0.55)
 
-    def _ways(self) -> list[tuple[Array, str]]:
-        """The ways of traced points in pixels, finer than the frames, so that a fast point draws a curve."""
-        t = self.frames.t
-        fine = np.interp(np.arange(TRACE_FINENESS * (len(t) - 1) + 1) / TRACE_FINENESS, np.arange(len(t)), t)
+    def _ways(self) -> list[Way]:
+        """The ways of traced points, in pixels."""
         ways = []
-        for number, name in enumerate(traced(self.scene, self.options)):
-            place_of, rate = self.frames.points[name], self.frames.velocities[name]
-            way = np.column_stack([hermite(t, place_of[:, axis], rate[:, axis], fine)[0] for axis in (0, 1)])
-            ways.append((self.window.pixels(way), self.theme.trace[number % len(self.theme.trace)]))
+        for number, name in enumerate(name for name in traced(self.scene, self.options) if name in self.frames.trails):
+            line = self.window.pixels(self.frames.trails[name])
+            lengths = np.append(0.0, np.cumsum(np.hypot(*np.diff(line, axis=0).T)))
+            ways.append(Way(line, lengths, self.theme.trace[number % len(self.theme.trace)]))
         return ways
 
-    def _trace(self, way: Array, colour: str, index: int) -> None:
-        """The way a point has come, fainter the longer ago."""
-        last = TRACE_FINENESS * index
-        first = max(0, last - round(TRACE_FINENESS * TRACE_SECONDS * self.options.fps))
-        if last == first:
+    def _trace(self, way: Way, index: int) -> None:
+        """Where a point has been, fainter the longer ago; a fast point leaves no tangle."""
+        last = self.frames.fineness * index
+        recent = last - round(self.frames.fineness * TRACE_SECONDS * self.options.fps)
+        near = int(np.searchsorted(way.lengths, way.lengths[last] - TRACE_LENGTH * self.options.size[1]))
+        first = max(0, recent, near)
+        if last <= first:
             return
         cuts = np.linspace(first, last, min(TRACE_SHADES, last - first) + 1).round().astype(int)
         for shade, (begin, end) in enumerate(pairwise(cuts), start=1):
             strength = 0.85 * (shade / (len(cuts) - 1)) ** 1.4
-            self.pen.line(Path(way[begin : end + 1]), place(1, 0, 0, 0), colour, 2.4 * self.unit, strength, cap="butt")
+            line = Path(way.line[begin : end + 1])
+            self.pen.line(line, place(1, 0, 0, 0), way.colour, 2.4 * self.unit, strength, cap="butt")
 
     def _arrows(self) -> list[Arrow]:
         return arrows_of(self.scene, self.frames) if "forces" in self.options.show else []

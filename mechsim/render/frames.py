@@ -3,8 +3,8 @@ interpolation (seed 001 section 5), then each part placed rigidly. Never straigh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from mechsim.render.scene import Scene, scene_of
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
+
+POINTS_PER_ROW = 3  # of a trail: steps of a Taylor series are long
+FINENESS = (4, 40)  # points of a trail per frame, at least and at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,10 @@ class Frames:
     energies: Mapping[str, Array]  # "T", "V", where the results have them
     coordinates: Array  # (k, n), the mechanism's q
     rates: Array  # (k, n)
+    trails: Mapping[str, Array] = field(
+        default_factory=dict
+    )  # finer than the frames, for traces: every k-th is a frame
+    fineness: int = 1  # k
     notes: tuple[str, ...] = ()  # what a person should be told: rows left out, derivatives guessed
 
     def __len__(self) -> int:
@@ -51,7 +58,30 @@ def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
     velocities = {name: _point(slots, v, scene.mechanism, 0.0) for name, slots in scene.mechanism.points.items()}
     poses = {part.name: pose(part.local, np.stack([points[p] for p in part.points], 1)) for part in scene.parts}
     energies = {key: hermite(columns["t"], columns[key], None, times)[0] for key in "TV" if key in columns}
-    return Frames(times, points, velocities, poses, energies, q, v, (*trajectory.notes, *notes, *more))
+    notes = [*trajectory.notes, *notes, *more]
+    return Frames(times, points, velocities, poses, energies, q, v, notes=tuple(notes))
+
+
+def with_trails(frames: Frames, trajectory: Any, scene: Scene, names: Sequence[str]) -> Frames:
+    """The same frames, and the ways of some points between them as finely as the integrator went."""
+    if not names or len(frames) < 2:
+        return frames
+    table = _table_of(trajectory)
+    first, last = span(table)
+    rows = len(table) * (frames.t[1] - frames.t[0]) / (last - first)  # of the results, in a frame
+    fineness = int(np.clip(np.ceil(POINTS_PER_ROW * rows), *FINENESS))
+    count = len(frames)
+    between = np.interp(np.arange(fineness * (count - 1) + 1) / fineness, np.arange(count), frames.t)
+    fine = sample(table, between, scene)
+    return replace(frames, trails={name: fine.points[name] for name in names}, fineness=fineness)
+
+
+def with_exact_energies(frames: Frames, scene: Scene) -> Frames:
+    """The same frames, with energies from the mechanism's own Lagrangian instead of the table's, interpolated."""
+    from mechsim.kernel.system import System
+
+    kinetic, potential = System(scene.mechanism).energies(frames.t, frames.coordinates, frames.rates)
+    return replace(frames, energies={"T": np.asarray(kinetic), "V": np.asarray(potential)})
 
 
 def placed(shape: Array, where: tuple[Array, Array], frame: int) -> Array:

@@ -22,7 +22,7 @@ from mechsim.spec.names import POINT
 
 # How far the skin of a part stands off its skeleton when the file does not say: a share of the mechanism, but slim
 # beside the part that is shortest.
-FLESH = 0.028
+FLESH = 0.036
 FLESH_OF_SHORTEST = 0.16
 
 

@@ -15,7 +15,7 @@ def coil(length: float, radius: float, turns: int, lead: float) -> Array:
     body = max(length - 2 * lead, 0.1 * length)
     lead = (length - body) / 2
     # Wire that runs backwards where it faces us makes loops; they open as the spring is drawn out.
-    slant = min(0.45 * radius, 0.45 * body / turns)
+    slant = 0.5 * radius
     taper = np.minimum(1.0, np.minimum(phase, phase[-1] - phase) / np.pi)
     y = radius * np.sin(phase) * taper
     x = lead + body * phase / phase[-1] + slant * np.cos(phase) * taper
@@ -24,19 +24,19 @@ def coil(length: float, radius: float, turns: int, lead: float) -> Array:
 
 def coil_turns(length: float, radius: float) -> int:
     """How many turns look right at the length at rest."""
-    return int(np.clip(round(length / (1.5 * radius)), 5, 16))
+    return int(np.clip(round(length / (2.3 * radius)), 5, 14))
 
 
 def ground(size: float) -> tuple[Array, list[Array]]:
     """A bracket under a fixed point at the origin, and the hatching beneath it."""
-    half, depth = 1.15 * size, 1.75 * size
+    half, depth = 1.3 * size, 2.1 * size
     arc = np.linspace(np.pi, 0, 25)
-    top = 0.85 * size * np.column_stack([np.cos(arc), np.sin(arc)])
+    top = 1.0 * size * np.column_stack([np.cos(arc), np.sin(arc)])
     bracket = np.vstack([[-half, -depth], top, [half, -depth]])
-    base = np.array([[-1.75 * size, -depth], [1.75 * size, -depth]])
+    base = np.array([[-2.1 * size, -depth], [2.1 * size, -depth]])
     ticks = [
         np.array([[x, -depth], [x - 0.55 * size, -depth - 0.62 * size]])
-        for x in np.linspace(-1.3 * size, 1.7 * size, 6)
+        for x in np.linspace(-1.6 * size, 2.0 * size, 7)
     ]
     return bracket, [base, *ticks]
 
