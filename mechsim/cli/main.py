@@ -20,6 +20,7 @@ EXIT_CODES = "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled,
 # Every command and the module that holds it; `--help` lists them without importing any.
 COMMANDS = {
     "run": "Simulate a mechanism and write its motion.",
+    "open": "Simulate a mechanism and look at it in the browser.",
     "check": "Degrees of freedom, index and structure, without simulating.",
     "assemble": "Find a consistent start and show it.",
     "animate": "Draw the motion: film, picture or interactive page.",

@@ -1,4 +1,4 @@
-"""The interactive page of a motion: its data (film), its text (document), and the web files it is made of."""
+"""The interactive page of a motion: its data, its text (document), and the web files it is made of."""
 
 from mechsim.render.page.document import write
 

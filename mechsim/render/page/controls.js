@@ -14,11 +14,10 @@ function setPressed(button, pressed) {
   button.setAttribute("aria-pressed", String(pressed));
 }
 
-// How motion time relates to the viewer's: "1/333 of real time", "real time", "4 × real time".
+// Speed as a multiple of real time: "1/333 ×", "1 ×", "10 ×".
 function pace(speed) {
-  if (Math.abs(speed - 1) < 1e-9) return "real time";
   const number = (value) => Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
-  return speed < 1 ? `1/${number(1 / speed)} real time` : `${number(speed)} × real time`;
+  return speed < 0.999 ? `1/${number(1 / speed)}\u00a0×` : `${number(speed)}\u00a0×`;
 }
 
 function fillSpeeds(clock) {
@@ -29,7 +28,7 @@ function fillSpeeds(clock) {
   }
   select.addEventListener("change", () => {
     clock.speed = Number(select.value);
-    announce(`Speed: ${pace(clock.speed)}`);
+    announce(`Speed ${pace(clock.speed)} real time`);
   });
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechsim._version import __version__
-from mechsim.render.page.film import film_of
+from mechsim.render.page.data import film_of
 from mechsim.render.theme import THEMES, Theme
 
 if TYPE_CHECKING:
@@ -19,21 +19,16 @@ if TYPE_CHECKING:
     from mechsim.render.scene import Scene
     from mechsim.result.trajectory import Trajectory
 
-SCRIPTS = ("numbers.js", "film.js", "clock.js", "flat.js", "plot.js", "controls.js", "main.js")
+SCRIPTS = ("numbers.js", "film.js", "clock.js", "symbols.js", "flat.js", "plot.js", "controls.js", "main.js")
 GENERATOR = "mechsim"
 
 
-def write(scene: Scene, frames: Frames, trajectory: Trajectory, path: str | Path, options: Options) -> Path:
-    """Write the page of a motion to `path`. A file that is there stays until the new one is complete."""
-    path = Path(path)
-    text = page_text(film_of(scene, frames, trajectory, options), scene, frames.notes)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
+def write(scene: Scene, frames: Frames, trajectory: Any, path: str | Path, options: Options) -> Path:
+    """Write the page of a Trajectory (or a Motion) to `path`."""
+    table: Trajectory = getattr(trajectory, "trajectory", trajectory)
+    text = page_text(film_of(scene, frames, table, options), scene, frames.notes)
+    Path(path).write_text(text, encoding="utf-8")
+    return Path(path)
 
 
 def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -> str:
@@ -46,7 +41,7 @@ def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -
             "title": escape(scene.title or "Mechanism"),
             "description": escape(_description(scene)),
             "parameters": "".join(
-                f"<div><dt>{escape(name)}</dt><dd>{value:.6g}</dd></div>" for name, value in scene.parameters_to_show
+                f"<div><dt>{escape(name)}</dt><dd>{_number(value)}</dd></div>" for name, value in scene.parameters_to_show
             ),
             "notes": escape("; ".join(notes)),
             "style": style,
@@ -54,6 +49,10 @@ def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -
             "script": "\n".join(_asset(name) for name in SCRIPTS),
         },
     )
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _asset(name: str) -> str:
@@ -72,8 +71,16 @@ def _json(film: dict[str, Any]) -> str:
 
 def _variables(theme: Theme) -> str:
     """A theme's colours for the style sheet."""
-    colours = {"paper": theme.background, "ink": theme.text, "pin": theme.pin, "spring": theme.edge}
-    colours |= {f"part-{index}": colour for index, colour in enumerate(theme.parts)}
+    colours = {
+        "paper": theme.background,
+        "ink": theme.text,
+        "pin": theme.pin,
+        "edge": theme.edge,
+        "shadow": theme.shadow,
+        "shadow-strength": str(theme.shadow_strength),
+        "parts": " ".join(theme.parts),
+        "traces": " ".join(theme.trace),
+    }
     return "  " + " ".join(f"--{name}: {colour};" for name, colour in colours.items())
 
 

@@ -43,7 +43,8 @@ function picture(now) {
 
 function fitWindow() {
   const stage = element("view").parentElement;
-  view.resize(stage.clientWidth, stage.clientHeight, devicePixelRatio || 1);
+  const room = { top: stage.querySelector(".toggles").offsetHeight + 28, bottom: stage.querySelector(".zoom").offsetHeight + 12 };
+  view.resize(stage.clientWidth, stage.clientHeight, devicePixelRatio || 1, room);
   plots.forEach((plot) => plot.resize(devicePixelRatio || 1));
   redraw();
 }
@@ -81,11 +82,19 @@ function listPoints() {
 
 // --- plots
 
-function addPlot(columns) {
+// `chosen`: the user has asked for the plot, and will want to say of what.
+function addPlot(columns, chosen = false) {
   const plot = new Plot(film, columns, (time) => clock.seek(time));
   plots.push(plot);
   element("plots").append(plot.figure);
   const [curve, across] = plot.figure.querySelectorAll("select");
+  const edit = plot.figure.querySelector(".edit");
+  edit.addEventListener("click", () => {
+    const open = plot.figure.classList.toggle("editing");
+    edit.setAttribute("aria-expanded", String(open));
+    plot.figure.querySelector(".editor").hidden = !open;
+    fitWindow();
+  });
   curve.add(new Option("+ curve", ""));
   across.add(new Option("t", "t", true, true));
   for (const column of film.data.columns.filter((each) => each.label !== "t")) {
@@ -104,7 +113,9 @@ function addPlot(columns) {
   plot.figure.querySelector(".plot-remove").addEventListener("click", () => removePlot(plot));
   refresh(plot);
   fitWindow();
-  return plot;
+  if (!chosen) return;
+  edit.click();
+  curve.focus();
 }
 
 function removePlot(plot) {
@@ -120,7 +131,7 @@ function refresh(plot) {
   plot.legend.replaceChildren(...plot.columns.map((name, index) => {
     const entry = document.createElement("li");
     entry.style.setProperty("--swatch", `var(--curve-${index % 6})`);
-    const remove = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
+    const remove = Object.assign(document.createElement("button"), { type: "button", className: "curve-remove", textContent: "×" });
     remove.setAttribute("aria-label", `Remove the curve ${name}`);
     remove.addEventListener("click", () => {
       plot.columns.splice(plot.columns.indexOf(name), 1);
@@ -144,8 +155,10 @@ function connect() {
     setPressed(button, Boolean(settings[button.dataset.toggle]));
     button.addEventListener("click", () => toggle(button.dataset.toggle));
   }
-  const withReactions = document.querySelectorAll('[data-toggle="reactions"], .if-reactions');
-  withReactions.forEach((each) => (each.hidden = !film.data.reactions));
+  for (const name of ["forces", "reactions"]) {
+    const about = document.querySelectorAll(`[data-toggle="${name}"], [data-if="${name}"]`);
+    about.forEach((each) => (each.hidden = !film.data[name]));
+  }
   const zoom = (factor) => { view.zoom(factor); redraw(); };
   const fit = () => { view.fit(); redraw(); };
   const pan = (dx, dy) => () => { view.pan(dx, dy); redraw(); };
@@ -166,7 +179,7 @@ function connect() {
   const clicks = {
     "play": playPause, "step-back": () => step(-1), "step-forward": () => step(1), "loop": repeat, "help-open": help,
     "zoom-in": () => zoom(1.4), "zoom-out": () => zoom(1 / 1.4), "zoom-fit": fit,
-    "plot-add": () => addPlot([film.data.columns.find((column) => column.label !== "t").label]),
+    "plot-add": () => addPlot([film.data.columns.find((column) => column.label !== "t").label], true),
   };
   for (const [id, action] of Object.entries(clicks)) element(id).addEventListener("click", action);
   setPressed(element("loop"), clock.loop);
@@ -194,7 +207,7 @@ function connect() {
     "[": () => changeSpeed(-1), "]": () => changeSpeed(1),
     "+": () => zoom(1.4), "=": () => zoom(1.4), "-": () => zoom(1 / 1.4), "0": fit,
     "n": () => toggle("names"), "t": () => toggle("traces"), "v": () => toggle("velocities"),
-    "r": () => toggle("reactions"), "c": () => toggle("centroids"),
+    "f": () => toggle("forces"), "r": () => toggle("reactions"), "c": () => toggle("centroids"),
     "Alt+ArrowLeft": pan(40, 0), "Alt+ArrowRight": pan(-40, 0), "Alt+ArrowUp": pan(0, 40), "Alt+ArrowDown": pan(0, -40),
   });
 }
@@ -209,7 +222,7 @@ function begin() {
 fillSpeeds(clock);
 listPoints();
 connect();
-film.data.plots.forEach(addPlot);
+film.data.plots.forEach((columns) => addPlot(columns));
 new ResizeObserver(fitWindow).observe(element("view").parentElement);
 new ResizeObserver(fitWindow).observe(element("plots"));
 begin();

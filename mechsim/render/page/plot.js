@@ -5,10 +5,10 @@
 const PLOT_ROOM = { left: 50, right: 12, top: 22, bottom: 22 };
 
 class Plot {
-  // `view` has the elements of the plot: curves, cursor (canvases). `seek` is called with a time the user points at.
+  // `columns` are names; `seek` is called with a time the user points at.
   constructor(film, columns, seek) {
     this.film = film;
-    this.columns = columns; // names
+    this.columns = columns;
     this.across = "t";
     this.figure = document.getElementById("plot-template").content.firstElementChild.cloneNode(true);
     this.curves = this.figure.querySelector(".curves");
@@ -92,11 +92,10 @@ class Plot {
     for (const mark of this.x.marks(Math.max(2, Math.round(this.width / 80)))) {
       const [x] = this.place(mark.value, this.y.low);
       line(pen, x, top, x, this.height - bottom);
-      if (x < this.width - right - 30) pen.fillText(mark.text, x, this.height - bottom + 5);
+      if (x < this.width - right - 12 - 7 * this.across.length - 14) pen.fillText(mark.text, x, this.height - bottom + 5);
     }
     pen.textAlign = "right";
-    pen.fillText(this.across === "t" ? `t / ${this.x.unit}` : `${this.across}${this.x.unit ? ` / ${this.x.unit}` : ""}`,
-      this.width - right + 4, this.height - bottom + 5);
+    pen.fillText(this.across + (this.x.unit ? ` / ${this.x.unit}` : ""), this.width - right + 4, this.height - bottom + 5);
     pen.textAlign = "left";
     pen.fillText(this.y.unit, left - 2, 5);
   }
@@ -159,11 +158,4 @@ function axis(series, units, room) {
     return found.map((mark) => ({ value: mark / factor, text: markText(mark, step) }));
   };
   return { low, high, unit, marks: texts };
-}
-
-function line(pen, x0, y0, x1, y1) {
-  pen.beginPath();
-  pen.moveTo(x0, y0);
-  pen.lineTo(x1, y1);
-  pen.stroke();
 }

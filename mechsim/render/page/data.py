@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.render.frames import Frames, hermite, sample, span
+from mechsim.render.forces import Arrow, arrows_of
+from mechsim.render.frames import Frames, hermite, sample, span, with_exact_energies
 from mechsim.render.options import Options, default_speed, traced
-from mechsim.render.scene import Scene
+from mechsim.render.outline import inset
+from mechsim.render.scene import Scene, SceneBody, SceneSpring
+from mechsim.render.symbols import coil_turns
+from mechsim.render.window import reach, window_of
 from mechsim.result.layout import UNITS, Array
 from mechsim.result.trajectory import Trajectory
 
 FEWEST_SAMPLES = 241
 MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
-TAIL = 2.5  # seconds of film that a trace is seen
-OUTLINES_BOUNDED = 80  # moments at which whole outlines, not only points, are looked at for the bounds
+TAIL = 2.0  # seconds of film that a trace is seen
 
 
 class Channels:
@@ -43,11 +46,11 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
     """Everything the page shows. The motion starts with the first of `frames` and ends with the results."""
     start = float(frames.t[0])
     end = min(span(trajectory)[1], np.inf if options.stop is None else options.stop)
-    dense = smooth_samples(trajectory, scene, start, max(start, end))
+    dense = with_exact_energies(smooth_samples(trajectory, scene, start, max(start, end)), scene)
     speed = options.speed or default_speed(end - start)
     channels = Channels(dense.t)
     columns = _columns(scene, dense, trajectory, channels)
-    trace = traced(scene, options)
+    trace = traced(scene, options) or _widest(scene, dense)
     return {
         "title": scene.title,
         "dimension": scene.dimension,
@@ -58,24 +61,22 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
         "loop": options.loop is not False,
         "play": True,
         "theme": "dark" if options.theme == "dark" else "auto",
-        "show": {"names": True, "traces": True, "velocities": False, "centroids": False, "reactions": False},
+        "show": {"names": True, "traces": True, "forces": "forces" in options.show},
         "traced": list(trace),
         "tail": TAIL * speed,
-        "bounds": bounds(scene, dense),
+        "bounds": bounds(scene, dense, options.view),
         "width": scene.fleshoutwid,
         "peakSpeed": max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0),
         "points": _points(scene, columns),
-        "bodies": [_body(part) for part in scene.parts],
+        "bodies": [_body(part, scene.fleshoutwid) for part in scene.parts],
         "springs": [_spring(spring, scene) for spring in scene.springs],
-        "particles": [
-            {"point": each.point, "radius": each.radius, "colour": len(scene.parts) + index}
-            for index, each in enumerate(scene.particles)
-        ],
+        "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
         "pivots": list(scene.pivots),
         "ground": list(scene.ground),
-        "guides": [list(points) for points in scene.guides],
+        "guides": _guides(scene, dense),
         "weights": _weights(scene),
-        "reactions": None,  # {"peak": N, "forces": [{"point", "channels"}]} once results carry them
+        "forces": _arrows(arrows_of(scene, dense), channels),
+        "reactions": None,  # of the same form as forces
         "columns": columns,
         "plots": _plots(scene, columns, trace),
         "numbers": channels.text(),
@@ -106,22 +107,26 @@ def interpolation_gap(frames: Frames) -> float:
     return float(max(gaps, default=0.0)) / 16
 
 
-def bounds(scene: Scene, frames: Frames) -> list[float]:
-    """Left, bottom, right, top of all that is ever drawn, traces and feet of fixed points included."""
-    skin = scene.fleshoutwid
-    clouds = [place + offset for place in frames.points.values() for offset in (skin, -skin)]
-    moments = np.unique(np.linspace(0, len(frames) - 1, OUTLINES_BOUNDED).astype(int))
-    for part in scene.parts:
-        origin, angle = frames.poses[part.name]
-        turned = np.exp(1j * angle[moments])[:, None] * (part.outline @ (1, 1j))
-        cloud = turned + (origin[moments] @ (1, 1j))[:, None]
-        clouds.append(np.stack([cloud.real.ravel(), cloud.imag.ravel()], axis=1))
-    clouds += [place + [[-2.6 * skin, -3.2 * skin], [2.6 * skin, skin]] for place in scene.ground.values()]
-    everything = np.concatenate(clouds)
-    low, high = everything.min(axis=0), everything.max(axis=0)
-    room = np.maximum(high - low, 0.05 * max(float((high - low).max()), skin))
-    middle = (low + high) / 2
-    return [float(x) for x in (*(middle - room / 2), *(middle + room / 2))]
+def bounds(scene: Scene, frames: Frames, view: str | None) -> list[float]:
+    """Left, bottom, right, top of what is seen at first: all that is ever drawn, or the window asked for."""
+    if view:
+        window = window_of(scene, frames, view, (0.0, 0.0, 1.0, 1.0))
+        low, high = -window.shift / window.scale, (1.0 - window.shift) / window.scale
+    else:
+        low, high = reach(scene, frames)
+    least = 0.05 * max(float((high - low).max()), scene.fleshoutwid)
+    middle, half = (low + high) / 2, np.maximum(high - low, least) / 2
+    return [float(x) for x in (*(middle - half), *(middle + half))]
+
+
+def _widest(scene: Scene, frames: Frames) -> tuple[str, ...]:
+    """The point that travels farthest: where no end is free, its trace tells most."""
+    ways = {
+        name: float(np.hypot(*np.diff(frames.points[name], axis=0).T).sum())
+        for name in scene.mechanism.points
+        if name not in scene.ground
+    }
+    return (max(ways, key=lambda name: ways[name]),) if ways else ()
 
 
 def _extent(frames: Frames) -> float:
@@ -153,10 +158,9 @@ def _columns(scene: Scene, frames: Frames, trajectory: Trajectory, channels: Cha
 
 def _points(scene: Scene, columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     channel = {column["label"]: column["channel"] for column in columns if not column["rate"]}
-    owner = {point: part.colour for part in reversed(scene.parts) for point in part.points}
     points = []
-    for index, name in enumerate(scene.mechanism.points):
-        point: dict[str, Any] = {"name": name, "colour": owner.get(name, len(scene.parts) + index)}
+    for name in scene.mechanism.points:
+        point: dict[str, Any] = {"name": name}
         if name in scene.ground:
             point["place"] = scene.ground[name].tolist()
         else:
@@ -165,20 +169,51 @@ def _points(scene: Scene, columns: list[dict[str, Any]]) -> list[dict[str, Any]]
     return points
 
 
-def _body(part: Any) -> dict[str, Any]:
+def _body(part: SceneBody, skin: float) -> dict[str, Any]:
     return {
         "name": part.name,
         "points": list(part.points),
         "local": part.local.tolist(),
-        "outline": [[float(f"{x:.5g}") for x in corner] for corner in part.outline],
+        "outline": _short(part.outline),
+        "rim": _short(inset(part.outline, 0.3 * skin)),
         "layer": part.layer,
         "colour": part.colour,
     }
 
 
-def _spring(spring: Any, scene: Scene) -> dict[str, Any]:
-    turns = int(np.clip(round(spring.length / (1.7 * scene.fleshoutwid)), 6, 16))
+def _short(corners: Array) -> list[list[float]]:
+    """Five digits are a hundredth of a pixel."""
+    return [[float(f"{x:.5g}") for x in corner] for corner in corners]
+
+
+def _spring(spring: SceneSpring, scene: Scene) -> dict[str, Any]:
+    turns = coil_turns(spring.length, 1.35 * scene.fleshoutwid)
     return {"name": spring.name, "points": list(spring.points), "turns": turns}
+
+
+def _guides(scene: Scene, frames: Frames) -> list[list[list[float]]]:
+    """Rails: where two points of a line are fixed, the two ends that the others reach."""
+    rails = []
+    for names in scene.guides:
+        fixed = [scene.ground[name] for name in names if name in scene.ground]
+        if len(fixed) > 1:
+            direction = (fixed[1] - fixed[0]) / np.linalg.norm(fixed[1] - fixed[0])
+            along = np.concatenate([(frames.points[name] - fixed[0]) @ direction for name in names])
+            rails.append([(fixed[0] + end * direction).tolist() for end in (along.min(), along.max())])
+    return rails
+
+
+def _arrows(arrows: list[Arrow], channels: Channels) -> dict[str, Any] | None:
+    """Forces (two channels each) and torques (one) with the strength drawn longest; None where there are none."""
+    if not arrows:
+        return None
+    peak = max((arrow.largest for arrow in arrows if arrow.vectors.ndim == 2), default=0.0)
+    series = [arrow.vectors.reshape(len(channels.t), -1).T for arrow in arrows]
+    packed = [
+        {"point": arrow.point, "label": arrow.label, "colour": arrow.colour, "channels": [channels.add(x) for x in each]}
+        for arrow, each in zip(arrows, series, strict=True)
+    ]
+    return {"peak": peak, "arrows": packed}
 
 
 def _weights(scene: Scene) -> list[dict[str, Any]]:

@@ -1,0 +1,117 @@
+// Shapes that stand for things, on a canvas in pixels: coils, ground, joints, centres of mass, arrows.
+
+function mix(colour, other, share) {
+  const parts = (hex) => [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
+  const [from, to] = [parts(colour), parts(other)];
+  return `rgb(${from.map((value, index) => Math.round(value + share * (to[index] - value))).join(" ")})`;
+}
+
+function polygonPath(corners) {
+  const path = new Path2D();
+  corners.forEach(([x, y], index) => (index ? path.lineTo(x, y) : path.moveTo(x, y)));
+  path.closePath();
+  return path;
+}
+
+function line(pen, x0, y0, x1, y1) {
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.lineTo(x1, y1);
+  pen.stroke();
+}
+
+function disc(pen, x, y, radius, fill, edge = null) {
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, 2 * Math.PI);
+  pen.fillStyle = fill;
+  pen.fill();
+  if (!edge) return;
+  pen.lineWidth = 1.4;
+  pen.strokeStyle = edge;
+  pen.stroke();
+}
+
+// A spring from a to b seen a little from the side: wire that runs backwards where it faces us makes loops.
+function coilPath([ax, ay], [bx, by], turns, radius) {
+  const length = Math.hypot(bx - ax, by - ay) || 1e-9;
+  const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+  const lead = Math.min(1.2 * radius, 0.12 * length);
+  const body = length - 2 * lead;
+  const slant = Math.min(0.45 * radius, (0.45 * body) / turns);
+  const path = new Path2D();
+  path.moveTo(ax, ay);
+  const steps = 18 * turns;
+  for (let step = 0; step <= steps; step++) {
+    const phase = (2 * Math.PI * turns * step) / steps;
+    const taper = Math.min(1, (turns - Math.abs((2 * turns * step) / steps - turns)));
+    const along = lead + (body * step) / steps + slant * Math.cos(phase) * taper;
+    const across = radius * Math.sin(phase) * taper;
+    path.lineTo(ax + along * ux - across * uy, ay + along * uy + across * ux);
+  }
+  path.lineTo(bx, by);
+  return path;
+}
+
+// A bracket under a fixed point, standing on hatched ground.
+function drawBracket(pen, x, y, size, face, edge) {
+  const [half, depth] = [1.15 * size, 1.75 * size];
+  pen.beginPath();
+  pen.moveTo(x - half, y + depth);
+  pen.arc(x, y, 0.85 * size, Math.PI, 0);
+  pen.lineTo(x + half, y + depth);
+  pen.closePath();
+  pen.fillStyle = face;
+  pen.fill();
+  pen.strokeStyle = edge;
+  pen.lineWidth = 1.4;
+  pen.stroke();
+  line(pen, x - 1.75 * size, y + depth, x + 1.75 * size, y + depth);
+  for (let tooth = -1.3; tooth < 1.71; tooth += 0.6) {
+    line(pen, x + tooth * size, y + depth, x + (tooth - 0.55) * size, y + depth + 0.62 * size);
+  }
+}
+
+// The draughtsman's mark of a centre of mass: a disc with two dark quarters.
+function drawQuartered(pen, [x, y], radius, light, dark) {
+  disc(pen, x, y, radius, light, dark);
+  pen.fillStyle = dark;
+  for (const turn of [0, Math.PI]) {
+    pen.beginPath();
+    pen.moveTo(x, y);
+    pen.arc(x, y, radius, turn, turn + Math.PI / 2);
+    pen.fill();
+  }
+}
+
+function drawArrow(pen, x, y, dx, dy, colour) {
+  const size = Math.hypot(dx, dy);
+  if (size < 1.5) return;
+  const head = Math.min(10, 0.6 * size);
+  const [ux, uy] = [dx / size, dy / size];
+  pen.strokeStyle = pen.fillStyle = colour;
+  pen.lineWidth = 2.2;
+  line(pen, x, y, x + dx - 0.8 * head * ux, y + dy - 0.8 * head * uy);
+  pen.beginPath();
+  pen.moveTo(x + dx, y + dy);
+  pen.lineTo(x + dx - head * (ux + 0.42 * uy), y + dy - head * (uy - 0.42 * ux));
+  pen.lineTo(x + dx - head * (ux - 0.42 * uy), y + dy - head * (uy + 0.42 * ux));
+  pen.fill();
+}
+
+// Three quarters of a turn around (x, y); a positive torque is counter-clockwise.
+function drawTurn(pen, x, y, radius, torque, colour) {
+  if (torque === 0) return;
+  const sign = torque > 0 ? -1 : 1; // the canvas counts angles clockwise
+  const [from, to] = [sign * 0.9, sign * 0.9 + sign * 4.2];
+  pen.strokeStyle = pen.fillStyle = colour;
+  pen.lineWidth = 2.2;
+  pen.beginPath();
+  pen.arc(x, y, radius, from, to - sign * 0.25, sign < 0);
+  pen.stroke();
+  const [cos, sin] = [Math.cos(to - sign * 0.25), Math.sin(to - sign * 0.25)];
+  pen.beginPath();
+  pen.moveTo(x + (radius - 5) * cos, y + (radius - 5) * sin);
+  pen.lineTo(x + radius * cos - sign * 10 * sin, y + radius * sin + sign * 10 * cos);
+  pen.lineTo(x + (radius + 5) * cos, y + (radius + 5) * sin);
+  pen.fill();
+}
