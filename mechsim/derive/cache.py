@@ -35,8 +35,11 @@ def _derivation_fingerprint() -> str:
 
 
 def _path(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Path:
-    functions = kind.kinetic or kind.potential or kind.constraints or kind.force
-    source = Path(inspect.getfile(functions)).read_bytes() if functions else b""
+    if kind.source:
+        source = kind.source.encode()
+    else:
+        declared = kind.kinetic or kind.potential or kind.constraints or kind.force
+        source = Path(inspect.getfile(declared)).read_bytes() if declared else b""
     key = f"{kind.name} {sorted(zero_parameters)} {complete} {_derivation_fingerprint()}".encode()
     return folder() / f"{kind.name}-{hashlib.sha256(key + source).hexdigest()[:24]}.json"
 

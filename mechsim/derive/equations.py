@@ -46,87 +46,143 @@ class _Functions:
     def constraints(self, x: Any, t: Any, p: Any) -> Any:
         if not self.kind.constraints:
             return jnp.zeros(0)
-        return jnp.stack([jnp.asarray(c, dtype=float) for c in self.kind.constraints(x, t, self.parameters(p))])
+        return _stack(self.kind.constraints(x, t, self.parameters(p)))
+
+    def nonholonomic(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        if not self.kind.nonholonomic:
+            return jnp.zeros(0)
+        return _stack(self.kind.nonholonomic(x, v, t, self.parameters(p)))
+
+    def dissipation(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        return self.kind.dissipation(x, v, t, self.parameters(p)) * 1.0 if self.kind.dissipation else jnp.zeros(())
+
+    def force(self, x: Any, v: Any, a: Any, lam: Any, t: Any, p: Any) -> Any:
+        if not self.kind.force:
+            return jnp.zeros(self.count)
+        more = (a, lam) if self.kind.reactive else ()
+        return _stack(self.kind.force(x, v, t, self.parameters(p), *more))
 
     def rows(self, x: Any, v: Any, a: Any, lam: Any, t: Any, p: Any) -> Any:
+        kind = self.kind
+
         def momentum(x: Any, v: Any, t: Any) -> Any:
             return jax.grad(self.lagrangian, argnums=1)(x, v, t, p)
 
         _, change = jax.jvp(momentum, (x, v, t), (v, a, jnp.ones_like(t)))
-        row = change - jax.grad(self.lagrangian, argnums=0)(x, v, t, p)
-        if self.kind.constraints:
-            row = row + jax.grad(lambda x: jnp.dot(lam, self.constraints(x, t, p)))(x)
-        if self.kind.force:
-            force = self.kind.force(x, v, t, self.parameters(p))
-            row = row - jnp.stack([jnp.asarray(q, dtype=float) for q in force])
-        if self.kind.rates:
-            rates = self.kind.rates(x, v, t, self.parameters(p))
-            states = jnp.stack([v[self.count - self.kind.state_count + i] - r for i, r in enumerate(rates)])
-            row = jnp.concatenate([row[: self.count - self.kind.state_count], states])
-        return jnp.concatenate([row, self.constraints(x, t, p)])
+        row = change - jax.grad(self.lagrangian, argnums=0)(x, v, t, p) - self._applied(x, v, a, lam, t, p)
+        coordinates = self.count - kind.state_count - kind.account
+        states = []
+        if kind.rates:
+            rates = kind.rates(x, v, t, self.parameters(p))
+            states += [v[coordinates + i] - rate for i, rate in enumerate(rates)]
+        if kind.account:
+            states.append(v[self.count - 1] - self._power(x, v, a, lam, t, p))
+        if states:
+            row = jnp.concatenate([row[:coordinates], _stack(states)])
+        return jnp.concatenate([row, self.constraints(x, t, p), self.nonholonomic(x, v, t, p)])
 
-    def constraint_rate(self, x: Any, v: Any, t: Any, p: Any) -> Any:
-        return jax.jvp(lambda x, t: self.constraints(x, t, p), (x, t), (v, jnp.ones_like(t)))[1]
+    def _applied(self, x: Any, v: Any, a: Any, lam: Any, t: Any, p: Any) -> Any:
+        """All forces that do not come from the Lagrangian: applied, dissipative, and those of the constraints."""
+        kind = self.kind
+        total = self.force(x, v, a, lam, t, p)
+        if kind.dissipation:
+            total = total - jax.grad(self.dissipation, argnums=1)(x, v, t, p)
+        if kind.constraints:
+            own = lam[: kind.constraint_count]
+            total = total - jax.grad(lambda x: jnp.dot(own, self.constraints(x, t, p)))(x)
+        if kind.nonholonomic:
+            own = lam[kind.constraint_count : kind.multiplier_count]
+            total = total - jax.grad(lambda v: jnp.dot(own, self.nonholonomic(x, v, t, p)))(v)
+        return total
 
-    def constraint_curvature(self, x: Any, v: Any, t: Any, p: Any) -> Any:
-        """The second time derivative of the constraints but for its term in the accelerations."""
+    def _power(self, x: Any, v: Any, a: Any, lam: Any, t: Any, p: Any) -> Any:
+        """What changes the energy T + V: the power of those forces, less what a Lagrangian loses by time alone."""
+        power = jnp.dot(self._applied(x, v, a, lam, t, p), v)
+        if self.kind.kinetic or self.kind.potential or self.kind.lagrangian:
+            power = power - jax.grad(self.lagrangian, argnums=2)(x, v, t, p)
+        return power
+
+    def hamiltonian(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        return jnp.dot(jax.grad(self.lagrangian, argnums=1)(x, v, t, p), v) - self.lagrangian(x, v, t, p)
+
+    def signals(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        if not self.kind.signals:
+            return jnp.zeros(0)
+        return _stack(self.kind.signals(x, v, t, self.parameters(p)))
+
+    def rate(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        """What vanishes at the level of velocities: dC/dt of holonomic constraints, and the nonholonomic ones."""
+        holonomic = jax.jvp(lambda x, t: self.constraints(x, t, p), (x, t), (v, jnp.ones_like(t)))[1]
+        return jnp.concatenate([holonomic, self.nonholonomic(x, v, t, p)])
+
+    def curvature(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+        """The time derivative of `rate` but for its term in the accelerations."""
         tangents = (v, jnp.zeros_like(v), jnp.ones_like(t))
-        return jax.jvp(lambda x, v, t: self.constraint_rate(x, v, t, p), (x, v, t), tangents)[1]
+        return jax.jvp(lambda x, v, t: self.rate(x, v, t, p), (x, v, t), tangents)[1]
 
-    def constraint_hessian(self, x: Any, lam: Any, t: Any, p: Any) -> Any:
-        if not self.kind.constraints:
-            return jnp.zeros((self.count, self.count))
-        return jax.hessian(lambda x: jnp.dot(lam, self.constraints(x, t, p)))(x)
+    def hessian(self, x: Any, lam: Any, t: Any, p: Any) -> Any:
+        return jax.hessian(lambda x: jnp.dot(lam[: self.kind.constraint_count], self.constraints(x, t, p)))(x)
+
+
+def _stack(scalars: Any) -> Any:
+    return jnp.stack([jnp.asarray(value, dtype=float) for value in scalars])
 
 
 def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Program:
     """One program with everything about a kind; users restrict it to the outputs they need.
 
-    Outputs: ("row", i), rows of the n variables, then the m constraints; their derivatives ("mass", i, j) by x'',
-    ("damping", i, j) by x', ("stiffness", i, j) by x, ("reaction", i, j) by the multipliers; ("constraint", i),
-    ("gradient", i, j) = C_x, ("rate", i) = dC/dt, ("curvature", i), ("hessian", i, j) for i >= j; ("kinetic",),
-    ("potential",). What is structurally zero is left out. Parameters in `zero_parameters` are folded as exact
-    zeros. `complete` adds derivatives of the Euler-Lagrange rows with respect to positions and velocities, which only
-    unusual structures need.
+    Outputs: ("row", i), rows of the n variables, then the constraints; their derivatives ("mass", i, j) by x'',
+    ("damping", i, j) by x', ("stiffness", i, j) by x, ("reaction", i, j) by the multipliers; ("constraint", i) and
+    ("gradient", i, j) = C_x of holonomic constraints; ("rate", i) and ("curvature", i) of all, ("slope", i, j) of the
+    nonholonomic ones by x'; ("hessian", i, j) for i >= j; ("kinetic",), ("potential",), ("hamiltonian",);
+    ("signal", i). What is structurally zero is left out. Parameters in `zero_parameters` are folded as exact zeros.
+    `complete` adds derivatives of the rows with respect to positions and velocities, which only unusual structures
+    need.
     """
     functions = _Functions(kind)
-    n, m, parameter_count = functions.count, kind.constraint_count, len(kind.parameters)
+    n, multipliers, parameter_count = functions.count, kind.multiplier_count, len(kind.parameters)
     graph = Graph()
-    arguments = _arguments(graph, n, m, parameter_count, zero_parameters)
+    arguments = _arguments(graph, n, multipliers + kind.observed_count, parameter_count, zero_parameters)
 
     def everything(x: Any, v: Any, a: Any, lam: Any, t: Any, p: Any) -> dict[str, Any]:
+        state = (x, v, a, lam, t, p)
         found = {
-            "rows": functions.rows(x, v, a, lam, t, p),
+            "row": functions.rows(*state),
             "kinetic": functions.kinetic(x, v, t, p),
             "potential": functions.potential(x, t, p),
-            "mass": jax.jacfwd(functions.rows, argnums=2)(x, v, a, lam, t, p),
+            "hamiltonian": functions.hamiltonian(x, v, t, p),
+            "mass": jax.jacfwd(functions.rows, argnums=2)(*state)[:n],
         }
-        if m:
-            found["reaction"] = jax.jacfwd(functions.rows, argnums=3)(x, v, a, lam, t, p)
+        if multipliers + kind.observed_count:
+            found["reaction"] = jax.jacfwd(functions.rows, argnums=3)(*state)[:n]
+        if kind.constraints:
+            found["constraint"] = functions.constraints(x, t, p)
             found["gradient"] = jax.jacfwd(functions.constraints)(x, t, p)
-            found["rate"] = functions.constraint_rate(x, v, t, p)
-            found["curvature"] = functions.constraint_curvature(x, v, t, p)
-            found["hessian"] = functions.constraint_hessian(x, lam, t, p)
-        if complete or kind.state_count:
-            found["damping"] = jax.jacfwd(functions.rows, argnums=1)(x, v, a, lam, t, p)
+            found["hessian"] = functions.hessian(x, lam, t, p)
+        if multipliers:
+            found["rate"] = functions.rate(x, v, t, p)
+            found["curvature"] = functions.curvature(x, v, t, p)
+        if kind.nonholonomic:
+            found["slope"] = jax.jacfwd(functions.nonholonomic, argnums=1)(x, v, t, p)
+        if kind.signals:
+            found["signal"] = functions.signals(x, v, t, p)
+        if complete or kind.state_count or kind.account:
+            found["damping"] = jax.jacfwd(functions.rows, argnums=1)(*state)[:n]
         if complete:
-            found["stiffness"] = jax.jacfwd(functions.rows, argnums=0)(x, v, a, lam, t, p)
+            found["stiffness"] = jax.jacfwd(functions.rows, argnums=0)(*state)[:n]
         return found
 
-    closed = trace(everything, (n,), (n,), (n,), (m,), (), (parameter_count,))
-    flat = lower(closed, graph, arguments)
-    keys = jax.tree.structure(
-        dict.fromkeys(_names(m, complete, kind.state_count), 0)
-    )  # a dict flattens in sorted order of its keys
-    results = jax.tree.unflatten(keys, flat)
-    return Emitter(graph).emit(_outputs(results, n, m))
+    names: list[str] = []
 
+    def flattened(*state: Any) -> list[Any]:
+        found = everything(*state)
+        names[:] = list(found)
+        return list(found.values())
 
-def _names(m: int, complete: bool, states: int) -> list[str]:
-    names = ["rows", "kinetic", "potential", "mass"]
-    names += ["reaction", "gradient", "rate", "curvature", "hessian"] if m else []
-    names += ["damping"] if complete or states else []
-    return names + (["stiffness"] if complete else [])
+    shapes = [(n,), (n,), (n,), (multipliers + kind.observed_count,), (), (parameter_count,)]
+    closed = trace(flattened, *shapes)
+    results = dict(zip(names, lower(closed, graph, arguments), strict=True))
+    return Emitter(graph).emit(_outputs(results))
 
 
 def _arguments(graph: Graph, n: int, m: int, parameter_count: int, zeros: frozenset[int]) -> list[np.ndarray]:
@@ -142,18 +198,11 @@ def _arguments(graph: Graph, n: int, m: int, parameter_count: int, zeros: frozen
     return [*derivatives, multipliers, time, parameters]
 
 
-def _outputs(results: dict[str, Any], n: int, m: int) -> dict[tuple[Any, ...], int]:
-    outputs: dict[tuple[Any, ...], int] = {("row", i): results["rows"][i] for i in range(n + m)}
-    for name in ("mass", "damping", "stiffness"):
-        if name in results:
-            outputs |= {(name, i, j): results[name][i, j] for i, j in np.ndindex(n, n)}
-    if m:
-        outputs |= {("constraint", i): results["rows"][n + i] for i in range(m)}
-        outputs |= {("gradient", i, j): results["gradient"][i, j] for i, j in np.ndindex(m, n)}
-        outputs |= {("reaction", i, j): results["reaction"][i, j] for i, j in np.ndindex(n, m)}
-        outputs |= {("rate", i): results["rate"][i] for i in range(m)}
-        outputs |= {("curvature", i): results["curvature"][i] for i in range(m)}
-        outputs |= {("hessian", i, j): results["hessian"][i, j] for i in range(n) for j in range(i + 1)}
-    outputs["kinetic",] = results["kinetic"].item()
-    outputs["potential",] = results["potential"].item()
+def _outputs(results: dict[str, Any]) -> dict[tuple[Any, ...], int]:
+    """Every entry of every result under its own key (name, *indices)."""
+    outputs: dict[tuple[Any, ...], int] = {}
+    for name, array in results.items():
+        for index in np.ndindex(np.shape(array)):
+            if name != "hessian" or index[0] >= index[1]:
+                outputs[(name, *index)] = array[index]
     return outputs

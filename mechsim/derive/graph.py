@@ -12,7 +12,9 @@ from typing import Any
 from mechsim.derive.program import CONSTANT_FUNCTIONS, Input, Operation, Output, Program
 
 Node = int
-MATRICES = frozenset({"mass", "damping", "stiffness", "reaction", "gradient", "hessian"})  # their zeros are left out
+MATRICES = frozenset(
+    {"mass", "damping", "stiffness", "reaction", "gradient", "slope", "hessian"}
+)  # their zeros are left out
 
 
 class Graph:

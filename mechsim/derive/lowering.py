@@ -66,6 +66,7 @@ NUMPY_MOVES: dict[str, Callable[..., list[Array]]] = {
 }
 NUMPY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "eq": np.equal,
+    "ne": np.not_equal,
     "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "add_any": np.add,
 }  # fmt: skip
 
@@ -204,6 +205,12 @@ class _Lowering:
 
     def _atan2(self, y: Array, x: Array) -> Array:
         return self._map(lambda a, b: self.graph.function("atan2", a, b), y, x)
+
+    def _select_n(self, which: Array, *cases: Array) -> Array:
+        if which.dtype == object:
+            raise MechsimError("the function chooses between cases by its state, which has no Taylor series here")
+        lifted = np.broadcast_arrays(*(self.nodes(case) for case in cases))
+        return np.choose(np.broadcast_to(which, lifted[0].shape).astype(int), lifted).astype(object)
 
     def _reduce_sum(self, a: Array, axes: tuple[int, ...], **_: Any) -> Array:
         moved = np.moveaxis(self.nodes(a), axes, range(len(axes)))

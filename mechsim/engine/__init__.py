@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
 from mechsim.engine.solution import Batch, Solution
+from mechsim.engine.stops import Stops
 from mechsim.kernel.compiled import Status, make_march
 from mechsim.kernel.plan import make_plan
 from mechsim.kernel.system import System
@@ -48,11 +49,17 @@ def integrate(
     )
     march.set_state(start.t, _state(system, plan.variable_offsets, start))
     collector = _Collector(system.n, keep == "polynomials", observer)
+    stops = Stops(system, start, tend)
     prepared = time.perf_counter()
     status, interrupted = Status.RUNNING, False
     try:
+        stops.begin(march)
         while status == Status.RUNNING:
-            status = collector.take(march.advance(tend, BATCH_STEPS, BATCH_SECONDS, collector.keep))
+            goal = stops.next
+            status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.keep))
+            if status == Status.REACHED and goal != tend:
+                stops.reached(march, *collector.last)
+                status = Status.RUNNING
     except KeyboardInterrupt:
         interrupted = True
     seconds = time.perf_counter() - prepared
@@ -91,6 +98,12 @@ class _Collector:
         if self.keep and len(polynomials):
             self.polynomials.append(polynomials)
         return Status(status)
+
+    @property
+    def last(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Time, coordinates and velocities of the newest point."""
+        t, q, v, _ = self.parts[-1]
+        return float(t[-1]), q[-1], v[-1]
 
     def solution(
         self, status: str, message: str, statistics: dict[str, Any], system: System, structure: Any, *rest: Any

@@ -17,9 +17,10 @@ import numpy as np
 
 from mechsim.derive.program import LINEAR, Input, Program
 from mechsim.kernel.system import Group, System
+from mechsim.lagrangian.kind import Kind
 
 ALWAYS = 1000  # lead of what is known at every degree: time and constants
-MATRIX_ORDERS = {"mass": 2, "damping": 1, "stiffness": 0, "gradient": 0, "reaction": 0}
+MATRIX_ORDERS = {"mass": 2, "damping": 1, "stiffness": 0, "gradient": 0, "slope": 1, "reaction": 0}
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def _jacobian_block(
     def wanted(key: tuple[Any, ...]) -> bool:
         if key[0] not in MATRIX_ORDERS:
             return False
-        row, column = _place(key, count)
+        row, column = _place(key, group.kind)
         if c[row] == ALWAYS or d[column] == ALWAYS:
             return False
         return bool(d[column] - c[row] == MATRIX_ORDERS[key[0]])
@@ -179,7 +180,7 @@ def _jacobian_block(
     program = group.program.restrict(wanted)
     numbers = []
     for output in program.outputs:
-        row, column = _place(output.key, count)
+        row, column = _place(output.key, group.kind)
         source = Input("variable", column) if column < count else Input("multiplier", column - count)
         entries = pattern.entries(group.row(row, system.n)[lanes], system.column(group, source)[lanes])
         numbers.append(entries)
@@ -192,10 +193,12 @@ def _jacobian_block(
     return _block(system, group, lanes, program, schedule, np.array(numbers, dtype=np.int32), leads)
 
 
-def _place(key: tuple[Any, ...], count: int) -> tuple[int, int]:
+def _place(key: tuple[Any, ...], kind: Kind) -> tuple[int, int]:
     """Local row and local unknown of a matrix output."""
     name, i, j = key
-    return (count + i if name == "gradient" else i), (count + j if name == "reaction" else j)
+    count = len(kind.variables)
+    first_row = {"gradient": count, "slope": count + kind.constraint_count}.get(name, 0)
+    return first_row + i, (count + j if name == "reaction" else j)
 
 
 def _available(inputs: tuple[Input, ...], d: list[int], count: int) -> np.ndarray:

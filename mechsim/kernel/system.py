@@ -18,6 +18,7 @@ from mechsim.derive.program import Input, Program
 from mechsim.kernel.evaluate import evaluate
 from mechsim.lagrangian import kind_named
 from mechsim.lagrangian.kind import Kind
+from mechsim.lagrangian.law import kind_of
 from mechsim.model.mechanism import Element, Mechanism
 
 Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -33,7 +34,7 @@ class Group:
     program: Program
     parameters: np.ndarray  # (parameters, lanes)
     variables: np.ndarray  # (local variables, lanes): global coordinate, or -1 - k for constant k
-    multipliers: np.ndarray  # (local constraints, lanes): global constraint, or -1 when dropped
+    multipliers: np.ndarray  # (own constraints, then observed ones; lanes): global constraint, or -1 when dropped
 
     @cached_property
     def constants(self) -> np.ndarray:
@@ -105,23 +106,32 @@ class System:
     def _groups(self) -> list[Group]:
         found: dict[tuple[str, frozenset[int]], list[tuple[int, int, Element]]] = {}
         first_constraint = 0
+        levels = [0] * len(self.mechanism.multipliers)
         for number, element in enumerate(self.mechanism.elements):
             kind = self._kind(element.kind)
+            own = [2] * kind.constraint_count + [1] * kind.nonholonomic_count
+            levels[first_constraint : first_constraint + len(own)] = own
             zeros = frozenset(i for i, p in enumerate(kind.parameters) if element.parameters[p] == 0.0)
             found.setdefault((element.kind, zeros), []).append((number, first_constraint, element))
             first_constraint += len(element.multipliers)
+        # How often a constraint is differentiated: 2 holonomic, 1 nonholonomic.
+        self.levels = np.array(levels, dtype=int)[self._constraint_number[:-1] >= 0]
         return [self._group(name, zeros, members) for (name, zeros), members in found.items()]
 
     def _kind(self, name: str) -> Kind:
         if name not in self.kinds:
-            self.kinds[name] = kind_named(name)
+            laws = self.mechanism.laws
+            self.kinds[name] = kind_of(laws[name]) if name in laws else kind_named(name)
         return self.kinds[name]
 
     def _group(self, name: str, zeros: frozenset[int], members: list[tuple[int, int, Element]]) -> Group:
         kind = self._kind(name)
         parameters = [[float(e.parameters[p]) for _, _, e in members] for p in kind.parameters]
         starts = np.array([start for _, start, _ in members])
-        multipliers = self._constraint_number[starts + np.arange(kind.constraint_count)[:, None]]
+        own = self._constraint_number[starts + np.arange(kind.multiplier_count)[:, None]]
+        labels = self.mechanism.multipliers
+        observed = [[labels.index(e.observed[i]) for _, _, e in members] for i in range(kind.observed_count)]
+        observed_numbers = self._constraint_number[np.array(observed, dtype=int).reshape(-1, len(members))]
         return Group(
             kind=kind,
             zero_parameters=zeros,
@@ -129,7 +139,7 @@ class System:
             program=self._known.get((name, zeros)) or program_for(kind, zeros, self.complete),
             parameters=np.array(parameters, dtype=float).reshape(len(kind.parameters), len(members)),
             variables=np.array([e.slots for _, _, e in members]).T.reshape(len(kind.variables), len(members)),
-            multipliers=multipliers.reshape(kind.constraint_count, len(members)),
+            multipliers=np.concatenate([own.reshape(-1, len(members)), observed_numbers]),
         )
 
     # --- structure
@@ -150,8 +160,8 @@ class System:
         return self._largest(np.concatenate(rows), np.concatenate(columns), np.concatenate(orders))
 
     def least_offsets(self) -> np.ndarray:
-        """How often each equation is differentiated at least: holonomic constraints twice, to bind accelerations."""
-        return np.concatenate([np.zeros(self.n, dtype=int), np.full(self.m, 2)])
+        """How often each equation is differentiated at least: constraints until they bind accelerations."""
+        return np.concatenate([np.zeros(self.n, dtype=int), self.levels])
 
     def column(self, group: Group, source: Input) -> np.ndarray:
         if source.kind == "variable":
@@ -232,18 +242,26 @@ class System:
         return total[..., :size]
 
     def constraints(self, t: Any, q: Any) -> np.ndarray:
-        """C(t, q)."""
-        n = self.n
+        """C(t, q); 0 for nonholonomic constraints, which say nothing about positions."""
         found = self._values(("constraint",), t, q)
-        return self._gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1]) if n else np.zeros(0)
+        return self._gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])
 
     def constraint_rate(self, t: Any, q: Any, v: Any) -> np.ndarray:
-        """dC/dt = C_q v + C_t."""
+        """dC/dt = C_q v + C_t of holonomic constraints, psi(q, v, t) of nonholonomic ones."""
         found = self._values(("rate",), t, q, v)
         return self._gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])
 
+    def rate_jacobian(self, t: Any, q: Any, v: Any) -> Triplets:
+        """The derivative of `constraint_rate` by v as (constraint, coordinate, value): C_q, and psi_v."""
+
+        def place(group: Group, key: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+            first = group.kind.constraint_count if key[0] == "slope" else 0
+            return group.multipliers[first + key[1]], group.variables[key[2]]
+
+        return self._triplets(self._values(("gradient", "slope"), t, q, v), place)
+
     def constraint_jacobian(self, t: Any, q: Any) -> Triplets:
-        """C_q as (constraint, coordinate, value)."""
+        """C_q of the holonomic constraints as (constraint, coordinate, value)."""
 
         def place(group: Group, key: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
             return group.multipliers[key[1]], group.variables[key[2]]
@@ -292,7 +310,7 @@ class System:
         n, m = self.n, self.m
         matrix = np.zeros((n + m, n + m))
         matrix[:n, :n] = self.mass_matrix(t, q, v)
-        rows, columns, values = self.constraint_jacobian(t, q)
+        rows, columns, values = self.rate_jacobian(t, q, v)
         np.add.at(matrix, (n + rows, columns), values)
         matrix[:n, n:] = matrix[n:, :n].T
         states = [i for i, variable in enumerate(self.mechanism.variables) if variable.kind == "state"]
@@ -306,13 +324,27 @@ class System:
 
     def energies(self, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
         """Kinetic and potential energy; with leading axes, for many points at once."""
-        totals = []
-        for name in ("kinetic", "potential"):
-            total: Any = np.zeros(np.shape(q)[:-1])
-            for group, _, values in self._values((name,), t, q, v):
-                total = total + np.broadcast_to(values[0], (*np.shape(total), group.lanes)).sum(axis=-1)
-            totals.append(total)
-        return totals[0], totals[1]
+        return self._total("kinetic", t, q, v), self._total("potential", t, q, v)
+
+    def hamiltonian(self, t: Any, q: Any, v: Any) -> Any:
+        """H = q' dL/dq' - L; it differs from T + V where the Lagrangian is not natural or a drive depends on time."""
+        return self._total("hamiltonian", t, q, v)
+
+    def _total(self, name: str, t: Any, q: Any, v: Any) -> Any:
+        total: Any = np.zeros(np.shape(q)[:-1])
+        for group, _, values in self._values((name,), t, q, v):
+            total = total + np.broadcast_to(values[0], (*np.shape(total), group.lanes)).sum(axis=-1)
+        return total
+
+    def signals(self, element: int, t: float, q: Any, v: Any, constants: Any) -> np.ndarray:
+        """The signals of one element at a state, with the constants of the mechanism as they are now."""
+        held = System.__new__(System)
+        held.__dict__.update(self.__dict__, constants=np.asarray(constants, dtype=float))
+        for group, _, values in held._values(("signal",), t, q, v):
+            if element in group.elements:
+                lane = group.elements.index(element)
+                return np.array([np.broadcast_to(value, group.lanes)[lane] for value in values])
+        raise KeyError(element)
 
 
 def _extended(values: np.ndarray, tail: Any) -> np.ndarray:

@@ -16,16 +16,10 @@ def force(x, v, t, p):
     return [0.0, 0.0, 0.0, 0.0, f_x, f_y, 0.0]
 
 
-def rates(x, v, t, p):
-    f_x, f_y = _world_force(x, p)
-    return [f_x * v[4] + f_y * v[5]]
-
-
 kind = Kind(
     name="follower_force",
     variables=("a_x", "a_y", "b_x", "b_y", "p_x", "p_y", "work"),
     parameters=("f_x", "f_y", "length"),
     force=force,
-    rates=rates,
-    state_count=1,
+    account=True,
 )

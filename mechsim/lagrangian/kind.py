@@ -22,9 +22,15 @@ class Kind:
     parameters:  names of the parameters
     kinetic(x, v, t, p), potential(x, t, p):  energies
     lagrangian(x, v, t, p):  instead of these two, where T and V are not given apart
+    dissipation(x, v, t, p):  Rayleigh's R, whose force is -dR/dv
     constraints(x, t, p):  holonomic constraints, a list of `constraint_count` scalars that are kept at zero
-    force(x, v, t, p):  generalised force on each local coordinate
-    rates(x, v, t, p):  time derivatives of the last `state_count` variables, which are states of the kind itself
+    nonholonomic(x, v, t, p):  the same at the level of velocities, `nonholonomic_count` scalars
+    force(x, v, t, p):  generalised force on each local coordinate; of a `reactive` kind force(x, v, t, p, a, lam),
+        where lam are the multipliers of its own constraints, then `observed_count` of other elements
+    rates(x, v, t, p):  time derivatives of the kind's own `state_count` states, which follow the coordinates
+    account:  the very last variable integrates the power of all that is not conservative here (force, dissipation,
+        constraints that move with time, a Lagrangian that depends on time)
+    signals(x, v, t, p):  `signal_count` values that are sampled and held
     """
 
     name: str
@@ -35,7 +41,21 @@ class Kind:
     lagrangian: Callable[..., Any] | None = None
     constraints: Callable[..., Scalars] | None = None
     constraint_count: int = 0
+    dissipation: Callable[..., Any] | None = None
+    nonholonomic: Callable[..., Scalars] | None = None
+    nonholonomic_count: int = 0
     force: Callable[..., Scalars] | None = None
+    reactive: bool = False
+    observed_count: int = 0
     rates: Callable[..., Scalars] | None = None
     state_count: int = 0
+    account: bool = False
+    signals: Callable[..., Scalars] | None = None
+    signal_count: int = 0
+    source: str = ""  # what a cache is keyed by where it is not the file that declares the kind
     cacheable: bool = True  # a function a user passed in has no source we could key a cache by
+
+    @property
+    def multiplier_count(self) -> int:
+        """Of its own constraints, holonomic ones first."""
+        return self.constraint_count + self.nonholonomic_count

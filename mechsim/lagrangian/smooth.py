@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+NAMES = "sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh".split()
+JAX_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+
 
 def _lazy(name: str) -> Callable[..., Any]:
     def function(*arguments: Any) -> Any:
         import jax.numpy
 
-        return getattr(jax.numpy, name)(*arguments)
+        return getattr(jax.numpy, JAX_NAMES.get(name, name))(*arguments)
 
     function.__name__ = name
     return function
 
 
-sin = _lazy("sin")
-cos = _lazy("cos")
-sqrt = _lazy("sqrt")
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: _lazy(name) for name in NAMES}
+sin, cos, sqrt = (FUNCTIONS[name] for name in ("sin", "cos", "sqrt"))

@@ -43,7 +43,9 @@ class Law:
     def text(self) -> str:
         """All there is to know about the law: what a cache is keyed by."""
         parts = [self.variables, self.parameters, self.potential, self.dissipation, sorted(self.forces.items())]
-        return repr([*parts, self.constraints, self.nonholonomic, self.observed, self.states, self.account, self.signals])
+        return repr(
+            [*parts, self.constraints, self.nonholonomic, self.observed, self.states, self.account, self.signals]
+        )
 
     @property
     def name(self) -> str:

@@ -32,8 +32,8 @@ class Element:
     slots: tuple[int, ...]
     parameters: Mapping[str, float]
     multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5; nonholonomic ones last
-    observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
     mark: Mark | None = None
+    observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """Every `period` from `start` on, the signals of `element` are computed and held in constants until the next time."""
+    """Every `period` from `start` on, the signals of `element` are computed and held until the next time."""
 
     element: int
     start: float

@@ -8,6 +8,7 @@ namespace mechsim {
 
 namespace {
 
+constexpr int kAlways = 1000;        // lead of what is known at every degree (ALWAYS in kernel/plan.py)
 constexpr double kSettled = 1e-11;   // a correction this small leaves a quadratic or linear remainder below rounding
 constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
 constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
@@ -77,14 +78,10 @@ void March::ready() {
     matrix_.assign(matrix_constant_.size() + 1, 0.0);
     for (Block& block : blocks_) {
         block.allocate(x_.degrees);
-        for (std::size_t i = 0; i < block.inputs.size(); ++i) {
-            if (block.inputs[i].time) {
+        read_constants(block);
+        for (std::size_t i = 0; i < block.inputs.size(); ++i)
+            if (block.inputs[i].time)
                 for (int l = 0; l < block.stride; ++l) block.row(int(i), 1)[l] = 1.0;
-            } else if (block.inputs[i].available >= 1000 && block.inputs[i].order == 0) {
-                for (int l = 0; l < block.stride; ++l)
-                    block.row(int(i), 0)[l] = x_.degree(0)[block.unknowns[i * block.stride + l]];
-            }
-        }
     }
     for (Block& block : matrix_blocks_) block.allocate(1);
     sum_.assign(size_, 0.0);
@@ -111,7 +108,22 @@ void March::set_state(double t, const double* derivatives) {
     for (int n = 0; n < largest_offset_; ++n)
         for (int j = 0; j < size_; ++j)
             if (n < d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
+    prepared_ = continued_ = false;
+}
+
+void March::set_constant(int number, double value) {
+    x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
+    for (Block& block : blocks_) read_constants(block);
+    continued_ = prepared_ || continued_;
     prepared_ = false;
+}
+
+// Inputs that are constant in every lane are not read at each stage.
+void March::read_constants(Block& block) const {
+    for (std::size_t i = 0; i < block.inputs.size(); ++i)
+        if (!block.inputs[i].time && block.inputs[i].available >= kAlways && block.inputs[i].order == 0)
+            for (int l = 0; l < block.stride; ++l)
+                block.row(int(i), 0)[l] = x_.degree(0)[block.unknowns[i * block.stride + l]];
 }
 
 bool March::factor() {
@@ -261,7 +273,8 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
     if (!prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
-        write_point(record);
+        if (!continued_) write_point(record);  // a march that goes on has written this point already
+        continued_ = false;
     }
     std::vector<double> low_before;
     for (std::int64_t step = 0; step < steps; ++step) {

@@ -44,6 +44,8 @@ class March {
 
     // The state: derivatives 0..d_j - 1 of every unknown (`orders` rows of `size`), not yet consistent to rounding.
     void set_state(double t, const double* derivatives);
+    // A constant of the mechanism takes another value from here on; the march goes on from the same state.
+    void set_constant(int number, double value);
     // Project the state on all constraints and find the leading derivatives and multipliers.
     Status prepare();
     // All coefficients at a prepared state.
@@ -61,6 +63,7 @@ class March {
 
   private:
     bool factor();
+    void read_constants(Block& block) const;
     double solve_stage(int stage);
     void residual_of(int stage);
     bool settle(int stage);
@@ -84,7 +87,7 @@ class March {
     std::vector<double> residual_;  // one more than size: the trash row
     double t_ = 0, t_low_ = 0;
     double distance_ = 0, rounding_ = 0;  // how far the last projection moved, and how much of that rounding may be
-    bool prepared_ = false;
+    bool prepared_ = false, continued_ = false;
     Statistics statistics_;
 };
 

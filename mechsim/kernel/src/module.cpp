@@ -138,6 +138,7 @@ NB_MODULE(_kernel, m) {
         })
         .def("ready", &March::ready)
         .def("set_state", [](March& self, double t, const Doubles& state) { self.set_state(t, state.data()); })
+        .def("set_constant", &March::set_constant)
         .def("prepare", [](March& self) { return int(self.prepare()); })
         .def("expand", &expand)
         .def("advance", &advance)

@@ -1,0 +1,69 @@
+"""Times the march must step on exactly: breaks of tables and piecewise functions, and sampling times of controllers.
+
+Between two stops everything is smooth; at a stop constants of the mechanism change.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mechsim.errors import Fault, IntegrationError
+from mechsim.kernel.system import System
+from mechsim.model.mechanism import Sampler
+
+CLOSE = 1e-9  # of a period: two stops nearer than this are one, however their times were rounded
+
+
+class Stops:
+    """The stops between a start and `tend`, and the constants as they are now."""
+
+    def __init__(self, system: System, start: Any, tend: float):
+        mechanism = system.mechanism
+        self.system, self.start, self.tend = system, start, tend
+        self.constants = system.constants.copy()
+        self.switches = sorted(mechanism.switches, key=lambda switch: switch.time)
+        self.samplers = mechanism.samplers
+        if (self.switches or self.samplers) and tend < start.t:
+            raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
+        self.taken = 0  # switches already made
+        self.next = tend
+
+    def begin(self, march: Any) -> None:
+        """Set the constants for the start itself."""
+        if self.switches or self.samplers:
+            self.reached(march, self.start.t, self.start.positions, self.start.velocities)
+
+    def reached(self, march: Any, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Make every change that is due at t, and find the next stop."""
+        changed: dict[int, float] = {}
+        while self.taken < len(self.switches) and self.switches[self.taken].time <= t:
+            changed.update(self.switches[self.taken].values)
+            self.taken += 1
+        self._set(march, changed)
+        for sampler in self.samplers:
+            if _is_due(sampler, t):
+                values = self.system.signals(sampler.element, t, q, v, self.constants)
+                self._set(march, dict(zip(sampler.constants, values, strict=True)))
+        self.next = min(self._times_after(t), default=self.tend)
+
+    def _set(self, march: Any, values: dict[int, float]) -> None:
+        for number, value in values.items():
+            self.constants[number] = value
+            march.set_constant(number, float(value))
+
+    def _times_after(self, t: float) -> list[float]:
+        times = [self.tend]
+        if self.taken < len(self.switches):
+            times.append(self.switches[self.taken].time)
+        for sampler in self.samplers:
+            count = math.floor((t - sampler.start) / sampler.period + CLOSE) + 1
+            times.append(sampler.start + max(count, 0) * sampler.period)
+        return [time for time in times if time <= self.tend]
+
+
+def _is_due(sampler: Sampler, t: float) -> bool:
+    count = (t - sampler.start) / sampler.period
+    return count > -CLOSE and abs(count - round(count)) < CLOSE * max(1.0, abs(count))
