@@ -12,7 +12,7 @@ import click
 from mechsim.cli import options
 
 
-def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+def names_of(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """`A,B` as names; `none` as no name."""
     if value is None:
         return None
@@ -22,13 +22,13 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 def _shown(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
     from mechsim.render.options import SHOWABLE
 
-    names = _names(context, option, value) or ()
+    names = names_of(context, option, value) or ()
     if unknown := [name for name in names if name not in SHOWABLE]:
         raise click.BadParameter(f"{', '.join(unknown)}: choose from {', '.join(SHOWABLE)}, or none")
     return names
 
 
-def _size(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+def size_of(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
     if value is None:
         return None
     match = re.fullmatch(r"(\d+)x(\d+)", value.strip().lower())
@@ -64,11 +64,11 @@ def _speed(context: click.Context, option: click.Parameter, value: str | None) -
     click.option("-o", "--output", metavar="FILE", help="File to write: .mp4 (default), .gif, .webm, .png or .html."),
     click.option("--fps", type=click.FloatRange(1, 240), help="Frames per second: 30, for a GIF 25."),
     click.option("--speed", callback=_speed, metavar="X", help="Seconds of motion per second of film: 2, 0.01, 1/100."),
-    click.option("--size", callback=_size, metavar="WxH", help="Pixels: 1280x720, for a GIF 640x360."),
+    click.option("--size", callback=size_of, metavar="WxH", help="Pixels: 1280x720, for a GIF 640x360."),
     click.option("--from", "start", type=float, metavar="T", help="Time of the motion at which the film starts."),
     click.option("--to", "stop", type=float, metavar="T", help="Time of the motion at which it ends."),
     click.option("--view", metavar="V", help="Flat: the window X0,X1,Y0,Y1. Solid: azimuth,elevation in degrees."),
-    click.option("--trace", callback=_names, metavar="A,B", help="Points that leave a trace; none for no trace."),
+    click.option("--trace", callback=names_of, metavar="A,B", help="Points that leave a trace; none for no trace."),
     click.option(
         "--show", callback=_shown, default="params,time", show_default=True, metavar="WHAT",
         help="What to write beside: params,time,energy,forces, or none.",

@@ -175,14 +175,16 @@ def render_frames(film: Film, start: int, stop: int) -> Iterator[Any]:
     return flat.render_frames(film.scene, film.frames, film.options, start, stop)
 
 
-def check_film_target(path: str | Path) -> Path:
+def check_film_target(path: str | Path, forms: Sequence[str] = FORMS) -> Path:
     """The path a film can be written to, or an OutputError that says why not."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise OutputError(Fault(f"cannot write {path}: it is a folder", hint=f"name a file in it: {path}/film.mp4"))
-    if target.suffix.lower() not in FORMS:
+        raise OutputError(
+            Fault(f"cannot write {path}: it is a folder", hint=f"name a file in it: {path}/out{forms[0]}")
+        )
+    if target.suffix.lower() not in forms:
         said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
-        raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(FORMS)}"))
+        raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(forms)}"))
     if not target.parent.is_dir():
         folder = Path(path).parent
         raise OutputError(Fault(f"cannot write {path}: folder {folder} does not exist", hint=f"mkdir -p {folder}"))

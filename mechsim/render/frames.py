@@ -43,7 +43,7 @@ class Frames:
 
 def span(trajectory: Any) -> tuple[float, float]:
     """The first and the last time of a motion that can be drawn."""
-    t = _usable(_table_of(trajectory))[0]["t"]
+    t = usable(_table_of(trajectory))[0]["t"]
     return float(t[0]), float(t[-1])
 
 
@@ -51,7 +51,7 @@ def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
     """The motion of a Trajectory (or a Motion) at `times`, which are held to its span."""
     trajectory = _table_of(trajectory)
     scene = scene or scene_of(trajectory)
-    columns, notes = _usable(trajectory)
+    columns, notes = usable(trajectory)
     times = np.clip(np.atleast_1d(np.asarray(times, float)), columns["t"][0], columns["t"][-1])
     q, v, more = _coordinates(trajectory, columns, scene.mechanism, times)
     points = {name: _point(slots, q, scene.mechanism, 1.0) for name, slots in scene.mechanism.points.items()}
@@ -122,7 +122,7 @@ def _table_of(trajectory: Any) -> Trajectory:
     return table
 
 
-def _usable(trajectory: Trajectory) -> tuple[dict[str, Array], list[str]]:
+def usable(trajectory: Trajectory) -> tuple[dict[str, Array], list[str]]:
     """Columns by name, without rows that hold no number or do not go on in time; and what was left out."""
     if "t" not in trajectory.labels:
         raise OutputError("the results have no column t")

@@ -15,6 +15,7 @@ from mechsim.result.layout import Array
 SHOWABLE = ("params", "time", "energy", "forces")
 THEMES = ("light", "dark")
 RENDERERS = ("flat", "solid")
+MOST_CURVES = 10  # in one panel of a plot
 
 FILM = 10.0  # seconds that a motion of unseen speed is stretched or shrunk to
 SLOWEST_SHOWN_AS_IS, LONGEST_SHOWN_AS_IS = 3.0, 30.0  # motions as long as this are shown in real time

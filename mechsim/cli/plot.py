@@ -1,0 +1,74 @@
+"""`mechsim plot`: curves of one result, or of several to compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mechsim.cli import options
+from mechsim.cli.animate import names_of, size_of
+
+
+def _pairs(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """`A_x,A_x_dot`, repeated, as pairs of columns."""
+    pairs = []
+    for value in values:
+        words = [word.strip() for word in value.split(",")]
+        if len(words) != 2 or not all(words):
+            raise click.BadParameter(f"{value!r} is not two columns, for example A_x,A_x_dot")
+        pairs.append((words[0], words[1]))
+    return tuple(pairs)
+
+
+@click.command(
+    epilog="\b\nExamples:\n  mechsim plot out.csv\n  mechsim plot out.csv -o phase.svg --phase A_x,A_x_dot\n"
+    "  mechsim plot out.csv -o path.pdf --path A,B\n  mechsim plot a.csv b.csv",
+    short_help="Plot energies, coordinates, paths; compare results.",
+)
+@options.shared(
+    click.argument("results", type=click.Path(), nargs=-1, required=True, metavar="RESULT..."),
+    click.option("-o", "--output", metavar="FILE", help="File to write: .png (default), .svg or .pdf."),
+    click.option("--phase", callback=_pairs, multiple=True, metavar="X,Y", help="One column against another."),
+    click.option("--path", callback=names_of, metavar="A,B", help="The ways of points through the plane."),
+    click.option("--columns", callback=names_of, metavar="C,D", help="Columns against time, a panel for each."),
+    click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True),
+    click.option("--size", callback=size_of, metavar="WxH", help="Pixels, at 100 per inch."),
+    click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
+    options.DEBUG,
+)
+def plot(
+    results: tuple[str, ...],
+    output: str | None,
+    phase: tuple[tuple[str, str], ...],
+    path: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    theme: str,
+    size: tuple[int, int] | None,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Plot the results in RESULT: energies and their drift, constraint residuals and coordinates, or what is asked for.
+
+    Several results are drawn over each other, and the distance between them is plotted too.
+    """
+    from mechsim.cli import errors
+    from mechsim.render.film import check_film_target
+    from mechsim.render.plot import FORMS, PlotOptions
+    from mechsim.render.plot import plot as draw
+    from mechsim.render.source import results as read
+
+    target = output or Path(results[0]).with_suffix(".png").name
+    check_film_target(target, FORMS)
+    trajectories = [
+        (Path(each).name if len(set(map(_stem, results))) == len(results) else each, read(each)) for each in results
+    ]
+    notes = draw(trajectories, target, PlotOptions(phase, path or (), columns or (), theme, size))
+    if not quiet:
+        for text in notes:
+            errors.note(text)
+        click.echo(target)
+
+
+def _stem(path: str) -> str:
+    return Path(path).name
