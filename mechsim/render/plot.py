@@ -20,7 +20,7 @@ from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
 
 FORMS = (".png", ".svg", ".pdf")
-FLOOR = 1e-17  # an error of nothing, on an axis of logarithms
+HEADING = 46  # pixels above the panels
 SMOOTH = 8  # points drawn per row of the results, where they have velocities
 
 
@@ -108,16 +108,18 @@ def _figure(results: Sequence[Result], panels: Sequence[Panel], options: PlotOpt
     theme = THEMES[options.theme]
     columns = 1 if len(panels) == 1 else 2
     rows = math.ceil(len(panels) / columns)
-    width, height = options.size or ((1000, 720) if columns == 1 else (1280, 90 + 290 * rows))
+    width, height = options.size or ((1000, 720) if columns == 1 else (1280, 100 + 290 * rows))
     with rc_context(_style(theme)):
         figure = Figure(figsize=(width / 100, height / 100), dpi=100, layout="constrained", facecolor=theme.background)
         titles = dict.fromkeys(result.trajectory.title or result.name for result in results)
-        figure.suptitle("  ·  ".join(titles), fontsize=15, fontweight="bold", x=0.012, ha="left")
+        top = 1 - HEADING / height
+        figure.get_layout_engine().set(rect=(0.005, 0.005, 0.99, top - 0.005))  # type: ignore[call-arg, union-attr]
+        figure.text(0.012, (1 + top) / 2, "  ·  ".join(titles), fontsize=15, fontweight="bold", va="center")
         for number, panel in enumerate(panels):
             axes = figure.add_subplot(rows, columns, number + 1)
             panel(axes, results, theme)
-            if len(results) > 1 and number == 0:
-                _name_files(axes, results, theme)
+        if len(results) > 1:
+            _name_files(figure, results, theme)
         return figure
 
 
@@ -148,13 +150,25 @@ def _style(theme: Theme) -> Any:
     }
 
 
-def _name_files(axes: Any, results: Sequence[Result], theme: Theme) -> None:
-    """A second legend: which dashes belong to which file."""
-    first = axes.get_legend()
-    if first is not None:
-        axes.add_artist(first)
-    lines = [axes.plot([], [], color=theme.text, linestyle=result.dash)[0] for result in results]
-    axes.legend(lines, [result.name for result in results], loc="upper left")
+def _name_files(figure: Any, results: Sequence[Result], theme: Theme) -> None:
+    """Which dashes belong to which file, at the top of the sheet."""
+    from matplotlib.lines import Line2D
+
+    lines: list[Any] = [Line2D([], [], color=theme.text, ls=result.dash) for result in results]
+    names = [result.name for result in results]
+    figure.legend(lines, names, loc="upper right", ncols=len(results), bbox_to_anchor=(0.99, 0.995))
+
+
+def _legend(axes: Any, count: int) -> None:
+    """A legend beside the title, where it covers no curve."""
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=min(5, count), borderaxespad=0.0, columnspacing=1.2
+    )
+
+
+def _positive(values: Array) -> Array:
+    """Errors for an axis of logarithms, which has no place for none at all."""
+    return np.where(values > 0, values, np.nan)
 
 
 def energy_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
@@ -167,7 +181,7 @@ def energy_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
             name = {"T": "kinetic T", "V": "potential V", "E": "T + V"}[key] if result is results[0] else None
             axes.plot(t, values, result.dash, color=colours[key], label=name)
     axes.set(title="Energies", xlabel="t / s", ylabel="J")
-    axes.legend(loc="upper right", ncols=3)
+    _legend(axes, 3)
 
 
 def drift_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
@@ -175,7 +189,7 @@ def drift_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
         work = sum(result.columns[label] for label in result.columns if label.startswith("work_"))
         total = result.column("T") + result.column("V") - work
         largest = max(np.abs(result.column(key)).max() for key in "TV") or 1.0
-        drift = np.maximum(np.abs(total - total[0]) / largest, FLOOR)
+        drift = _positive(np.abs(total - total[0]) / largest)
         axes.semilogy(result.columns["t"], drift, result.dash, color=theme.parts[number % len(theme.parts)])
     axes.set(title="Energy drift, over the largest energy", xlabel="t / s")
 
@@ -183,7 +197,7 @@ def drift_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
 def residual_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
     for number, result in enumerate(results):
         if result.trajectory.spec_text:
-            values = np.maximum(constraint_residuals(result), FLOOR)
+            values = _positive(constraint_residuals(result))
             axes.semilogy(result.columns["t"], values, result.dash, color=theme.parts[number % len(theme.parts)])
     axes.set(title="Largest constraint residual, over the size", xlabel="t / s")
 
@@ -222,7 +236,7 @@ def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
         unit = results[0].unit(labels[0])
         axes.set(title=words or labels[0], xlabel="t / s", ylabel=unit)
         if words:
-            axes.legend(loc="upper right", ncols=min(5, len(labels)))
+            _legend(axes, len(labels))
 
     return panel
 
@@ -271,7 +285,7 @@ def path_panel(points: Sequence[str]) -> Panel:
                 axes.plot(x[0], y[0], "o", color=colour)
         axes.set(title="Paths (the dots are the start)", xlabel="x / m", ylabel="y / m", aspect="equal")
         axes.set_adjustable("datalim")
-        axes.legend(loc="upper right")
+        _legend(axes, len(points))
 
     return panel
 
@@ -287,13 +301,17 @@ def difference_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None
         if not common.any() or not labels:
             continue
         gaps = [np.abs(base.columns[each][common] - _at(result, each, t[common])) for each in labels]
-        worst = np.maximum(np.max(gaps, axis=0), FLOOR)
-        axes.semilogy(t[common], worst, result.dash, color=theme.parts[number % len(theme.parts)], label=result.name)
-    axes.set(title=f"Largest distance of a coordinate from {base.name}", xlabel="t / s", ylabel="m")
-    axes.legend(loc="lower right")
+        worst = _positive(np.max(gaps, axis=0))
+        axes.semilogy(t[common], worst, result.dash, color=theme.parts[number % len(theme.parts)])
+    cubic = any(result.trajectory.polynomials is None for result in results[1:])
+    remark = ", by cubic interpolation between rows" if cubic else ""
+    axes.set(title=f"Largest difference of a coordinate from {base.name}{remark}", xlabel="t / s", ylabel="m")
 
 
 def _at(result: Result, label: str, times: Array) -> Array:
+    series = result.trajectory.polynomials
+    if series is not None and label in series.labels:
+        return series(times)[:, series.labels.index(label)]
     return hermite(result.columns["t"], result.columns[label], result.columns.get(f"{label}_dot"), times)[0]
 
 
