@@ -105,7 +105,7 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     redundant = tuple(int(index) for index in redundant_constraints(system, t, q))
     independent = system.without(redundant) if redundant else system
     scales, moving = scales_of(mechanism), moving_coordinates(mechanism)
-    check_determined(mechanism, independent, t, position_closure(independent, t, q, scales, moving), q)
+    check_determined(mechanism, independent, t, velocity_closure(independent, t, q, scales, moving), q)
     v = close_velocities(mechanism, system, t, q, velocity_wishes)
     skipped = frozenset(range(len(q))) - frozenset(moving.tolist())
     rows = (*position_wishes.rows(q, skipped), *velocity_wishes.rows(v, skipped))

@@ -83,18 +83,18 @@ def position_closure(system: System, t: float, guess: Array, scales: Array, free
         lambda q, v: system.constraint_rate(t, q, v),
         scales,
         free,
-        np.arange(system.m),
+        np.flatnonzero(system.levels == 2),  # nonholonomic constraints say nothing about positions
         np.where(norms > 0, norms, 1.0),
     )
 
 
 def velocity_closure(system: System, t: float, positions: Array, scales: Array, free: Indices) -> Closure:
-    """`C_q v + C_t = 0`, linear in v."""
-    jacobian = system.constraint_jacobian(t, positions)
-    norms = gradient_norms(jacobian, scales, system.m)
+    """`C_q v + C_t = 0` and nonholonomic constraints: linear in v, or nearly so for the few that are not."""
+    generic = scales * np.random.default_rng(1).standard_normal(len(scales))
+    norms = gradient_norms(system.rate_jacobian(t, positions, generic), scales, system.m)
     return Closure(
         lambda v: system.constraint_rate(t, positions, v),
-        lambda v: jacobian,
+        lambda v: system.rate_jacobian(t, positions, v),
         None,
         None,
         scales,

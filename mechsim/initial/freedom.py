@@ -132,10 +132,14 @@ def holding_coordinates(closure: Closure, x: Array, preferred: Indices) -> list[
 
 
 def check_determined(mechanism: Mechanism, system: System, t: float, closure: Closure, q: Array) -> None:
-    """Raise if `[[M, C_q^T], [C_q, 0]]` is singular: some coordinate then has no definite acceleration."""
+    """Raise if `[[M, C_q^T], [C_q, 0]]` is singular: some coordinate then has no definite acceleration.
+
+    `closure` is that of velocities, which nonholonomic constraints bind too.
+    """
     if len(closure.free) > NULL_SPACE_LIMIT:
         return  # dense null spaces cost too much here; the engine's factorization reports a zero pivot
-    basis = motions(closure.rescaled(q), q)
+    generic = closure.scales * np.random.default_rng(1).standard_normal(len(q))
+    basis = motions(closure, generic)
     scales = closure.scales[closure.free]
     mass = _dense_mass(system, t, q)[np.ix_(closure.free, closure.free)] * np.outer(scales, scales)
     largest = float(np.max(np.abs(mass), initial=0.0))

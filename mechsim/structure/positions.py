@@ -40,17 +40,24 @@ class Constrained(Protocol):
     @property
     def scales(self) -> Array: ...
     def constraints(self, t: float, q: Array) -> Array: ...
-    def constraint_jacobian(self, t: float, q: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]: ...
+    def rate_jacobian(self, t: float, q: Array, v: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]: ...
 
 
 def scaled_jacobian(system: Constrained, t: float, q: Array) -> tuple[Array, Array]:
-    """C_q, dense, with columns in scales of the coordinates and rows of length 1; and the rows' former lengths."""
-    rows, columns, values = system.constraint_jacobian(t, q)
+    """C_q, and psi_v of nonholonomic constraints, dense, with columns in scales of the coordinates and rows of length
+    1; and the rows' former lengths."""
+    rows, columns, values = velocity_jacobian(system, t, q)
     jacobian = np.zeros((system.m, system.n))
     np.add.at(jacobian, (rows, columns), values * np.asarray(system.scales)[columns])
     lengths = np.linalg.norm(jacobian, axis=1)
     lengths[lengths == 0] = 1.0
     return jacobian / lengths[:, None], lengths
+
+
+def velocity_jacobian(system: Constrained, t: float, q: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """What binds velocities at q, at velocities of no special kind (it matters only for psi not linear in them)."""
+    generic = np.asarray(system.scales)[: system.n] * np.random.default_rng(2).standard_normal(system.n)
+    return system.rate_jacobian(t, q, generic)
 
 
 def null_space(jacobian: Array, negligible: float = DEPENDENT) -> Array:

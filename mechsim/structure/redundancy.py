@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
-from mechsim.structure.positions import DEPENDENT, Array, Constrained, nearby, scaled_jacobian
+from mechsim.structure.positions import DEPENDENT, Array, Constrained, nearby, scaled_jacobian, velocity_jacobian
 
 # Up to this many constraints a dense factorization is quicker than a sparse one.
 DENSE = 300
@@ -53,7 +53,7 @@ def _surely_independent(system: Constrained, t: float, q: Array) -> bool:
     from scipy.sparse import csc_array, diags_array
     from scipy.sparse.linalg import splu
 
-    rows, columns, values = system.constraint_jacobian(t, q)
+    rows, columns, values = velocity_jacobian(system, t, q)
     jacobian = csc_array((values * np.asarray(system.scales)[columns], (rows, columns)), (system.m, system.n))
     lengths = np.sqrt((jacobian**2).sum(axis=1))
     if not lengths.all():
