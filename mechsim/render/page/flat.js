@@ -184,6 +184,11 @@ class FlatView {
     if (radius > 3.5) disc(this.pen, x, y, 0.34 * radius, this.colours.edge);
   }
 
+  // A point of one part only, where nothing is joined.
+  drawMark(name, time) {
+    disc(this.pen, ...this.seen(name, time), Math.max(0.24 * this.unit, 1.8), this.colours.edge);
+  }
+
   // A rail, between the two places in the world that the points on it reach.
   drawGuide(ends) {
     const { pen } = this;
@@ -326,9 +331,15 @@ function stepsOf(data) {
     ...data.bodies.map((body, index) => [body.layer, "drawBody", index]),
     ...data.springs.map((spring) => [Math.max(...spring.points.map(height)) + 0.4, "drawSpring", spring]),
     ...data.pivots.map((name) => [height(name) + 0.5, "drawPivot", name]),
+    ...marksOf(data).map((name) => [height(name) + 0.5, "drawMark", name]),
     ...data.particles.map((particle) => [height(particle.point) + 0.6, "drawParticle", particle]),
   ];
   return steps.sort((a, b) => a[0] - b[0]).map(([, kind, thing]) => [kind, thing]);
+}
+
+function marksOf(data) {
+  const others = new Set([...data.pivots, ...data.particles.map((particle) => particle.point), ...data.ground]);
+  return data.points.map((point) => point.name).filter((name) => !others.has(name));
 }
 
 function neighboursOf(data) {

@@ -225,6 +225,7 @@ connect();
 film.data.plots.forEach((columns) => addPlot(columns));
 new ResizeObserver(fitWindow).observe(element("view").parentElement);
 new ResizeObserver(fitWindow).observe(element("plots"));
+globalThis.mechsim = { film, clock, view, settings, plots }; // for the browser's console, and for tests
 begin();
 clockChanged();
 requestAnimationFrame(picture);
