@@ -177,3 +177,25 @@ def test_a_sampled_controller_holds_its_value():
         x, v = x + 0.1 * v + 0.005 * u, v + 0.1 * u
     assert solution.q[-1, 0] == pytest.approx(x, abs=1e-14)
     assert solution.v[-1, 0] == pytest.approx(v, abs=1e-14)
+
+
+def test_samples_between_steps_know_the_constants_of_their_time():
+    """x = t until 0.5, then 0.5 + 3 (t - 0.5): a drive by a table; dense output is projected on the drive as it was."""
+    law = Law(variables=4, constraints=("x0 - x1 - x2*(t - x3)",))
+    switch = Switch(0.5, {0: 0.5, 1: 3.0, 2: 0.5})
+    solution = march(
+        [(law, (0, -1, -2, -3), {}, ("drive",))],
+        PLANE,
+        [0.0, 0.0],
+        [1.0, 0.0],
+        constants=[0.0, 1.0, 0.0],
+        kinds=[("particle", (0, 1), PARTICLE)],
+        switches=[switch],
+        tend=1.0,
+    )
+    times = np.array([0.1, 0.8, 0.3, 0.9])
+    q, v, _ = solution.sample(times)
+    assert q[:, 0] == pytest.approx(np.where(times < 0.5, times, 0.5 + 3 * (times - 0.5)), abs=1e-15)
+    assert v[:, 0] == pytest.approx(np.where(times < 0.5, 1.0, 3.0), abs=1e-14)
+    held = solution.system.holding(solution.constants_at(times))
+    assert abs(held.constraints(times, q)).max() < 1e-15

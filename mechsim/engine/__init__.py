@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
-from mechsim.engine.solution import Batch, Solution
+from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.stops import Stops
 from mechsim.kernel.compiled import Status, make_march
 from mechsim.kernel.plan import make_plan
@@ -67,7 +67,8 @@ def integrate(
     reached = collector.parts[-1][0][-1] if collector.parts else start.t
     message = f"{MESSAGES[status]}, at t = {reached:.9g}" if status in MESSAGES else ""
     statistics = {**march.statistics, "order": order, "seconds": seconds, "preparation_seconds": prepared - began}
-    return collector.solution(name, message, statistics, system, structure, plan, order, tolerance)
+    held = Held.of(stops.history)
+    return collector.solution(name, message, statistics, system, structure, plan, order, tolerance, held)
 
 
 def _state(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:

@@ -25,6 +25,22 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class Held:
+    """Constants of the mechanism as they were, `values[i]` from `times[i]` on: tables and sampled signals change."""
+
+    times: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, history: list[tuple[float, np.ndarray]]) -> Held:
+        return cls(np.array([t for t, _ in history]), np.array([values for _, values in history]))
+
+    def number(self, times: np.ndarray) -> np.ndarray:
+        """Which row of `values` holds at each time; at a change itself, the new one."""
+        return np.maximum(np.searchsorted(self.times, times, side="right") - 1, 0)
+
+
+@dataclass(frozen=True)
 class Solution:
     """Points at step ends (projected on the constraints) and, if kept, `coefficients[step, unknown, degree]`.
 
@@ -45,6 +61,11 @@ class Solution:
     plan: Plan
     order: int
     tolerance: float
+    held: Held
+
+    def constants_at(self, times: Any) -> np.ndarray:
+        """Constants of the mechanism at each time, (times, constants): for `System.holding`."""
+        return self.held.values[self.held.number(np.asarray(times, dtype=float))]
 
     @cached_property
     def _projector(self) -> Any:
@@ -79,6 +100,13 @@ class Solution:
         """The nearest consistent states (in the sense of the system's own inertia), with their multipliers."""
         orders = int(self.plan.variable_offsets.max())
         states = np.stack([values, rates][:orders], axis=1)
-        _, found = self._projector.project(times, np.ascontiguousarray(states))
+        found = np.empty((len(times), orders + 1, states.shape[2]))
+        number = self.held.number(times)
+        for segment in np.unique(number):
+            chosen = number == segment
+            if len(self.held.times) > 1:
+                for constant, value in enumerate(self.held.values[segment]):
+                    self._projector.set_constant(constant, value)
+            _, found[chosen] = self._projector.project(times[chosen], np.ascontiguousarray(states[chosen]))
         n = self.system.n
         return found[:, 0, :n], found[:, 1, :n], found[:, 0, n:]

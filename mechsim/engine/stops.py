@@ -29,6 +29,7 @@ class Stops:
         if (self.switches or self.samplers) and tend < start.t:
             raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
         self.taken = 0  # switches already made
+        self.history: list[tuple[float, np.ndarray]] = [(start.t, self.constants.copy())]
         self.next = tend
 
     def begin(self, march: Any) -> None:
@@ -47,6 +48,7 @@ class Stops:
             if _is_due(sampler, t):
                 values = self.system.signals(sampler.element, t, q, v, self.constants)
                 self._set(march, dict(zip(sampler.constants, values, strict=True)))
+        self.history.append((t, self.constants.copy()))
         self.next = min(self._times_after(t), default=self.tend)
 
     def _set(self, march: Any, values: dict[int, float]) -> None:

@@ -231,8 +231,9 @@ def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray) ->
     for i, operation in enumerate(operations):
         fresh = [r for r in _fresh_operands(operation) if lead[r] == lead[inputs + i]]
         hot[inputs + i] = any(hot[r] for r in fresh)
-        silent[inputs + i] = (
-            hot[inputs + i] and operation.name in LINEAR and all(silent[r] for r in operation.operands())
+        # An operand that runs ahead of the operation has found this coefficient before: it is not zero any more.
+        silent[inputs + i] = operation.name in LINEAR and all(
+            silent[r] and lead[r] == lead[inputs + i] for r in operation.operands()
         )
     corrected = _corrected(program, row_leads, lead, hot)
     corrected[:inputs] |= ~hot[:inputs] & (available < ALWAYS)

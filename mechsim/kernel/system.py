@@ -90,12 +90,30 @@ class System:
         """With derivatives of the rows by positions and velocities too, which only unusual structures need."""
         return System(self.mechanism, self.kinds, self.dropped, True)
 
+    def holding(self, constants: Any) -> System:
+        """The same system with other constants of the mechanism: one set, or one for each of many points."""
+        held = System.__new__(System)
+        held.__dict__.update(self.__dict__, constants=np.asarray(constants, dtype=float))
+        return held
+
     def rebuilt(self, mechanism: Mechanism) -> System:
         """The equations of this system for a mechanism of the same elements with other parameters or scales.
 
         Programs that are known are not derived again, also those of kinds that no disk cache can hold.
         """
         return System(mechanism, self.kinds, self.dropped, self.complete, self._programs_known)
+
+    @cached_property
+    def accounts(self) -> np.ndarray:
+        """Coordinates that integrate the power of what is not conservative: T + V less their sum is constant."""
+        slots = [group.variables[-1] for group in self.groups if group.kind.account]
+        found = np.unique(np.concatenate([*slots, np.zeros(0, dtype=int)]))
+        return found[found >= 0]
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Which constraints of the mechanism, numbered as in `Mechanism.multipliers`, are here."""
+        return np.flatnonzero(self._constraint_number[:-1] >= 0)
 
     @property
     def _programs_known(self) -> dict[tuple[str, frozenset[int]], Program]:
@@ -228,7 +246,7 @@ class System:
             values, index = np.asarray(lam, dtype=float), group.multipliers[source.index]
             return np.where(index >= 0, np.take(_extended(values, [0.0]), index, axis=-1), 0.0)
         index = group.variables[source.index]
-        tail = self.constants[::-1] if source.order == 0 else np.zeros(len(self.constants))
+        tail = self.constants[..., ::-1] if source.order == 0 else np.zeros(self.constants.shape[-1])
         # Constant k is slot -1 - k: a negative index counts from the end of the extended vector.
         return np.take(_extended(np.asarray(derivatives[source.order], dtype=float), tail), index, axis=-1)
 
@@ -305,6 +323,22 @@ class System:
         found = self._values(("row",), t, q, v, a, lam)
         return self._gather(found, lambda g, k: g.row(k[1], self.n), self.n + self.m, np.shape(q)[:-1])
 
+    def rows_of(self, elements: Any, t: Any, q: Any, v: Any, a: Any, lam: Any) -> dict[int, np.ndarray]:
+        """What each of these elements adds to the Euler-Lagrange rows of its local variables, (..., local variables).
+
+        Local variables that are constants have a row too: it is the force that holds them.
+        """
+        found = {}
+        shape = np.shape(q)[:-1]
+        for group, keys, values in self._values(("row",), t, q, v, a, lam):
+            rows = np.zeros((*shape, group.lanes, len(group.kind.variables)))
+            for key, value in zip(keys, values, strict=True):
+                if key[1] < rows.shape[-1]:
+                    rows[..., key[1]] = value
+            chosen = (lane for lane, element in enumerate(group.elements) if element in elements)
+            found.update({group.elements[lane]: rows[..., lane, :] for lane in chosen})
+        return found
+
     def accelerations(self, t: Any, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations and multipliers at a consistent state, from [[M, C_q^T], [C_q, 0]] (a, lam) = ..."""
         n, m = self.n, self.m
@@ -338,9 +372,7 @@ class System:
 
     def signals(self, element: int, t: float, q: Any, v: Any, constants: Any) -> np.ndarray:
         """The signals of one element at a state, with the constants of the mechanism as they are now."""
-        held = System.__new__(System)
-        held.__dict__.update(self.__dict__, constants=np.asarray(constants, dtype=float))
-        for group, _, values in held._values(("signal",), t, q, v):
+        for group, _, values in self.holding(constants)._values(("signal",), t, q, v):
             if element in group.elements:
                 lane = group.elements.index(element)
                 return np.array([np.broadcast_to(value, group.lanes)[lane] for value in values])
@@ -348,4 +380,4 @@ class System:
 
 
 def _extended(values: np.ndarray, tail: Any) -> np.ndarray:
-    return np.concatenate([values, np.broadcast_to(tail, (*values.shape[:-1], len(tail)))], axis=-1)
+    return np.concatenate([values, np.broadcast_to(tail, (*values.shape[:-1], np.shape(tail)[-1]))], axis=-1)
