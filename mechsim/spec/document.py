@@ -7,21 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mechsim.errors import Mark
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """An expression of the file: its value, its text as written, and its place."""
-
-    value: float
-    text: str
-    mark: Mark
-
-    def __float__(self) -> float:
-        return self.value
-
+from mechsim.spec.actions import Actions, Output
+from mechsim.spec.number import Number
 
 Vector = tuple[Number, ...]
+
+__all__ = ["Collinear", "FixedPoint", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem", "Rigid"]
+__all__ += ["Solver", "Spring", "StartValue", "Torque", "Vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +140,5 @@ class MechSpec:
     solver: Solver
     animation: Mapping[str, Any]  # the Animation section and its subsections, plain values, for the renderer
     overrides: Mapping[str, str] = field(default_factory=dict)  # --set NAME=EXPR, as given
+    actions: Actions = field(default_factory=Actions)  # expression forces, drives, controllers, further joints
+    output: Output = field(default_factory=Output)

@@ -21,6 +21,7 @@ from mechsim.spec.suggest import did_you_mean
 # Longer or deeper than any formula a person writes; low enough that neither Python's parser nor our walk overflows.
 MAX_LENGTH = 1000
 MAX_DEPTH = 120
+MAX_FORMULA = 50_000  # what the model writes: a person's expressions with their signals put in
 
 # The key of power is "**", because a traced value needs another power than a float does.
 MATH: Mapping[str, Callable[..., Any]] = {
@@ -37,13 +38,28 @@ BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
 
+# Functions of two points, and attributes of one, that stand for quantities of the mechanism where state may enter.
+DISTANCES = ("dist", "rate")
+# What people reach for, and the smooth form that a Taylor series can follow.
+SMOOTH_FORMS: Mapping[str, str] = {
+    **dict.fromkeys(("abs", "fabs"), "sqrt(x**2 + eps**2)"),
+    **dict.fromkeys(("sign", "sgn", "signum"), "tanh(x/eps)"),
+    "min": "(a + b - sqrt((a - b)**2 + eps**2))/2",
+    "max": "(a + b + sqrt((a - b)**2 + eps**2))/2",
+    **dict.fromkeys(("step", "heaviside", "if_", "where"), "(1 + tanh(x/eps))/2"),
+    **dict.fromkeys(("floor", "ceil", "round", "mod", "fmod"), "a function of time in Tables or Piecewise"),
+}
+
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # Python refuses 010; people and other YAML tools write it. Zeros are blanked, so that columns stay.
 LEADING_ZEROS = re.compile(r"(?<![\w.])(?<![eE][+-])0+(?=\d)")
 
 
 class Expression(NamedTuple):
-    """A parsed expression. `names` are the names it needs a value for, constants included, in order of appearance."""
+    """A parsed expression. `names` are the names it needs a value for, constants included, in order of appearance.
+
+    Where state may enter, `A.x`, `dist(A,B)` and the like are names too, written just so.
+    """
 
     text: str
     mark: Mark
@@ -56,13 +72,23 @@ class Expression(NamedTuple):
 
     def place(self, name: str) -> Mark:
         """Where `name` first stands."""
-        return next(self._place(n) for n in ast.walk(self.tree) if isinstance(n, ast.Name) and n.id == name)
+        return next(self._place(node) for node in _nodes(self.tree) if _reference(node) == name)
+
+    def unsmooth(self, changing: Callable[[str], bool]) -> Mark | None:
+        """Where `abs` is taken of something that changes: of an argument with a name for which `changing` holds."""
+        for node in _nodes(self.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "abs":
+                names = [_reference(part) for argument in node.args for part in ast.walk(argument)]
+                if any(name is not None and changing(name) for name in names):
+                    return self._place(node)
+        return None
 
     def _value(self, node: ast.expr, environment: Mapping[str, Any], functions: Mapping[str, Any]) -> Any:
         if isinstance(node, ast.Constant):
             return self._checked(node, float, node.value)
-        if isinstance(node, ast.Name):
-            return environment[node.id] if node.id in environment else CONSTANTS[node.id]
+        name = _reference(node)
+        if name is not None:
+            return environment[name] if name in environment else CONSTANTS[name]
         operands = [self._value(child, environment, functions) for child in _operands(node)]
         return self._checked(node, _operation(node, functions), *operands)
 
@@ -96,9 +122,10 @@ class Expression(NamedTuple):
         return Mark(self.mark.file, self.mark.line, self.mark.column + shift + column)
 
 
-def parse_expression(text: str, mark: Mark) -> Expression:
-    """Parse `text`, which stands at `mark`. Raises SpecError when it is no expression of the language."""
-    if len(text) > MAX_LENGTH:
+def parse_expression(text: str, mark: Mark, state: bool = False, longest: int = MAX_LENGTH) -> Expression:
+    """Parse `text`, which stands at `mark`; `state`: quantities of the mechanism may be used. Raises SpecError when it
+    is no expression of the language."""
+    if len(text) > longest:
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
     try:
@@ -113,7 +140,7 @@ def parse_expression(text: str, mark: Mark) -> Expression:
     except (RecursionError, MemoryError):
         raise _too_deep(mark) from None
     expression = Expression(text, mark, tree, ())
-    names = _allowed_names(expression)
+    names = _allowed_names(expression, state)
     return Expression(text, mark, tree, tuple(dict.fromkeys(names)))
 
 
@@ -133,7 +160,24 @@ def _readable(text: str) -> str:
     return LEADING_ZEROS.sub(lambda zeros: " " * len(zeros[0]), text.replace("\n", " ")).lstrip()
 
 
+def _nodes(tree: ast.expr) -> list[ast.expr]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.expr)]
+
+
+def _reference(node: ast.AST) -> str | None:
+    """The name that a node is: `L`, `A.x` or `dist(A,B)`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in DISTANCES:
+        return f"{node.func.id}({','.join(argument.id for argument in node.args if isinstance(argument, ast.Name))})"
+    return None
+
+
 def _operands(node: ast.expr) -> list[ast.expr]:
+    if _reference(node) is not None:
+        return []
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     return [node.operand] if isinstance(node, ast.UnaryOp) else list(getattr(node, "args", []))
@@ -148,46 +192,56 @@ def _operation(node: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> C
     return functions[node.func.id]
 
 
-def _allowed_names(expression: Expression) -> list[str]:
+def _allowed_names(expression: Expression, state: bool) -> list[str]:
     """The names in the tree; raises SpecError at the first node that the language does not have."""
     names = []
     level = [expression.tree]
     for _ in range(MAX_DEPTH):
         for node in level:
-            fault = _refusal(expression, node)
+            fault = _refusal(expression, node, state)
             if fault:
                 raise SpecError(fault)
-            if isinstance(node, ast.Name):
-                names.append(node.id)
+            name = _reference(node)
+            if name is not None:
+                names.append(name)
         level = [child for node in level for child in _operands(node)]
         if not level:
             return names
     raise _too_deep(expression.mark)
 
 
-def _refusal(expression: Expression, node: ast.expr) -> Fault | None:
+def _refusal(expression: Expression, node: ast.expr, state: bool) -> Fault | None:
     """Why this node is not in the language, or None."""
+    if state and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return None
     if isinstance(node, ast.Constant):
         known = isinstance(node.value, int | float) and not isinstance(node.value, bool)
     elif isinstance(node, ast.BinOp):
         known = type(node.op) in BINARY or isinstance(node.op, ast.Pow)
     elif isinstance(node, ast.Call):
-        return _call_refusal(expression, node)
+        return _call_refusal(expression, node, state)
     else:
         known = isinstance(node, ast.Name) or (isinstance(node, ast.UnaryOp) and type(node.op) in UNARY)
     if known:
         return None
     hint = "powers are written **" if isinstance(getattr(node, "op", None), ast.BitXor) else _LANGUAGE
+    if isinstance(node, ast.IfExp | ast.Compare | ast.BoolOp):
+        hint = "a switch is not smooth: write (1 + tanh(x/eps))/2, or a function of time in Tables or Piecewise"
     return Fault(f"{expression._shown(node)} is not allowed in an expression", expression._place(node), hint)
 
 
-def _call_refusal(expression: Expression, node: ast.Call) -> Fault | None:
+def _call_refusal(expression: Expression, node: ast.Call, state: bool) -> Fault | None:
     place = expression._place(node)
     if not isinstance(node.func, ast.Name):
         return Fault(f"{expression._shown(node)} is not allowed in an expression", place, _LANGUAGE)
     name = node.func.id
+    if state and name in DISTANCES:
+        points = len(node.args) == 2 and not node.keywords and all(isinstance(a, ast.Name) for a in node.args)
+        return None if points else Fault(f"{expression._shown(node)}: {name} takes two points, as {name}(A,B)", place)
     if name not in ARITY:
-        return Fault(f"there is no function {name}", place, did_you_mean(name, ARITY) or _LANGUAGE)
+        smooth = f"it is not smooth: write {SMOOTH_FORMS[name]}" if name in SMOOTH_FORMS else ""
+        hint = smooth or did_you_mean(name, [*ARITY, *(DISTANCES if state else ())]) or _LANGUAGE
+        return Fault(f"there is no function {name}", place, hint)
     if len(node.args) != ARITY[name] or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
         wanted = "one argument" if ARITY[name] == 1 else "two arguments"
         return Fault(f"{expression._shown(node)}: {name} takes {wanted}", place)

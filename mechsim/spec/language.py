@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from mechsim.errors import Fault, Mark, SpecError
+from mechsim.errors import Fault, SpecError
+from mechsim.spec import functions, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
 from mechsim.spec.document import Number, StartValue
 from mechsim.spec.expression import ARITY
+from mechsim.spec.joints import JOINTS
 from mechsim.spec.names import POINT, point_of, points_of
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
 from mechsim.spec.parameters import PARAMETERS
@@ -69,31 +71,6 @@ class Columns:
         return {"anyOf": [pairs, {"type": "array", "items": {"anyOf": [pairs, {"type": "string"}]}}]}
 
 
-class Gravity:
-    """The acceleration of gravity; an empty key switches on the terrestrial one, with +y upward."""
-
-    def read(self, node: Node, reading: Reading, label: str) -> tuple[Number, ...]:
-        if not isinstance(node, TextNode) or not node.empty:
-            return Vector().read(node, reading, label)
-        zeros = (Number(0.0, "0", node.mark),) * (reading.dimension - 1)
-        return (*zeros, Number(-9.80665, "-9.80665", node.mark))
-
-    def schema(self) -> Schema:
-        return {"anyOf": [Vector().schema(), {"type": "null"}]}
-
-
-def _torque_name(name: str, mark: Mark) -> None:
-    for part in name.split("-", 1):
-        points_of(part.strip(), mark)
-
-
-def _force_name(name: str, mark: Mark) -> None:
-    part, dot, point = name.rpartition(".")
-    point_of(point.strip(), mark)
-    if dot:
-        points_of(part.strip(), mark)
-
-
 DYNA = ShortOrLong(
     {
         "centroid": Field(Vector(), "local coordinates of the centre of mass", required=True),
@@ -112,13 +89,17 @@ SPRING = ShortOrLong(
         "k": Field(Quantity(), "stiffness, N/m", required=True),
         "l": Field(Quantity(least=0), "rest length, m", required=True),
         "mu": Field(Quantity(least=0), "mass, kg, spread evenly; zero if omitted"),
-    }
+        "c": Field(Quantity(least=0), "damping, N s/m; zero if omitted"),
+    },
+    loads.SPRING_LAW,
 )
+LENGTH = Quantity(least=0)
 PART_DATA = Record(
     {
         "Fixed": Field(Named(Vector(), point_of, POINT), "points fixed in the world: {O: [x, y]}", may_be_empty=True),
         "Rigids": Field(Named(RIGID, points_of, PART), "rigid parts, named by their points", may_be_empty=True),
-        "Springs": Field(Named(SPRING, points_of, PART), "springs: {AB: [k, l, mu]}", may_be_empty=True),
+        "Springs": Field(Named(SPRING, points_of, PART), "springs: {AB: [k, l, mu, c]}", may_be_empty=True),
+        "Rods": Field(Named(LENGTH, points_of, PART), "rods without mass: {AB: length}", may_be_empty=True),
         "Particles": Field(Named(Quantity(least=0), point_of, POINT), "particles: {B: mass}, kg", may_be_empty=True),
         "Collinear": Field(
             ListOf(Text(rf"^{PART}$", "points written together")),
@@ -129,17 +110,21 @@ PART_DATA = Record(
 )
 FORCES = Record(
     {
-        "Gravity": Field(Gravity(), "acceleration of gravity [g_x, g_y], m/s^2; empty: [0, -9.80665]"),
+        "Gravity": Field(
+            loads.Gravity(),
+            "acceleration of gravity [g_x, g_y], m/s^2; empty: [0, -9.80665]; or towards a point {mu: ..., centre: O}",
+        ),
         "ConstTorques": Field(
-            Named(Quantity(), _torque_name, f"{PART}(-{PART})?"),
+            Named(Quantity(), loads.torque_name, f"{PART}(-{PART})?"),
             "constant torques, N m: on a part {OA: tau}, or between two {AB-OA: tau}",
             may_be_empty=True,
         ),
         "ConstForces": Field(
-            Named(Vector(), _force_name, rf"({PART}\.)?{POINT}"),
+            Named(Vector(), loads.force_name, rf"({PART}\.)?{POINT}"),
             "constant forces, N: in the world {A: [f_x, f_y]}, or in a part's frame {OA.A: [f_x, f_y]}",
             may_be_empty=True,
         ),
+        **loads.FIELDS,
     }
 )
 PROBLEM = Record(
@@ -194,7 +179,10 @@ DOCUMENT = Record(
         "Dimension": Field(Whole(2, 3), "2; 3 is not yet supported"),
         "PhysicalParams": Field(PARAMETERS, "names for numbers and expressions", may_be_empty=True),
         "PartData": Field(PART_DATA, "the parts: Fixed, Rigids, Springs, Particles, Collinear", required=True),
+        **functions.SECTIONS,
         "AppliedForces": Field(FORCES, "gravity, torques, forces", may_be_empty=True),
+        "Joints": Field(JOINTS, "sliders, slots, curves, ropes, gears, wheels, skates", may_be_empty=True),
+        **motion.SECTIONS,
         "ProblemData": Field(PROBLEM, "the initial-value problem: t0, tend, positions, ...", required=True),
         "SolverParams": Field(SOLVER, "how to solve and what to write", may_be_empty=True),
         "Animation": Field(ANIMATION, "how to draw the motion", may_be_empty=True),
@@ -206,8 +194,8 @@ DOCUMENT = Record(
 
 def schema() -> Schema:
     """A JSON Schema (draft 2020-12) of mechanism files, for editors: completion, hints, first checks."""
-    functions = ", ".join(ARITY)
-    expression = {"type": ["number", "string"], "description": f"a number or an expression; functions: {functions}"}
+    names = ", ".join(ARITY)
+    expression = {"type": ["number", "string"], "description": f"a number or an expression; functions: {names}"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "mechsim mechanism",

@@ -49,23 +49,30 @@ class Parts:
         return False
 
 
-def build_parts(values: Mapping[str, Any], node: Node, reading: Reading) -> Parts:
-    """All of PartData, given what was read from `node`."""
+def build_parts(
+    values: Mapping[str, Any], node: Node, reading: Reading, joint_points: set[str], pistons: Mapping[str, Entry]
+) -> Parts:
+    """All of PartData, given what was read from `node`; and pistons, which are particles held by a joint. Fixed points
+    may be used by joints only."""
     parts = Parts(names_lost=any(label.startswith("PartData") for label in reading.lost_names))
     _build_fixed(values.get("Fixed", {}), parts)
     for entry in values.get("Rigids", {}).values():
         _build_rigid(entry, parts, reading)
+    for entry in values.get("Rods", {}).values():
+        _build_rod(entry, parts, reading)
     for entry in values.get("Springs", {}).values():
         _build_spring(entry, parts, reading)
     for entry in values.get("Particles", {}).values():
         parts.on_parts.add(entry.name)
         if entry.value is not None:
             parts.particles.append(Particle(entry.name, entry.value, entry.mark))
+    for entry in pistons.values():
+        _build_piston(entry, parts)
     _build_collinear(_collinear_items(node), parts, reading)
     if not parts.names_lost and not parts.on_parts:
         reading.fault("PartData has no parts", node.mark, "it needs Rigids, Springs or Particles")
     elif not parts.names_lost:
-        _check_fixed_are_used(values.get("Fixed", {}), parts, reading)
+        _check_fixed_are_used(values.get("Fixed", {}), parts, reading, joint_points)
     return parts
 
 
@@ -95,6 +102,31 @@ def _build_rigid(entry: Entry, parts: Parts, reading: Reading) -> None:
     parts.rigids.append(
         Rigid(entry.name, points, (origin, *geometry), dyna["centroid"], dyna["mass"], dyna["inertia"], entry.mark)
     )
+
+
+def _build_rod(entry: Entry, parts: Parts, reading: Reading) -> None:
+    """A rigid part of two points without mass."""
+    points = points_of(entry.name, entry.mark)
+    if entry.name in parts.rigid_points:
+        reading.fault(f"{entry.name} is a rigid part already", entry.mark)
+        return
+    parts.rigid_points[entry.name] = points
+    parts.on_parts.update(points)
+    if len(points) != 2:
+        reading.fault(f"the rod {entry.name} has {len(points)} points, it needs two ends", entry.mark)
+    elif entry.value is not None and entry.value.value == 0:
+        reading.fault(f"the rod {entry.name} has no length", entry.value.mark)
+    elif entry.value is not None:
+        zero = Number(0.0, "0", entry.mark)
+        geometry = ((zero, zero), (entry.value, zero))
+        parts.rigids.append(Rigid(entry.name, points, geometry, (zero, zero), zero, zero, entry.mark))
+
+
+def _build_piston(entry: Entry, parts: Parts) -> None:
+    point = entry.name.partition("-")[0].strip()
+    parts.on_parts.add(point)
+    if entry.value is not None:
+        parts.particles.append(Particle(point, entry.value["mass"], entry.mark))
 
 
 def _check_geometry(entry: Entry, points: tuple[str, ...], geometry: list[Vector], reading: Reading) -> bool:
@@ -146,8 +178,8 @@ def _build_collinear(items: list[Node], parts: Parts, reading: Reading) -> None:
             parts.collinear.append(Collinear(points, item.mark))
 
 
-def _check_fixed_are_used(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> None:
-    used = parts.on_parts.union(*(line.points for line in parts.collinear))
+def _check_fixed_are_used(entries: Mapping[str, Entry], parts: Parts, reading: Reading, joint_points: set[str]) -> None:
+    used = (parts.on_parts | joint_points).union(*(line.points for line in parts.collinear))
     for entry in entries.values():
         if entry.name not in used:
             hint = did_you_mean(entry.name, sorted(used - parts.fixed_names))

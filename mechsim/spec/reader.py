@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.actions import Actions
 from mechsim.spec.animation import build_animation
 from mechsim.spec.document import MechSpec
+from mechsim.spec.functions import build_functions
+from mechsim.spec.joints import build_joints, joint_points
 from mechsim.spec.language import DOCUMENT
+from mechsim.spec.loads import build_loads
+from mechsim.spec.motion import build_motion, build_output
 from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
 from mechsim.spec.parameters import OVERRIDES_FILE, resolve
 from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
+from mechsim.spec.scope import Scope
 from mechsim.spec.shapes import Reading
 
 MAX_FAULTS = 50  # nobody reads more; one slip may cause many
@@ -55,8 +61,12 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         raise SpecError(Fault("Dimension is 3: mechanisms in space are not yet supported", mark, "use Dimension: 2"))
     if "PartData" not in values:
         raise SpecError(*_sorted(reading.faults))  # without parts all names below would look wrong
-    parts = build_parts(values.get("PartData", {}), nodes["PartData"], reading)
+    pistons = values.get("Joints", {}).get("Pistons", {})
+    parts = build_parts(values["PartData"], nodes["PartData"], reading, joint_points(nodes.get("Joints")), pistons)
     forces: dict[str, Any] = values.get("AppliedForces", {})
+    scope = Scope(parts, reading)
+    actions = _actions(values, scope, path)
+    gravity = forces.get("Gravity")
     place = nodes["ProblemData"].mark if "ProblemData" in nodes else root.mark
     return MechSpec(
         path=path,
@@ -69,14 +79,26 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         springs=tuple(parts.springs),
         particles=tuple(parts.particles),
         collinear=tuple(parts.collinear),
-        gravity=forces.get("Gravity"),
+        gravity=None if isinstance(gravity, dict) else gravity,
         forces=build_forces(forces.get("ConstForces", {}), parts, reading),
         torques=build_torques(forces.get("ConstTorques", {}), parts, reading),
         problem=build_problem(values.get("ProblemData", {}), place, parts, reading),
         solver=build_solver(values.get("SolverParams", {}), parts, reading),
         animation=build_animation(values, parts.rigid_points | parts.spring_points, reading),
         overrides=dict(overrides),
+        actions=actions,
+        output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
     )
+
+
+def _actions(values: Mapping[str, Any], scope: Scope, path: str) -> Actions:
+    """Everything that acts; named functions first, because all expressions may use them."""
+    signals, tables, piecewise = build_functions(values, scope, path)
+    springs = values["PartData"].get("Springs", {})
+    loads = build_loads(values.get("AppliedForces", {}), springs, scope)
+    motion = build_motion(values, scope)
+    joints = build_joints(values.get("Joints", {}), scope)
+    return Actions(signals, tables, piecewise, **loads, **motion, **joints)
 
 
 def _unless_empty(node: Node | None) -> Node | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -88,20 +89,22 @@ class ShortOrLong(NamedTuple):
     """A short list `[k, l, mu]`, or its long form `{k: ..., l: ..., mu: ...}`. Reads to {key: value}."""
 
     fields: Mapping[str, Field]
+    further: Mapping[str, Field] = {}  # keys that only the long form has
 
     def read(self, node: Node, reading: Reading, label: str) -> dict[str, Any]:
         names = list(self.fields)
         needed = [name for name in names if self.fields[name].required]
         if isinstance(node, ListNode):
             if not len(needed) <= len(node.items) <= len(names):
-                wanted = f"[{', '.join(names)}]" + ("" if needed == names else f", where {names[-1]} may be left out")
+                spare = listed(name for name in names if name not in needed)
+                wanted = f"[{', '.join(names)}]" + (f", where {spare} may be left out" if spare else "")
                 raise SpecError(Fault(f"{label} has {len(node.items)} of the values {wanted}", node.mark))
             pairs = [(TextNode(name, item.mark), item) for name, item in zip(names, node.items, strict=False)]
             node = DictNode(node.mark, pairs)
         elif not isinstance(node, DictNode):
             hint = f"write [{', '.join(names)}]"
             raise SpecError(Fault(f"{label} must be a list, not {describe(node)}", node.mark, hint))
-        values = Record(self.fields).read_entries(node, reading, label)
+        values = Record({**self.fields, **self.further}).read_entries(node, reading, label)
         if not all(name in values for name in needed):
             raise SpecError()
         return values
@@ -110,7 +113,7 @@ class ShortOrLong(NamedTuple):
         shapes = [known.shape.schema() for known in self.fields.values()]
         needed = sum(known.required for known in self.fields.values())
         short = {"type": "array", "prefixItems": shapes, "minItems": needed, "maxItems": len(shapes)}
-        return {"anyOf": [short, Record(self.fields).schema()]}
+        return {"anyOf": [short, Record({**self.fields, **self.further}).schema()]}
 
 
 class Entry(NamedTuple):
@@ -171,10 +174,10 @@ class Named(NamedTuple):
 
 
 def split_names(key: TextNode) -> list[tuple[str, Mark]]:
-    """The names of a key such as `AC, BD`, each with its own place."""
+    """The names of a key such as `AC, BD`, each with its own place. A comma inside parentheses is part of a name."""
     names = []
     offset = 0
-    for piece in key.text.split(","):
+    for piece in re.split(r",(?![^()]*\))", key.text):
         indent = len(piece) - len(piece.lstrip())
         names.append((piece.strip(), key.at(offset + indent)))
         offset += len(piece) + 1

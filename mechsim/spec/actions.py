@@ -1,0 +1,297 @@
+"""What acts on a mechanism and what holds it beyond pins: after reading. Frozen, like MechSpec.
+
+An `Expression` here may use time and state (see spec/scope.py); a `Number` is a constant of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from mechsim.errors import Mark
+from mechsim.spec.expression import Expression
+from mechsim.spec.number import Number
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A named expression: a signal, a potential, a dissipation function or a constraint."""
+
+    name: str
+    expression: Expression
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class StateForce:
+    """A force at a point: in the world frame, or in the frame of `part` when that is given."""
+
+    point: str
+    part: str | None
+    force: tuple[Expression, ...]
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class StateTorque:
+    """A torque on `part`; its reaction acts on `against` (None: the world)."""
+
+    part: str
+    against: str | None
+    torque: Expression
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Damper:
+    """A viscous damper between two points: its tension is `damping` times the rate of their distance."""
+
+    points: tuple[str, str]
+    damping: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class TorsionSpring:
+    """A spring and damper between two parts (None: the world). `law` and `energy` are expressions in `s`, the
+    deflection theta_part - theta_against - rest; `law` is a torque added to the linear one, `energy` a potential."""
+
+    part: str
+    against: str | None
+    stiffness: Number
+    rest: Number
+    damping: Number
+    law: Expression | None
+    energy: Expression | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class SpringLaw:
+    """What a spring between points has beyond its linear law; as TorsionSpring, with `s` the stretch."""
+
+    points: tuple[str, str]
+    length: Number
+    damping: Number
+    law: Expression | None
+    energy: Expression | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Drag:
+    """Resistance of the air at a point: -(linear + quadratic*sqrt(v**2 + slow**2)) * velocity."""
+
+    point: str
+    linear: Number
+    quadratic: Number
+    slow: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """Smooth Coulomb friction mu*load*tanh(v/slow): of a point on a line, or of a part turning on another.
+
+    `load` None: the reaction of the slot or slider that holds the point on the line.
+    """
+
+    name: str
+    point: str | None
+    line: tuple[str, str] | None
+    part: str | None
+    against: str | None
+    coefficient: Expression
+    load: Expression | None
+    radius: Number
+    slow: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class CentralGravity:
+    """Gravity towards a point: the acceleration is mu/r**2."""
+
+    mu: Number
+    centre: str
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """`quantity` moves as `motion` says; `level` 2: positions, 3: velocities (spec/scope.py)."""
+
+    name: str
+    quantity: Expression
+    motion: Expression
+    level: int
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A PID controller. Its output acts on `actuated` (terms +-1 and a reference), its error is target - measured."""
+
+    name: str
+    actuated: tuple[tuple[float, str], ...]
+    measured: Expression
+    rate: Expression | None  # None: the rate of what it acts on
+    target: Expression
+    target_rate: Expression | None
+    proportional: Expression
+    integral: Expression | None
+    derivative: Expression | None
+    feedforward: Expression | None
+    limit: Number | None
+    period: Number | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A function of time through given values. `kind`: step, linear or cubic; outside, values are held."""
+
+    name: str
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+    kind: str
+    hold: bool  # False: using it outside its times is an error
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Piecewise:
+    """A function of time: each expression holds from its time on, the first one before that too."""
+
+    name: str
+    times: tuple[float, ...]
+    pieces: tuple[Expression, ...]
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """A part that slides along a line without turning against it, `offset` to its left and turned by `angle`."""
+
+    part: str
+    line: tuple[str, str]
+    offset: Number
+    angle: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A point that slides along a line, `offset` to its left. A piston is a slot whose point has a mass."""
+
+    point: str
+    line: tuple[str, str]
+    offset: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A point on a curve: `implicit` in x and y, or `parametric` (x, y) in s, with the value of s to start from."""
+
+    point: str
+    implicit: Expression | None
+    parametric: tuple[Expression, Expression] | None
+    start: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Rope:
+    """A rope of constant length from point to point; a point may come twice."""
+
+    points: tuple[str, ...]
+    length: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Gear:
+    """Two parts that roll on each other; a negative radius is that of a ring. The carrier holds both centres."""
+
+    part: str
+    other: str
+    radius: Number
+    other_radius: Number
+    carrier: str | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """A wheel on a line between two points, or a pinion on a rack. Its part's first point is the centre."""
+
+    part: str
+    line: tuple[str, str]
+    rack: str | None
+    radius: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Skate:
+    """A blade at a point of a part: the point moves only along the direction `angle` of the part's frame."""
+
+    part: str
+    point: str
+    angle: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """All of it, in the order of the file."""
+
+    signals: tuple[Term, ...] = ()
+    tables: tuple[Table, ...] = ()
+    piecewise: tuple[Piecewise, ...] = ()
+    forces: tuple[StateForce, ...] = ()
+    torques: tuple[StateTorque, ...] = ()
+    potentials: tuple[Term, ...] = ()
+    dissipations: tuple[Term, ...] = ()
+    spring_laws: tuple[SpringLaw, ...] = ()
+    torsion_springs: tuple[TorsionSpring, ...] = ()
+    dampers: tuple[Damper, ...] = ()
+    drags: tuple[Drag, ...] = ()
+    frictions: tuple[Friction, ...] = ()
+    central_gravity: CentralGravity | None = None
+    drives: tuple[Drive, ...] = ()
+    controllers: tuple[Controller, ...] = ()
+    sliders: tuple[Slider, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    ropes: tuple[Rope, ...] = ()
+    gears: tuple[Gear, ...] = ()
+    rollings: tuple[Rolling, ...] = ()
+    skates: tuple[Skate, ...] = ()
+    holonomic: tuple[Term, ...] = ()
+    nonholonomic: tuple[Term, ...] = ()
+
+    def expressions(self) -> Iterator[Expression]:
+        """Every expression of time and state."""
+        return _expressions(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What is computed on request: reactions at these points, values of these signals."""
+
+    reactions: tuple[str, ...] = ()
+    signals: tuple[str, ...] = ()
+
+
+def _expressions(value: Any) -> Iterator[Expression]:
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _expressions(item)
+    elif is_dataclass(value) and not isinstance(value, Number | Mark):
+        for item in fields(value):
+            yield from _expressions(getattr(value, item.name))

@@ -1,0 +1,192 @@
+"""Signals, Tables and Piecewise: functions with a name that every expression may use."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.actions import Piecewise, Table, Term
+from mechsim.spec.expression import Expression
+from mechsim.spec.nodes import ListNode, Node, describe
+from mechsim.spec.parameters import check_parameter_name
+from mechsim.spec.records import Entry, Field, Named, Record
+from mechsim.spec.scope import TIME, VELOCITY, Scope, StateExpression
+from mechsim.spec.shapes import Quantity, Reading, Schema, Text, Word, read_items
+
+NAME = r"[^\W\d]\w*"
+MAX_ROWS = 100_000
+
+
+class Rows:
+    """`[[t, value], ...]`. Reads to a list of (time, value) pairs; the second is read by `shape`."""
+
+    def __init__(self, shape: Any):
+        self.shape = shape
+
+    def read(self, node: Node, reading: Reading, label: str) -> list[tuple[Any, Any]]:
+        if not isinstance(node, ListNode) or not node.items:
+            raise SpecError(Fault(f"{label} must be a list [[t, value], ...], not {describe(node)}", node.mark))
+        rows = read_items(node.items, reading, label, self._row)
+        _check_sorted([(time.value, time.mark) for time, _ in rows], label, reading)
+        return rows
+
+    def _row(self, node: Node, reading: Reading, label: str) -> tuple[Any, Any]:
+        if not isinstance(node, ListNode) or len(node.items) != 2:
+            raise SpecError(Fault(f"{label}: each item must be a pair [t, value]", node.mark))
+        time = reading.attempt(Quantity().read, node.items[0], reading, label)
+        value = reading.attempt(self.shape.read, node.items[1], reading, label)
+        if time is None or value is None:
+            raise SpecError()
+        return time, value
+
+    def schema(self) -> Schema:
+        pair = {"type": "array", "prefixItems": [Quantity().schema(), self.shape.schema()], "minItems": 2}
+        return {"type": "array", "items": pair, "minItems": 1}
+
+
+def _check_name(name: str, mark: Mark) -> None:
+    check_parameter_name(name, mark)
+    if name == "t":
+        raise SpecError(Fault("t is the time", mark, "choose another name"))
+
+
+KIND = Word({"step": "step", "linear": "linear", "cubic": "cubic"})
+TABLE = Record(
+    {
+        "points": Field(Rows(Quantity()), "values by time: [[t, value], ...]"),
+        "file": Field(Text(), "a CSV file with columns time and value, beside the mechanism file"),
+        "kind": Field(KIND, "step, linear (if omitted) or cubic"),
+        "outside": Field(Word({"hold": True, "error": False}), "before and after: hold (if omitted) or error"),
+    }
+)
+SECTIONS = {
+    "Signals": Field(
+        Named(StateExpression(), _check_name, NAME), "names for expressions of time and state", may_be_empty=True
+    ),
+    "Tables": Field(Named(TABLE, _check_name, NAME), "functions of time through given values", may_be_empty=True),
+    "Piecewise": Field(
+        Named(Rows(StateExpression()), _check_name, NAME),
+        "functions of time in pieces: {name: [[t, expression from t on], ...]}",
+        may_be_empty=True,
+    ),
+}
+
+
+def build_functions(
+    values: Mapping[str, Any], scope: Scope, path: str
+) -> tuple[tuple[Term, ...], tuple[Table, ...], tuple[Piecewise, ...]]:
+    """Signals (each after those it uses), tables and piecewise functions; their names are known in `scope` then."""
+    seen: dict[str, str] = {}
+    for section in SECTIONS:
+        for entry in values.get(section, {}).values():
+            _check_new(entry, section, seen, scope)
+    tables = [_table(entry, scope, path) for entry in values.get("Tables", {}).values()]
+    scope.functions.update((name, TIME) for name in values.get("Tables", {}))
+    pieces = [_piecewise(entry, scope) for entry in values.get("Piecewise", {}).values()]
+    scope.functions.update((name, TIME) for name in values.get("Piecewise", {}))
+    signals = _signals(values.get("Signals", {}), scope)
+    return tuple(signals), tuple(t for t in tables if t), tuple(p for p in pieces if p)
+
+
+def _check_new(entry: Entry, section: str, seen: dict[str, str], scope: Scope) -> None:
+    if entry.name in scope.reading.environment:
+        scope.reading.fault(f"{section} defines {entry.name}, which is a parameter already", entry.mark)
+    elif entry.name in seen:
+        scope.reading.fault(f"{section} defines {entry.name}, which is in {seen[entry.name]} already", entry.mark)
+    seen.setdefault(entry.name, section)
+
+
+def _signals(entries: Mapping[str, Entry], scope: Scope) -> list[Term]:
+    terms = {e.name: Term(e.name, e.value, e.mark) for e in entries.values() if e.value is not None}
+    scope.broken.update(name for name in entries if name not in terms)
+    graph = {name: [used for used in term.expression.names if used in terms] for name, term in terms.items()}
+    try:
+        order = list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        circle = error.args[1][-2::-1]
+        message = "signals depend on each other in a circle: " + " -> ".join([*circle, circle[0]])
+        hint = "a signal that depends on its own past is a state, as the integral of a controller"
+        scope.reading.fault(message, terms[circle[0]].mark, hint)
+        scope.broken.update(terms)
+        return []
+    for name in order:
+        if scope.allows(terms[name].expression, VELOCITY, f"Signals.{name}"):
+            scope.functions[name] = scope.furthest(terms[name].expression)
+        else:
+            scope.broken.add(name)
+    return [terms[name] for name in order if name not in scope.broken]
+
+
+def _piecewise(entry: Entry, scope: Scope) -> Piecewise | None:
+    if entry.value is None:
+        return None
+    pieces: tuple[Expression, ...] = tuple(expression for _, expression in entry.value)
+    allowed = [scope.allows(piece, TIME, f"Piecewise.{entry.name}") for piece in pieces]
+    if not all(allowed):
+        return None
+    return Piecewise(entry.name, tuple(time.value for time, _ in entry.value), pieces, entry.mark)
+
+
+def _table(entry: Entry, scope: Scope, path: str) -> Table | None:
+    values = entry.value
+    if values is None or not ("points" in values or "file" in values):
+        if values is not None and not scope.reading.faults:
+            hint = "write points: [[t, value], ...] or file: name.csv"
+            scope.reading.fault(f"Tables.{entry.name} has no values", entry.mark, hint)
+        return None
+    if "file" in values:
+        rows = scope.reading.attempt(_read_csv, values["file"], path, entry.mark)
+        if rows is None:
+            return None
+        _check_sorted([(row[0], mark) for row, mark in rows], f"Tables.{entry.name}", scope.reading)
+        pairs = [row for row, _ in rows]
+    else:
+        pairs = [(time.value, value.value) for time, value in values["points"]]
+    kind = values.get("kind", "linear")
+    needed = {"step": 1, "linear": 2, "cubic": 4}[kind]
+    if len(pairs) < needed:
+        scope.reading.fault(f"Tables.{entry.name} has {len(pairs)} points, but {kind} needs {needed}", entry.mark)
+        return None
+    times, numbers = zip(*pairs, strict=True)
+    return Table(entry.name, times, numbers, kind, values.get("outside", True), entry.mark)
+
+
+def _read_csv(name: str, path: str, mark: Mark) -> list[tuple[tuple[float, float], Mark]]:
+    """Rows of two numbers with their places; one line of titles and comments (#) are skipped."""
+    place = Path(path).parent / name
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        hint = "the path is from the folder of the mechanism file"
+        raise SpecError(Fault(f"cannot read {name}: {reason.lower()}", mark, hint)) from None
+    rows: list[tuple[tuple[float, float], Mark]] = []
+    for line, cells in enumerate(csv.reader(text.splitlines()), 1):
+        if not cells or cells[0].lstrip().startswith("#"):
+            continue
+        try:
+            time, value = (float(cell) for cell in cells)
+            if abs(time) + abs(value) == float("inf") or time + value != time + value:
+                raise ValueError
+        except ValueError:
+            if not rows and line <= 2 and len(cells) == 2:
+                continue  # titles
+            message = f"{','.join(cells)[:60]} is not a row of two numbers, time and value"
+            raise SpecError(Fault(message, Mark(str(place), line, 1))) from None
+        rows.append(((time, value), Mark(str(place), line, 1)))
+    if not rows or len(rows) > MAX_ROWS:
+        raise SpecError(Fault(f"{name} has {len(rows)} rows of numbers, not 1 to {MAX_ROWS}", mark))
+    return rows
+
+
+def _check_sorted(times: list[tuple[float, Mark]], label: str, reading: Reading) -> None:
+    for (before, _), (after, mark) in pairwise(times):
+        if after <= before:
+            message = f"{label}: times must increase, but {after:g} follows {before:g}"
+            reading.fault(message, mark, "sort the rows by time; each time once")
+            return

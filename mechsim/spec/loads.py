@@ -1,0 +1,285 @@
+"""The keys of AppliedForces that may use time and state, and their records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.actions import (
+    CentralGravity,
+    Damper,
+    Drag,
+    Friction,
+    SpringLaw,
+    StateForce,
+    StateTorque,
+    Term,
+    TorsionSpring,
+)
+from mechsim.spec.document import Number
+from mechsim.spec.names import POINT, point_of, points_of
+from mechsim.spec.nodes import DictNode, Node, TextNode
+from mechsim.spec.parameters import check_parameter_name
+from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLong
+from mechsim.spec.scope import POSITION, VELOCITY, Scope, StateExpression, reference_points
+from mechsim.spec.shapes import Quantity, Reading, Schema, Vector
+from mechsim.spec.suggest import listed
+
+PART = f"({POINT})+"
+NAME = r"[^\W\d]\w*"
+BETWEEN = f"{PART}(-{PART})?"
+
+
+class Gravity:
+    """The acceleration of gravity; an empty key switches on the terrestrial one, with +y upward. Or a central field."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> Any:
+        if isinstance(node, DictNode):
+            values = CENTRAL.read(node, reading, label)
+            return {**values, "mark": node.mark} if len(values) == 2 else None
+        if not isinstance(node, TextNode) or not node.empty:
+            return Vector().read(node, reading, label)
+        zeros = (Number(0.0, "0", node.mark),) * (reading.dimension - 1)
+        return (*zeros, Number(-9.80665, "-9.80665", node.mark))
+
+    def schema(self) -> Schema:
+        return {"anyOf": [Vector().schema(), CENTRAL.schema(), {"type": "null"}]}
+
+
+class Point:
+    """The name of a point."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> str:
+        if not isinstance(node, TextNode):
+            raise SpecError(Fault(f"{label} must be the name of a point", node.mark))
+        return point_of(node.text, node.mark)
+
+    def schema(self) -> Schema:
+        return {"type": "string", "pattern": f"^{POINT}$"}
+
+
+def torque_name(name: str, mark: Mark) -> None:
+    for part in name.split("-", 1):
+        points_of(part.strip(), mark)
+
+
+def force_name(name: str, mark: Mark) -> None:
+    part, dot, point = name.rpartition(".")
+    point_of(point.strip(), mark)
+    if dot:
+        points_of(part.strip(), mark)
+
+
+CENTRAL = Record(
+    {
+        "mu": Field(Quantity(), "strength of a central field, m^3/s^2: the acceleration is mu/r^2", required=True),
+        "centre": Field(Point(), "the point it pulls towards", required=True),
+    }
+)
+SPRING_LAW = {
+    "law": Field(StateExpression(), "further force or torque against s, an expression in s"),
+    "energy": Field(StateExpression(), "further potential energy, an expression in s"),
+}
+TORSION = ShortOrLong(
+    {
+        "k": Field(Quantity(), "stiffness, N m/rad", required=True),
+        "rest": Field(Quantity(), "angle at rest, rad; 0 if omitted"),
+        "c": Field(Quantity(least=0), "damping, N m s/rad; 0 if omitted"),
+    },
+    SPRING_LAW,
+)
+DRAG = ShortOrLong(
+    {
+        "c": Field(Quantity(least=0), "linear drag, N s/m", required=True),
+        "k": Field(Quantity(least=0), "quadratic drag, N s^2/m^2; 0 if omitted"),
+        "v0": Field(Quantity(least=0), "speed below which quadratic drag becomes linear, m/s; 0 if omitted"),
+    }
+)
+FRICTION = ShortOrLong(
+    {
+        "mu": Field(StateExpression(), "coefficient of friction", required=True),
+        "N": Field(StateExpression(), "load, N; the reaction of the slot or slider if omitted"),
+        "v0": Field(Quantity(least=0), "speed at which friction is about 3/4 of its full value, m/s or rad/s"),
+        "r": Field(Quantity(least=0), "radius of the pivot, m; 1 if omitted"),
+    }
+)
+FIELDS = {
+    "Torques": Field(
+        Named(StateExpression(), torque_name, BETWEEN),
+        "torques, N m, expressions of time and state: {OA: tau} or between two parts {AB-OA: tau}",
+        may_be_empty=True,
+    ),
+    "Forces": Field(
+        Named(ListOf(StateExpression(), least=1), force_name, rf"({PART}\.)?{POINT}"),
+        "forces, N, expressions of time and state: {A: [f_x, f_y]} or in a part's frame {OA.A: [f_x, f_y]}",
+        may_be_empty=True,
+    ),
+    "Potentials": Field(
+        Named(StateExpression(), check_parameter_name, NAME),
+        "potential energies, J, expressions of positions and time",
+        may_be_empty=True,
+    ),
+    "Dissipations": Field(
+        Named(StateExpression(), check_parameter_name, NAME),
+        "Rayleigh's dissipation functions, W, half the power they take",
+        may_be_empty=True,
+    ),
+    "TorsionSprings": Field(
+        Named(TORSION, torque_name, BETWEEN), "springs between parts: {AB-OA: [k, rest, c]}", may_be_empty=True
+    ),
+    "Dampers": Field(
+        Named(Quantity(least=0), points_of, PART), "dampers between two points: {AB: c}, N s/m", may_be_empty=True
+    ),
+    "JointDampers": Field(
+        Named(Quantity(least=0), torque_name, BETWEEN),
+        "viscous pivots between parts: {AB-OA: c}, N m s/rad",
+        may_be_empty=True,
+    ),
+    "Drag": Field(Named(DRAG, point_of, POINT), "drag at points: {A: [c, k, v0]}", may_be_empty=True),
+    "Friction": Field(
+        Named(FRICTION, torque_name, BETWEEN),
+        "friction of a point on a line {C-AB: [mu, N, v0]}, or of a part on another {AB-OA: [mu, N, v0, r]}",
+        may_be_empty=True,
+    ),
+}
+
+
+def build_loads(values: Mapping[str, Any], springs: Mapping[str, Entry], scope: Scope) -> dict[str, Any]:
+    """Fields of Actions. `values` are AppliedForces, `springs` those of PartData, which may have laws and dampers."""
+    return {
+        "torques": _built(_torque, "Torques", values, scope),
+        "forces": _built(_force, "Forces", values, scope),
+        "potentials": _terms("Potentials", POSITION, values, scope),
+        "dissipations": _terms("Dissipations", VELOCITY, values, scope),
+        "torsion_springs": (
+            *_built(_torsion_spring, "TorsionSprings", values, scope),
+            *_built(_joint_damper, "JointDampers", values, scope),
+        ),
+        "dampers": _built(_damper, "Dampers", values, scope),
+        "drags": _built(_drag, "Drag", values, scope),
+        "frictions": _built(_friction, "Friction", values, scope),
+        "spring_laws": _built(_spring_law, "Springs", {"Springs": springs}, scope),
+        "central_gravity": _central(values.get("Gravity"), scope),
+    }
+
+
+def _built(build: Any, section: str, values: Mapping[str, Any], scope: Scope) -> tuple[Any, ...]:
+    entries = [entry for entry in values.get(section, {}).values() if entry.value is not None]
+    built = [scope.reading.attempt(build, entry, f"{section}.{entry.name}", scope) for entry in entries]
+    return tuple(item for item in built if item is not None)
+
+
+def _terms(section: str, most: int, values: Mapping[str, Any], scope: Scope) -> tuple[Term, ...]:
+    entries = [entry for entry in values.get(section, {}).values() if entry.value is not None]
+    allowed = [scope.allows(entry.value, most, f"{section}.{entry.name}") for entry in entries]
+    return tuple(Term(e.name, e.value, e.mark) for e, fine in zip(entries, allowed, strict=True) if fine)
+
+
+def two_parts(entry: Entry, user: str, scope: Scope) -> tuple[str, str | None] | None:
+    """The parts of `OA` or `AB-OA`, both rigid; None when a fault is recorded."""
+    part, _, against = (name.strip() for name in entry.name.partition("-"))
+    known = [scope.parts.known_rigid(name, entry.mark, user, scope.reading) for name in (part, against) if name]
+    if part == against:
+        scope.reading.fault(f"{user} acts between {part} and itself", entry.mark)
+        return None
+    return (part, against or None) if all(known) else None
+
+
+def movable(point: str, mark: Mark, user: str, scope: Scope) -> bool:
+    """Whether a part has this point and it can move."""
+    if not scope.parts.known_point(point, mark, user, scope.reading):
+        return False
+    if point in scope.parts.fixed_names:
+        scope.reading.fault(f"{user} acts on {point}, which is fixed and cannot move", mark, "remove it")
+    return point not in scope.parts.fixed_names
+
+
+def _torque(entry: Entry, user: str, scope: Scope) -> StateTorque | None:
+    parts = two_parts(entry, user, scope)
+    fine = scope.allows(entry.value, VELOCITY, user)
+    return StateTorque(*parts, entry.value, entry.mark) if parts and fine else None
+
+
+def _force(entry: Entry, user: str, scope: Scope) -> StateForce | None:
+    part, _, point = (name.strip() for name in entry.name.rpartition("."))
+    if part and not scope.parts.known_rigid(part, entry.mark, user, scope.reading):
+        return None
+    if not movable(point, entry.mark, user, scope):
+        return None
+    if part and point not in scope.parts.rigid_points.get(part, (point,)):
+        hint = f"{part} has the points {listed(scope.parts.rigid_points[part])}"
+        raise SpecError(Fault(f"{user}: the point {point} is not on {part}", entry.mark, hint))
+    if len(entry.value) > scope.reading.dimension:
+        raise SpecError(Fault(f"{user} has {len(entry.value)} coordinates, but the dimension is 2", entry.mark))
+    fine = [scope.allows(component, VELOCITY, user) for component in entry.value]
+    return StateForce(point, part or None, tuple(entry.value), entry.mark) if all(fine) else None
+
+
+def _laws(entry: Entry, user: str, scope: Scope) -> bool:
+    law, energy = entry.value.get("law"), entry.value.get("energy")
+    fine = scope.allows(law, VELOCITY, f"{user}.law", {"s": POSITION, "v": VELOCITY})
+    return scope.allows(energy, POSITION, f"{user}.energy", {"s": POSITION}) and fine
+
+
+def _torsion_spring(entry: Entry, user: str, scope: Scope) -> TorsionSpring | None:
+    parts = two_parts(entry, user, scope)
+    if not _laws(entry, user, scope) or not parts:
+        return None
+    zero, values = Number(0.0, "0", entry.mark), entry.value
+    numbers = (values["k"], values.get("rest", zero), values.get("c", zero))
+    return TorsionSpring(*parts, *numbers, values.get("law"), values.get("energy"), entry.mark)
+
+
+def _joint_damper(entry: Entry, user: str, scope: Scope) -> TorsionSpring | None:
+    parts, zero = two_parts(entry, user, scope), Number(0.0, "0", entry.mark)
+    return TorsionSpring(*parts, zero, zero, entry.value, None, None, entry.mark) if parts else None
+
+
+def _spring_law(entry: Entry, user: str, scope: Scope) -> SpringLaw | None:
+    if not entry.value.keys() & {"c", "law", "energy"} or not _laws(entry, user, scope):
+        return None
+    damping = entry.value.get("c", Number(0.0, "0", entry.mark))
+    ends = reference_points(entry.name, entry.mark)
+    values = entry.value
+    return SpringLaw(ends, values["l"], damping, values.get("law"), values.get("energy"), entry.mark)
+
+
+def _damper(entry: Entry, user: str, scope: Scope) -> Damper | None:
+    points = reference_points(entry.name, entry.mark)
+    known = [scope.parts.known_point(point, entry.mark, user, scope.reading) for point in points]
+    return Damper(points, entry.value, entry.mark) if all(known) else None
+
+
+def _drag(entry: Entry, user: str, scope: Scope) -> Drag | None:
+    if not movable(entry.name, entry.mark, user, scope):
+        return None
+    zero, values = Number(0.0, "0", entry.mark), entry.value
+    return Drag(entry.name, values["c"], values.get("k", zero), values.get("v0", zero), entry.mark)
+
+
+def _friction(entry: Entry, user: str, scope: Scope) -> Friction | None:
+    values, one = entry.value, Number(1.0, "1", entry.mark)
+    fine = [scope.allows(values.get(key), VELOCITY, f"{user}.{key}") for key in ("mu", "N")]
+    if "v0" not in values or values["v0"].value <= 0:
+        hint = "the speed at which friction is about 3/4 of its full value; smaller is stiffer"
+        raise SpecError(Fault(f"{user} needs v0, a speed above zero", entry.mark, hint))
+    first, dash, second = (name.strip() for name in entry.name.partition("-"))
+    common: tuple[Any, ...] = (values["mu"], values.get("N"), values.get("r", one), values["v0"], entry.mark)
+    if len(points_of(first, entry.mark)) > 1:
+        if "N" not in values:
+            raise SpecError(Fault(f"{user} needs N, the load of the pivot", entry.mark))
+        parts = two_parts(entry, user, scope)
+        return Friction(entry.name, None, None, *parts, *common) if parts and all(fine) else None
+    if not dash:
+        raise SpecError(Fault(f"{user} names no line", entry.mark, f"write {first}-AB for friction along the line AB"))
+    line = reference_points(second, entry.mark)
+    known = [scope.parts.known_point(point, entry.mark, user, scope.reading) for point in (first, *line)]
+    return Friction(entry.name, first, line, None, None, *common) if all(known) and all(fine) else None
+
+
+def _central(value: Any, scope: Scope) -> CentralGravity | None:
+    if not isinstance(value, Mapping):
+        return None
+    scope.parts.known_point(value["centre"], value["mark"], "Gravity.centre", scope.reading)
+    return CentralGravity(value["mu"], value["centre"], value["mark"])

@@ -1,0 +1,203 @@
+"""Drives, Controllers and Output. Drives and controllers are keyed by the quantity they move: `theta_OA`, `A.x`,
+`theta_AB-theta_OA`, `dist(A,B)`, or a point `A` for both its coordinates."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.actions import Controller, Drive, Output
+from mechsim.spec.expression import Expression, parse_expression
+from mechsim.spec.loads import Point
+from mechsim.spec.names import POINT
+from mechsim.spec.nodes import ListNode, Node
+from mechsim.spec.records import Entry, Field, ListOf, Named, Record
+from mechsim.spec.scope import CONSTANT, POSITION, TIME, VELOCITY, Scope, StateExpression
+from mechsim.spec.shapes import Quantity, Reading, Schema, Text
+from mechsim.spec.suggest import did_you_mean
+
+QUANTITY = r"[^:]+"
+
+
+class OneOrTwo:
+    """An expression, or a list of two for the coordinates of a point. Reads to a tuple of expressions."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> tuple[Expression, ...]:
+        if isinstance(node, ListNode):
+            return tuple(ListOf(StateExpression(), least=1).read(node, reading, label))
+        return (StateExpression().read(node, reading, label),)
+
+    def schema(self) -> Schema:
+        expression = StateExpression().schema()
+        return {"anyOf": [expression, {"type": "array", "items": expression, "maxItems": 2}]}
+
+
+def _quantity_name(name: str, mark: Mark) -> None:
+    parse_expression(name, mark, state=True)
+
+
+GAIN = StateExpression()
+CONTROLLER = Record(
+    {
+        "target": Field(OneOrTwo(), "where the quantity should be, an expression; [x, y] for a point", required=True),
+        "kp": Field(GAIN, "proportional gain", required=True),
+        "kd": Field(GAIN, "gain of the rate"),
+        "ki": Field(GAIN, "gain of the integral"),
+        "limit": Field(Quantity(least=0), "largest output: limit*tanh(u/limit)"),
+        "feedforward": Field(StateExpression(), "added to the output, as gravity compensation"),
+        "period": Field(Quantity(least=0), "sampling period, s: the output is held in between"),
+        "measure": Field(StateExpression(), "what is compared with the target; the quantity itself if omitted"),
+        "rate": Field(StateExpression(), "its rate"),
+        "target_rate": Field(StateExpression(), "the rate of the target; 0 if omitted"),
+    }
+)
+OUTPUT = Record(
+    {
+        "reactions": Field(ListOf(Point()), "points whose joint reactions are written", may_be_empty=True),
+        "signals": Field(ListOf(Text()), "signals whose values are written", may_be_empty=True),
+    }
+)
+SECTIONS = {
+    "Drives": Field(
+        Named(OneOrTwo(), _quantity_name, QUANTITY),
+        "prescribed motion: {theta_OA: 2*pi*t}, of positions or of speeds",
+        may_be_empty=True,
+    ),
+    "Controllers": Field(
+        Named(CONTROLLER, _quantity_name, QUANTITY),
+        "controllers: {theta_OA: {target: ..., kp: ..., kd: ..., ki: ...}}",
+        may_be_empty=True,
+    ),
+    "Output": Field(OUTPUT, "further columns: reactions, signals", may_be_empty=True),
+}
+
+
+def build_motion(values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+    """Fields of Actions."""
+    drives = [scope.reading.attempt(_drives, entry, scope) for entry in values.get("Drives", {}).values()]
+    controllers = [
+        scope.reading.attempt(_controllers, entry, scope) for entry in values.get("Controllers", {}).values()
+    ]
+    return {
+        "drives": tuple(drive for found in drives for drive in found or ()),
+        "controllers": tuple(controller for found in controllers for controller in found or ()),
+    }
+
+
+def build_output(values: Mapping[str, Any], place: Mark, scope: Scope) -> Output:
+    """`place` is where the section stands."""
+    for point in values.get("reactions", ()):
+        scope.parts.known_point(point, place, "Output.reactions", scope.reading)
+    for name in values.get("signals", ()):
+        if name not in scope.functions and name not in scope.broken:
+            hint = did_you_mean(name, scope.functions) or "define it in Signals"
+            scope.reading.fault(f"Output.signals names {name}, which is no signal", place, hint)
+    return Output(tuple(values.get("reactions", ())), tuple(values.get("signals", ())))
+
+
+def plain_name(text: str) -> str:
+    """A quantity as part of a label: `dist(A,B)` becomes dist_A_B."""
+    return re.sub(r"\W+", "_", text).strip("_")
+
+
+def _spread(entry: Entry, values: tuple[Expression, ...], user: str, scope: Scope) -> list[tuple[str, Expression]]:
+    """Quantities with their expressions: a point stands for its two coordinates."""
+    if re.fullmatch(POINT, entry.name) and entry.name not in scope.functions:
+        if len(values) != scope.reading.dimension:
+            hint = f"write [x, y], or name one coordinate: {entry.name}.x"
+            raise SpecError(Fault(f"{user}: a point needs two expressions", entry.mark, hint))
+        return [(f"{entry.name}.{axis}", value) for axis, value in zip("xy", values, strict=True)]
+    if len(values) != 1:
+        raise SpecError(Fault(f"{user} has {len(values)} expressions for one quantity", entry.mark))
+    return [(entry.name, values[0])]
+
+
+def _drives(entry: Entry, scope: Scope) -> list[Drive]:
+    if entry.value is None:
+        return []
+    user = f"Drives.{entry.name}"
+    drives = []
+    for name, motion in _spread(entry, entry.value, user, scope):
+        quantity = parse_expression(name, entry.mark, state=True)
+        fine = scope.allows(quantity, VELOCITY, user)
+        if not scope.allows(motion, TIME, user) or not fine:
+            continue
+        _refuse_fixed(quantity, user, entry.mark, scope)
+        level = scope.furthest(quantity)
+        if level <= TIME:
+            hint = "a drive moves a point, an angle or a distance: A.x, theta_OA, dist(A,B)"
+            raise SpecError(Fault(f"{user} has nothing to move", entry.mark, hint))
+        drives.append(Drive(plain_name(name), quantity, motion, level, entry.mark))
+    return drives
+
+
+def _refuse_fixed(quantity: Expression, user: str, mark: Mark, scope: Scope) -> None:
+    points = [set(re.findall(rf"\b{POINT}\b", name.partition(".")[0].partition("(")[2] or name.partition(".")[0]))
+              for name in quantity.names if "." in name or "(" in name]  # fmt: skip
+    for group in points:
+        if group and group <= scope.parts.fixed_names:
+            names = " and ".join(sorted(group))
+            verb = "is" if len(group) == 1 else "are"
+            hint = "remove it from PartData.Fixed, or from here"
+            raise SpecError(Fault(f"{user} drives {names}, which {verb} fixed in the world", mark, hint))
+
+
+def _controllers(entry: Entry, scope: Scope) -> list[Controller]:
+    values = entry.value
+    if values is None or not {"target", "kp"} <= values.keys():
+        return []
+    user = f"Controllers.{entry.name}"
+    names = ("kp", "kd", "ki", "feedforward", "measure", "rate")
+    fine = [scope.allows(values.get(name), VELOCITY, f"{user}.{name}") for name in names]
+    if "measure" in values and "kd" in values and "rate" not in values:
+        raise SpecError(Fault(f"{user} needs `rate`, the rate of what it measures, for kd", entry.mark))
+    for key in ("limit", "period"):
+        if key in values and values[key].value <= 0:
+            raise SpecError(Fault(f"{user}.{key} must be above zero", values[key].mark))
+    controllers = []
+    for name, target in _spread(entry, values["target"], user, scope):
+        quantity = parse_expression(name, entry.mark, state=True)
+        known = scope.allows(quantity, POSITION, user) and scope.allows(target, VELOCITY, f"{user}.target")
+        if known and scope.allows(values.get("target_rate"), VELOCITY, f"{user}.target_rate") and all(fine):
+            _refuse_fixed(quantity, user, entry.mark, scope)
+            controllers.append(_controller(plain_name(name), quantity, target, values, entry.mark, user, scope))
+    return controllers
+
+
+def _controller(
+    name: str, quantity: Expression, target: Expression, values: Mapping[str, Any], mark: Mark, user: str, scope: Scope
+) -> Controller:
+    return Controller(
+        name=name,
+        actuated=tuple(_terms(quantity.tree, 1.0, quantity, user, scope)),
+        measured=values.get("measure", quantity),
+        rate=values.get("rate"),
+        target=target,
+        target_rate=values.get("target_rate"),
+        proportional=values["kp"],
+        integral=values.get("ki"),
+        derivative=values.get("kd"),
+        feedforward=values.get("feedforward"),
+        limit=values.get("limit"),
+        period=values.get("period"),
+        mark=mark,
+    )
+
+
+def _terms(node: ast.expr, sign: float, whole: Expression, user: str, scope: Scope) -> list[tuple[float, str]]:
+    """A sum of quantities as signed names: a force can act on each."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        other = -sign if isinstance(node.op, ast.Sub) else sign
+        return _terms(node.left, sign, whole, user, scope) + _terms(node.right, other, whole, user, scope)
+    if isinstance(node, ast.UnaryOp):
+        other = -sign if isinstance(node.op, ast.USub) else sign
+        return _terms(node.operand, other, whole, user, scope)
+    text = ast.unparse(node).replace(" ", "")
+    names = [name for name in whole.names if name == text]
+    if not names or scope.reach(names[0], whole, {}) == CONSTANT or names[0] in scope.functions:
+        hint = "control an angle, a difference of angles, a coordinate or a distance; use `measure` for anything else"
+        raise SpecError(Fault(f"{user}: a controller cannot act on `{text}`", whole.mark, hint))
+    return [(sign, names[0])]

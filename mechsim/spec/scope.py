@@ -1,0 +1,127 @@
+"""Expressions of time and state: what they may name, and how far each reaches.
+
+`t`; parameters; `A.x A.y` and `A.vx A.vy` of a point; `theta_OA` and `omega_OA` of a rigid part; `dist(A,B)` and its
+`rate(A,B)`; and the names of Signals, Tables and Piecewise. A reach says what the value changes with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.expression import CONSTANTS, Expression, parse_expression
+from mechsim.spec.names import POINT, points_of
+from mechsim.spec.nodes import Node, TextNode, describe
+from mechsim.spec.parts import Parts
+from mechsim.spec.shapes import Reading, Schema
+from mechsim.spec.suggest import did_you_mean
+
+CONSTANT, TIME, POSITION, VELOCITY = range(4)
+ATTRIBUTES = {"x": POSITION, "y": POSITION, "vx": VELOCITY, "vy": VELOCITY}
+ANGLES = {"theta_": POSITION, "omega_": VELOCITY}
+WORDS = {CONSTANT: "a constant", TIME: "a function of time", POSITION: "positions and time", VELOCITY: "velocities"}
+
+
+class StateExpression:
+    """An expression that may use time and state. Reads to an Expression; its names are checked by `Scope.reach`."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> Expression:
+        if not isinstance(node, TextNode) or node.empty:
+            raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
+        return parse_expression(node.text, node.at(0), state=True)
+
+    def schema(self) -> Schema:
+        return {"$ref": "#/$defs/expression"}
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names an expression may use. `functions` are named functions (signals, tables) with their reach."""
+
+    parts: Parts
+    reading: Reading
+    functions: dict[str, int] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)  # functions whose own fault is recorded already
+
+    def allows(self, expression: Expression | None, most: int, user: str, local: Mapping[str, int] = {}) -> bool:
+        """Whether all names are known and reach no further than `most`; records a fault for each that does not."""
+        if expression is None:
+            return True
+        before = len(self.reading.faults)
+        reaches = {name: self.reach(name, expression, local) for name in expression.names}
+        for name, reach in reaches.items():
+            if reach > most:
+                message = f"{user} may use {WORDS[most]}, but {name} changes with {WORDS[reach]}"
+                self.reading.fault(message, expression.place(name))
+        corner = expression.unsmooth(lambda name: reaches.get(name, CONSTANT) > CONSTANT)
+        if corner:
+            hint = "write sqrt(x**2 + eps**2) with a small eps"
+            self.reading.fault(f"{user}: abs has a corner at zero, which no Taylor series can pass", corner, hint)
+        return len(self.reading.faults) == before and not self._unsure(expression)
+
+    def furthest(self, expression: Expression) -> int:
+        """How far a checked expression reaches."""
+        return max((self.reach(name, expression, {}) for name in expression.names), default=CONSTANT)
+
+    def reach(self, name: str, expression: Expression, local: Mapping[str, int]) -> int:
+        """How far one name reaches; an unknown one is a fault and counts as constant."""
+        if name in local:
+            return local[name]
+        if name in self.functions:
+            return self.functions[name]
+        if name in self.reading.environment or name in self.broken or name in self.reading.broken:
+            return CONSTANT
+        if name == "t":
+            return TIME
+        if "." in name or "(" in name:
+            return self._of_points(name, expression)
+        prefix, part = name[:6], name[6:]
+        if prefix in ANGLES and (part in self.parts.rigid_points or _is_part(part)):
+            self.parts.known_rigid(part, expression.place(name), name, self.reading)
+            return ANGLES[prefix]
+        if name not in CONSTANTS:
+            self._unknown(name, expression, local)
+        return CONSTANT
+
+    def _of_points(self, name: str, expression: Expression) -> int:
+        place = expression.place(name)
+        if "." in name:
+            point, attribute = name.split(".")
+            if attribute not in ATTRIBUTES:
+                hint = did_you_mean(attribute, ATTRIBUTES) or "a point has x, y, vx and vy"
+                self.reading.fault(f"{name}: a point has no {attribute}", place, hint)
+            self.parts.known_point(point, place, name, self.reading)
+            return ATTRIBUTES.get(attribute, CONSTANT)
+        points = name[5:-1].split(",")
+        known = [self.parts.known_point(point, place, name, self.reading) for point in points]
+        if all(known) and points[0] == points[1]:
+            self.reading.fault(f"{name} is the distance of a point to itself", place)
+        return POSITION if name.startswith("dist") else VELOCITY
+
+    def _unknown(self, name: str, expression: Expression, local: Iterable[str]) -> None:
+        if "PhysicalParams" in self.reading.lost_names:
+            return
+        angles = [prefix + part for prefix in ANGLES for part in self.parts.rigid_points]
+        hint = did_you_mean(name, [*self.reading.environment, *self.functions, *angles, *local])
+        if not hint and name in self.parts.on_parts | self.parts.fixed_names:
+            hint = f"a point has {name}.x, {name}.y, {name}.vx and {name}.vy"
+        hint = hint or "define it in PhysicalParams or Signals"
+        self.reading.fault(f"{name} is not defined", expression.place(name), hint)
+
+    def _unsure(self, expression: Expression) -> bool:
+        return any(name in self.reading.broken or name in self.broken for name in expression.names)
+
+
+def _is_part(name: str) -> bool:
+    import re
+
+    return re.fullmatch(rf"({POINT})+", name) is not None
+
+
+def reference_points(text: str, mark: Mark) -> tuple[str, str]:
+    """Two points written together, as in the line `AB`."""
+    points = points_of(text.strip(), mark)
+    if len(points) != 2:
+        raise SpecError(Fault(f"`{text.strip()}` names {len(points)} points, but a line is given by two", mark))
+    return points[0], points[1]
