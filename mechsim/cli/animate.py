@@ -99,7 +99,7 @@ def animate(
     wanted = Options(
         fps=fps or (25.0 if gif else 30.0),
         size=size or ((640, 360) if gif else (1280, 720)),
-        renderer=renderer or "flat",
+        renderer=renderer,
         **choices,
     )
     film = _draw(result, target, wanted, quiet)

@@ -20,7 +20,7 @@ from mechsim.result.journal import OutputError
 # so its pieces are lossless.
 PIECES = {
     ".mp4": (".mp4", "-c:v libx264 -preset veryfast -crf 19 -tune animation -pix_fmt yuv420p"),
-    ".webm": (".webm", "-c:v libvpx-vp9 -crf 30 -b:v 0 -deadline good -cpu-used 5 -pix_fmt yuv420p"),
+    ".webm": (".webm", "-c:v libvpx-vp9 -crf 30 -b:v 0 -deadline realtime -cpu-used 7 -pix_fmt yuv420p"),
     ".gif": (".mkv", "-c:v libx264rgb -preset ultrafast -qp 0"),
 }
 # Players take a film without a colour matrix for one or the other; say which, and convert by it.

@@ -67,6 +67,11 @@ def animate(trajectory: Any, path: str | Path, options: Options, observer: Obser
 def prepare(trajectory: Any, options: Options, *, still: bool = False) -> Film:
     """Make every choice left open, and sample the motion."""
     scene = scene_of(trajectory)
+    renderer = options.renderer or ("flat" if scene.dimension == 2 else "solid")
+    if renderer == "solid":
+        from mechsim.render.solid import require_solid
+
+        require_solid()
     start, stop = _range(trajectory, options)
     if stop <= start and not still:
         hint = "-o picture.png draws the one moment there is"
@@ -82,7 +87,7 @@ def prepare(trajectory: Any, options: Options, *, still: bool = False) -> Film:
             raise OutputError(Fault(f"the film would have {expected:.3g} frames", hint=hint))
         times = frame_times(start, stop, speed, options.fps)
     size = (options.size[0] // 2 * 2, options.size[1] // 2 * 2)  # the usual colour coding takes pixels in pairs
-    chosen = replace(options, speed=speed, size=size, trace=traced(scene, options))
+    chosen = replace(options, speed=speed, size=size, renderer=renderer, trace=traced(scene, options))
     frames = sample(trajectory, times, scene)
     if not still:
         frames = with_trails(frames, trajectory, scene, chosen.trace or ())
@@ -116,7 +121,9 @@ def _pieces(count: int) -> list[tuple[int, int]]:
 
 
 def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, observer: Observer) -> None:
-    # Forking spares each process its imports, but is safe only while there is one thread.
+    # Forking spares each process what is imported here, but is safe only while there is one thread.
+    from mechsim.render import flat  # noqa: F401
+
     fork = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
     done, halt = context.Value("l", 0), context.Event()

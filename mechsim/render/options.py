@@ -35,7 +35,7 @@ class Options:
     show: tuple[str, ...] = ("params", "time")
     trace: tuple[str, ...] | None = None
     view: str | None = None  # flat: "X0,X1,Y0,Y1", the window; solid: "AZIMUTH,ELEVATION" or as it says
-    renderer: str = "flat"
+    renderer: str | None = None  # flat or solid; None: flat in the plane, solid in space
     loop: bool | None = None
     frames: int | None = None  # pictures on a contact sheet
 

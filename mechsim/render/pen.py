@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from matplotlib._enums import CapStyle
+from matplotlib._enums import CapStyle, JoinStyle
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontProperties
@@ -56,6 +56,7 @@ class Pen:
         self.renderer = RendererAgg(width, height, DPI)
         self.pixels = np.asarray(self.renderer.buffer_rgba())  # (height, width, 4), shared with the renderer
         self.kept = self.pixels.copy()
+        self.contexts: dict[tuple[Any, ...], Any] = {}  # few styles, used for every frame
 
     def clear(self, colour: str) -> None:
         self.pixels[:] = [*(round(255 * value) for value in to_rgb(colour)), 255]
@@ -95,13 +96,15 @@ class Pen:
         return float(self.renderer.get_text_width_height_descent(words, _font(size, weight), False)[0])
 
     def _context(self, colour: Any, width: float, alpha: float, cap: str = "round") -> Any:
-        context = self.renderer.new_gc()
-        context.set_foreground((*to_rgb(colour), alpha), isRGBA=True)
-        context.set_alpha(alpha)
-        context.set_linewidth(width)
-        context.set_joinstyle("round")
-        context.set_capstyle(CapStyle(cap))
-        return context
+        key = (colour, width, alpha, cap)
+        if key not in self.contexts:
+            context = self.contexts[key] = self.renderer.new_gc()
+            context.set_foreground((*to_rgb(colour), alpha), isRGBA=True)
+            context.set_alpha(alpha)
+            context.set_linewidth(width)
+            context.set_joinstyle(JoinStyle.round)
+            context.set_capstyle(CapStyle(cap))
+        return self.contexts[key]
 
 
 @lru_cache(maxsize=64)

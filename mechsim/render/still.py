@@ -5,25 +5,33 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mechsim.render.film import Film, render_frames
-from mechsim.render.flat import FlatPicture
+from mechsim.render.film import Film
+from mechsim.render.options import Options
 from mechsim.render.pen import Pen
 from mechsim.render.theme import THEMES
 
 
 def write_still(film: Film, path: Path) -> None:
     """A PNG of the frames of `film`: alone on the sheet, or side by side."""
-    from matplotlib.image import imsave
+    from PIL import Image
 
-    count = len(film.frames)
-    if count == 1 or film.options.renderer == "solid":
-        sheet = _tiled([np.array(frame) for frame in render_frames(film, 0, count)])
-    else:
-        sheet = _contact_sheet(film)
-    imsave(path, sheet, format="png")
+    sheet = picture_of(film, film.options).draw(0) if len(film.frames) == 1 else _contact_sheet(film)
+    Image.fromarray(sheet).save(path, format="png")
+
+
+def picture_of(film: Film, options: Options, *, bare: bool = False) -> Any:
+    """What draws single frames, by the renderer asked for."""
+    if options.renderer == "solid":
+        from mechsim.render.solid import SolidPicture
+
+        return SolidPicture(film.scene, film.frames, options, bare=bare)
+    from mechsim.render.flat import FlatPicture
+
+    return FlatPicture(film.scene, film.frames, options, bare=bare)
 
 
 def _contact_sheet(film: Film) -> np.ndarray:
@@ -31,12 +39,9 @@ def _contact_sheet(film: Film) -> np.ndarray:
     columns, rows = grid(len(film.frames))
     head = round(0.11 * height)
     cell = (width // columns, (height - head) // rows)
-    options = replace(film.options, size=cell)
-    picture = FlatPicture(film.scene, film.frames, options, bare=True)
+    picture = picture_of(film, replace(film.options, size=cell), bare=True)
     cells = [picture.draw(index).copy() for index in range(len(film.frames))]
-    sheet = _heading(film, head, cell[0] * columns)
-    body = _tiled(cells, columns)
-    return np.vstack([sheet, body])
+    return np.vstack([_heading(film, head, cell[0] * columns), _tiled(cells, columns)])
 
 
 def _heading(film: Film, height: int, width: int) -> np.ndarray:
@@ -56,8 +61,7 @@ def grid(count: int) -> tuple[int, int]:
     return columns, math.ceil(count / columns)
 
 
-def _tiled(cells: list[np.ndarray], columns: int | None = None) -> np.ndarray:
-    columns = columns or grid(len(cells))[0]
+def _tiled(cells: list[np.ndarray], columns: int) -> np.ndarray:
     blank = np.full_like(cells[0], cells[0][0, 0])
     cells = cells + [blank] * (-len(cells) % columns)
     return np.vstack([np.hstack(cells[row : row + columns]) for row in range(0, len(cells), columns)])
