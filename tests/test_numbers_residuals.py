@@ -36,7 +36,7 @@ def test_every_spec_is_looked_at():
 @pytest.mark.parametrize("rows", ["steps", "samples"])
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-14])
 def test_constraints_hold_on_every_row(name, rows, tolerance):
-    """|C| / |grad C| is a distance. Newton leaves rounding of some terms of size 1: a loose tolerance changes nothing."""
+    """|C| / |grad C| is a distance. Newton leaves rounding only, at a loose tolerance too."""
     motion = mechsim.simulate(SPECS / f"{name}.yaml", tend=ENDS[name], tol=tolerance)
     solution, system = motion.solution, motion.complete
     t, q, v = solution.t, solution.q, solution.v
