@@ -114,6 +114,6 @@ def _between(keys: Sequence[Shot], share: float) -> Shot:
     place = share * (len(keys) - 1)
     index = min(int(place), len(keys) - 2)
     soft = (1 - np.cos(np.pi * (place - index))) / 2
-    first, second = ((k.azimuth, k.elevation, *k.target, k.distance) for k in keys[index : index + 2])
-    azimuth, elevation, x, y, z, distance = (1 - soft) * np.array(first) + soft * np.array(second)
+    first, second = (np.array([k.azimuth, k.elevation, *k.target, k.distance]) for k in keys[index : index + 2])
+    azimuth, elevation, x, y, z, distance = first + soft * (second - first)
     return Shot(float(azimuth), float(elevation), np.array([x, y, z]), float(distance))

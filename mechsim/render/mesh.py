@@ -119,16 +119,20 @@ def soft_shape(outline: Array, blur: float) -> tuple[Array, Faces, Array]:
     return points, faces, np.repeat([1.0, 0.0], len(outline))
 
 
-def ribbon(path: Array, half_width: float) -> tuple[Array, Faces]:
-    """A flat band in the plane of x and y along `path` (k, 3): two points for each of its points, and triangles."""
-    ahead = np.gradient(path[:, :2], axis=0) if len(path) > 1 else np.zeros((1, 2))
+def ribbon(path: Array, half_width: float) -> Array:
+    """A flat band in the plane of x and y along `path` (k, 3): two points for each of its points."""
+    ahead = np.gradient(path[:, :2], axis=0)
     length = np.linalg.norm(ahead, axis=1, keepdims=True)
     ahead = np.divide(ahead, length, out=np.zeros_like(ahead), where=length > 0)
     across = half_width * np.column_stack([-ahead[:, 1], ahead[:, 0], np.zeros(len(path))])
-    points = np.stack([path - across, path + across], axis=1).reshape(-1, 3)
-    first = 2 * np.arange(len(path) - 1)
+    return np.stack([path - across, path + across], axis=1).reshape(-1, 3)
+
+
+def ribbon_faces(count: int) -> Faces:
+    """The triangles of a band over `count` points of a path."""
+    first = 2 * np.arange(count - 1)
     second, third, fourth = first + 1, first + 2, first + 3
-    return points, np.vstack([np.column_stack([first, third, second]), np.column_stack([second, third, fourth])])
+    return np.vstack([np.column_stack([first, third, second]), np.column_stack([second, third, fourth])])
 
 
 def _swept(outline: Array, rings: Sequence[tuple[float, float, float]]) -> Mesh:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from ctypes.util import find_library
+from collections.abc import Iterator
+from contextlib import suppress
+from ctypes import CDLL
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,6 +18,7 @@ from mechsim.render.bodies import LIGHT, build_bodies, level_of, rgb, seen_point
 from mechsim.render.camera import SLOPE, Frame, Shot, View, shots, views_of
 from mechsim.render.frames import Frames, hermite
 from mechsim.render.options import Options, traced
+from mechsim.render.pointers import add_arrows
 from mechsim.render.scene import Scene
 from mechsim.render.stage import Ink, Stage
 from mechsim.render.theme import THEMES, Theme
@@ -26,7 +28,9 @@ from mechsim.result.layout import Array
 
 USUAL_VIEW = (-12.0, 64.0)  # tilted enough to show the layers, y still upwards
 FINER = 2  # drawn so many times larger and averaged: smooth edges, cheaper in software than multisampling
+LONGEST_ARROW = 0.16  # of a force, as a share of the picture's height
 TRACE_WIDTH = 0.16  # half of it, in widths of a part's skin
+TRACE_PIXELS = 1.2  # half of the least width
 TRACE_SECONDS = 1.6  # of film, that a trace lasts
 TRACE_TURN, MOST_PIECES = 0.12, 16  # a trace has enough pieces between two frames to turn by less at each, radians
 
@@ -36,10 +40,6 @@ def require_solid() -> None:
     if find_spec("pyvista") is None:
         hint = 'pip install "mechsim[solid]"'
         raise OutputError(Fault("solid pictures need pyvista, which is not installed", hint=hint))
-    # Where it finds no OpenGL at all, VTK ends the whole process: so this is asked before.
-    if sys.platform == "linux" and not any(map(find_library, ("EGL", "OSMesa", "GL"))):
-        hint = "install Mesa's, such as apt install libegl1; no screen or graphics card is needed"
-        raise OutputError(Fault("solid pictures need an OpenGL library, and none was found", hint=hint))
 
 
 def render_frames(
@@ -70,13 +70,16 @@ class SolidPicture:
         self.stage = Stage(self.window.GetRenderers().GetFirstRenderer())
         build_bodies(self.stage, scene, frames, self.theme)
         self._add_traces()
+        if "forces" in options.show:
+            longest = LONGEST_ARROW * 2 * SLOPE * self.shots[0].distance
+            add_arrows(self.stage, scene, frames, self.theme, longest)
         self.lettered: Shot | None = None  # the camera for which `letters` hold
 
     def draw(self, index: int) -> NDArray[np.uint8]:
         """The picture of one frame; the next call overwrites it."""
         shot = self.shots[index]
         self.stage.show(index)
-        _aim(self.stage.renderer, shot, self.scene.size)
+        _aim(self.stage.renderer, shot)
         self.window.Render()
         if shot is not self.lettered:
             self.letters, self.lettered = self._letters(shot), shot
@@ -103,37 +106,32 @@ class SolidPicture:
         self.window.Finalize()
 
     def _add_traces(self) -> None:
+        if len(self.frames) < 2:
+            return
+        pixel = 2 * SLOPE * self.shots[0].distance / self.options.size[1]
+        half_width = max(TRACE_WIDTH * self.scene.fleshoutwid, TRACE_PIXELS * pixel)
         for name, colour in zip(traced(self.scene, self.options), self.theme.trace * 99, strict=False):
-            way, moments = finer_way(self.frames, name)
+            way, pieces = finer_way(self.frames, name)
             height = level_of(self.scene, name) - 0.5 * self.scene.zscale
             band = np.column_stack([way, np.full(len(way), height)])
-            fading = _fading(colour, moments, TRACE_SECONDS * self.options.fps)
-            self.stage.add_ribbon(band, TRACE_WIDTH * self.scene.fleshoutwid, fading)
+            lasting = min(round(TRACE_SECONDS * self.options.fps), len(self.frames)) * pieces + 2
+            self.stage.add_ribbon(band, half_width, pieces, fading_ink(colour, lasting))
 
 
-def finer_way(frames: Frames, name: str) -> tuple[Array, Array]:
-    """The way of a point with points between the frames too, and at which frame (not a whole number) each is passed."""
-    count = len(frames)
-    turn = np.diff(np.unwrap(np.arctan2(*frames.velocities[name].T)))
-    pieces = int(np.clip(np.ceil(np.percentile(np.abs(turn), 90) / TRACE_TURN), 1, MOST_PIECES)) if count > 1 else 1
-    moments = np.linspace(0, count - 1, pieces * (count - 1) + 1)
-    times = np.interp(moments, np.arange(count), frames.t)
-    place, speed = frames.points[name], frames.velocities[name]
-    if count < 2 or not frames.t[-1] > frames.t[0]:
-        return place, moments
-    return np.column_stack([hermite(frames.t, place[:, i], speed[:, i], times)[0] for i in (0, 1)]), moments
+def finer_way(frames: Frames, name: str) -> tuple[Array, int]:
+    """The way of a point, with points between the frames too where it bends, and how many pieces are in a frame."""
+    count, place, speed = len(frames), frames.points[name], frames.velocities[name]
+    turns = np.abs(np.diff(np.unwrap(np.arctan2(*speed.T))))
+    pieces = int(np.clip(np.ceil(np.percentile(turns, 90) / TRACE_TURN), 1, MOST_PIECES))
+    times = np.interp(np.arange(pieces * (count - 1) + 1) / pieces, np.arange(count), frames.t)
+    return np.column_stack([hermite(frames.t, place[:, i], speed[:, i], times)[0] for i in (0, 1)]), pieces
 
 
-def _fading(colour: str, moments: Array, lasting: float) -> Callable[[int], Ink]:
-    """Ink for a way: full where the point is now, none before a while ago and in the future."""
-    ink = np.tile(np.array([*(round(255 * value) for value in rgb(colour)), 0], np.uint8), (len(moments), 1))
-
-    def at(frame: int) -> Ink:
-        age = frame - moments
-        ink[:, 3] = np.where(age >= 0, 230 * np.clip(1 - age / lasting, 0, 1) ** 1.4, 0)
-        return ink
-
-    return at
+def fading_ink(colour: str, count: int) -> Ink:
+    """Ink for a way, oldest first: from nothing to nearly full."""
+    ink = np.tile(np.array([*(round(255 * value) for value in rgb(colour)), 0], np.uint8), (count, 1))
+    ink[:, 3] = np.round(230 * np.linspace(0, 1, count) ** 1.4)
+    return ink
 
 
 def _views(scene: Scene, options: Options) -> tuple[View, ...]:
@@ -146,12 +144,19 @@ def _window(options: Options, theme: Theme) -> Any:
     """A window of VTK in memory, with lights and background."""
     # Two processes draw at once on the machines this is for; llvmpipe's own threads would fight over the cores.
     os.environ.setdefault("LP_NUM_THREADS", "0")
-    # Asked to choose, VTK tries a display first and complains that there is none.
-    if sys.platform == "linux" and find_library("EGL"):
+    # Left to choose, VTK tries a display first; this draws in memory, on a graphics card or without one.
+    if sys.platform == "linux" and is_there("libEGL.so.1"):
         os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
     import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  registers what draws
+    from vtkmodules.vtkCommonCore import vtkLogger
     from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
 
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)  # not what it tried in vain
+    window = vtkRenderWindow()
+    # Its last resort; where that library is not there either, drawing would end the whole process.
+    if window.GetClassName() == "vtkOSOpenGLRenderWindow" and not is_there("libOSMesa.so.8", "libOSMesa.so"):
+        hint = "install Mesa's, such as apt install libegl1; no screen or graphics card is needed"
+        raise OutputError(Fault("solid pictures need an OpenGL library, and none was found", hint=hint))
     renderer = vtkRenderer()
     renderer.SetBackground(*rgb(theme.background))
     renderer.SetUseOIT(False)  # nothing see-through lies over another such thing of another colour
@@ -159,13 +164,20 @@ def _window(options: Options, theme: Theme) -> Any:
     renderer.SetAutomaticLightCreation(False)
     for direction, strength in ((LIGHT, 0.85), (np.array([0.5, -0.9, 0.55]), 0.42)):
         renderer.AddLight(_light(direction, strength))
-    window = vtkRenderWindow()
     window.SetShowWindow(False)
     window.SetOffScreenRendering(True)
     window.SetMultiSamples(0)
     window.SetSize(*(FINER * side for side in options.size))
     window.AddRenderer(renderer)
     return window
+
+
+def is_there(*libraries: str) -> bool:
+    """Whether one of these shared libraries can be loaded."""
+    for library in libraries:
+        with suppress(OSError):
+            return CDLL(library) is not None
+    return False
 
 
 def _light(direction: Any, strength: float) -> Any:
@@ -180,7 +192,7 @@ def _light(direction: Any, strength: float) -> Any:
     return light
 
 
-def _aim(renderer: Any, shot: Shot, size: float) -> None:
+def _aim(renderer: Any, shot: Shot) -> None:
     camera = renderer.GetActiveCamera()
     camera.SetViewAngle(float(np.degrees(2 * np.arctan(SLOPE))))
     camera.SetPosition(*shot.position)

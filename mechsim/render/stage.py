@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.render.mesh import Mesh, ribbon, soft_shape
+from mechsim.render.mesh import Mesh, ribbon, ribbon_faces, soft_shape
 from mechsim.render.polygon import Faces
 from mechsim.result.layout import Array
 
@@ -58,16 +58,21 @@ class Stage:
         colours[:, 3] = np.round(ink[3] * strength)
         self._enter(_actor(_data(np.column_stack([points, np.zeros(len(points))]), faces, ink=colours)), place)
 
-    def add_ribbon(self, path: Array, half_width: float, ink: Callable[[int], Ink]) -> None:
-        """A flat band along `path` (k, 3) whose colours, one for each point of the path, change with the frame."""
-        points, faces = ribbon(path, half_width)
-        colours = np.zeros((len(points), 4), np.uint8)
-        data = _data(points, faces, ink=colours)
-        scalars = data.GetPointData().GetScalars()
+    def add_ribbon(self, path: Array, half_width: float, pieces: int, ink: Ink) -> None:
+        """A flat band along the latest part of a path (k, 3), oldest `ink` first, at frame f up to path[f * pieces]."""
+        points = ribbon(path, half_width)
+        count = 2 * len(ink)
+        # The way before the first frame is one point: too little to be seen.
+        points = np.vstack([np.repeat(path[:1], count, axis=0), points]).astype(np.float32)
+        data = _data(points[:count].copy(), ribbon_faces(len(ink)), ink=np.repeat(ink, 2, axis=0))
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+
+        shared = vtk_to_numpy(data.GetPoints().GetData())
 
         def update(frame: int) -> None:
-            colours.reshape(-1, 2, 4)[:] = ink(frame)[:, None]  # VTK shares this memory
-            scalars.Modified()
+            end = count + 2 * (frame * pieces + 1)
+            shared[:] = points[end - count : end]
+            data.GetPoints().Modified()
 
         self.updates.append(update)
         self._enter(_actor(data), None)
