@@ -4,15 +4,18 @@ PYTHON ?= $(shell sh .ci/preflight --python)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.mechsim-installed
+SOLID := $(VENV)/.mechsim-solid-installed
 KERNEL_SOURCES := CMakeLists.txt $(wildcard mechsim/kernel/src/*)
 # CMake's compiler choice is ours too, so that the check and the build speak of the same one.
 export CXX ?= c++
 
-.PHONY: help setup kernel demo test test-slow check bench sanitize clean
+.PHONY: help setup kernel demo test test-slow test-browser check bench sanitize clean
 
 help:
 	@echo "make demo       set up, run the Andrews squeezing mechanism, show the result"
 	@echo "make test       set up, run the tests (test-slow: the long ones too)"
+	@echo "make test-browser   the interactive page in a real Chromium, screenshots in build/screenshots"
+	@echo "make test-solid install the extra for solid pictures (600 MB), run their tests"
 	@echo "make setup      only the environment, in $(VENV)"
 	@echo "make kernel     rebuild the compiled kernel after a change of its sources"
 	@echo "make check      format, lint, types, layers"
@@ -43,6 +46,18 @@ test: setup
 
 test-slow: setup
 	$(BIN)/python -m pytest -q -n 2
+
+test-browser: setup
+	@sh .ci/browser $(BIN)/python
+	$(BIN)/python -m pytest -q tests/browser
+
+# VTK is large, so only who draws solid pictures installs it.
+$(SOLID): pyproject.toml | $(STAMP)
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[solid]'
+	@touch $@
+
+test-solid: setup $(SOLID)
+	$(BIN)/python -m pytest -q tests/test_solid.py
 
 check: setup
 	$(BIN)/ruff format --check .
