@@ -9,7 +9,7 @@ KERNEL_SOURCES := CMakeLists.txt $(wildcard mechsim/kernel/src/*)
 # CMake's compiler choice is ours too, so that the check and the build speak of the same one.
 export CXX ?= c++
 
-.PHONY: help setup kernel demo test test-slow test-browser check bench sanitize clean
+.PHONY: help setup kernel demo test test-slow test-browser test-solid check bench sanitize clean
 
 help:
 	@echo "make demo       set up, run the Andrews squeezing mechanism, show the result"
