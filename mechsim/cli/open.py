@@ -21,7 +21,8 @@ MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known
 
 @click.command(
     name="open",
-    epilog="\b\nExamples:\n  mechsim open specs/andrews.yaml\n  mechsim open specs/andrews.yaml --set mom=0.04 --tend 0.1",
+    epilog="\b\nExamples:\n  mechsim open specs/andrews.yaml\n"
+    "  mechsim open specs/andrews.yaml --set mom=0.04 --tend 0.1",
     short_help="Simulate a mechanism and look at it in the browser.",
 )
 @options.shared(
@@ -86,7 +87,9 @@ def _motion(
         from mechsim.render.source import results
 
         if tend is not None or parameters or branch is not None:
-            raise click.UsageError("--tend, --set and --branch are for a mechanism file; results are shown as they are.")
+            raise click.UsageError(
+                "--tend, --set and --branch are for a mechanism file; results are shown as they are."
+            )
         return results(source), None
     from mechsim import simulation
     from mechsim.cli.progress import Progress

@@ -18,7 +18,9 @@ def test_wheel_zooms_at_the_pointer(visit):
     page = visit()
     box = page.page.locator("#view").bounding_box()
     spot = [200, 150]
-    world = "([x, y]) => [(x - mechsim.view.at.x) / mechsim.view.at.scale, (mechsim.view.at.y - y) / mechsim.view.at.scale]"
+    world = (
+        "([x, y]) => [(x - mechsim.view.at.x) / mechsim.view.at.scale, (mechsim.view.at.y - y) / mechsim.view.at.scale]"
+    )
     before, scale = page.ask(world, spot), page.ask("mechsim.view.at.scale")
     page.page.mouse.move(box["x"] + spot[0], box["y"] + spot[1])
     page.page.mouse.wheel(0, -300)
@@ -74,15 +76,15 @@ def test_keys_zoom(visit):
 
 
 def test_whole_motion_stays_in_view(visit):
-    page = visit()
     for settings in (DESKTOP, PHONE):
         page = visit("#t=0.01", settings)
         inside = page.ask("""() => {
             const { film, view } = mechsim;
+            const [top, bottom] = [view.room.top, view.height - view.room.bottom];
             for (let t = film.start; t <= film.end; t += film.span / 200) {
                 for (const point of film.data.points) {
                     const [x, y] = view.seen(point.name, t);
-                    if (x < 0 || x > view.width || y < view.room.top || y > view.height - view.room.bottom) return false;
+                    if (x < 0 || x > view.width || y < top || y > bottom) return false;
                 }
             }
             return true;

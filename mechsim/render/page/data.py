@@ -11,6 +11,7 @@ from mechsim.render.forces import Arrow, arrows_of
 from mechsim.render.frames import Frames, hermite, sample, span, with_exact_energies
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
+from mechsim.render.page.reactions import reactions_of
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
 from mechsim.render.symbols import coil_turns
 from mechsim.render.window import reach, window_of
@@ -76,7 +77,7 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
         "guides": _guides(scene, dense),
         "weights": _weights(scene),
         "forces": _arrows(arrows_of(scene, dense), channels),
-        "reactions": None,  # of the same form as forces
+        "reactions": _arrows(reactions_of(scene, dense, trajectory), channels),
         "columns": columns,
         "plots": _plots(scene, columns, trace),
         "numbers": channels.text(),
@@ -87,7 +88,8 @@ def smooth_samples(trajectory: Trajectory, scene: Scene, start: float, end: floa
     """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
     if end <= start:
         return sample(trajectory, np.array([start]), scene)
-    series = 2 * (len(scene.mechanism.variables) + 4)
+    vectors = sum(len(part.points) for part in scene.parts) + 2 * len(scene.springs) + len(scene.forces)
+    series = 2 * (len(scene.mechanism.variables) + 2 * vectors + len(scene.torques) + 4)
     count = FEWEST_SAMPLES
     while True:
         dense = sample(trajectory, np.linspace(start, end, count), scene)
@@ -100,7 +102,9 @@ def interpolation_gap(frames: Frames) -> float:
     """How far Hermite interpolation of every second sample is from the samples between; of all, a sixteenth of it."""
     t, odd = frames.t, frames.t[1::2]
     gaps = [
-        np.abs(hermite(t[::2], points[::2, axis], frames.velocities[name][::2, axis], odd)[0] - points[1::2, axis]).max()
+        np.abs(
+            hermite(t[::2], points[::2, axis], frames.velocities[name][::2, axis], odd)[0] - points[1::2, axis]
+        ).max()
         for name, points in frames.points.items()
         for axis in range(points.shape[1])
     ]
@@ -210,7 +214,12 @@ def _arrows(arrows: list[Arrow], channels: Channels) -> dict[str, Any] | None:
     peak = max((arrow.largest for arrow in arrows if arrow.vectors.ndim == 2), default=0.0)
     series = [arrow.vectors.reshape(len(channels.t), -1).T for arrow in arrows]
     packed = [
-        {"point": arrow.point, "label": arrow.label, "colour": arrow.colour, "channels": [channels.add(x) for x in each]}
+        {
+            "point": arrow.point,
+            "label": arrow.label,
+            "colour": arrow.colour,
+            "channels": [channels.add(x) for x in each],
+        }
         for arrow, each in zip(arrows, series, strict=True)
     ]
     return {"peak": peak, "arrows": packed}

@@ -41,7 +41,8 @@ def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -
             "title": escape(scene.title or "Mechanism"),
             "description": escape(_description(scene)),
             "parameters": "".join(
-                f"<div><dt>{escape(name)}</dt><dd>{_number(value)}</dd></div>" for name, value in scene.parameters_to_show
+                f"<div><dt>{escape(name)}</dt><dd>{_number(value)}</dd></div>"
+                for name, value in scene.parameters_to_show
             ),
             "notes": escape("; ".join(notes)),
             "style": style,
