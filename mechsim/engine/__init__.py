@@ -56,12 +56,14 @@ def integrate(
         stops.begin(march)
         while status == Status.RUNNING:
             goal = stops.next
-            status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.keep))
+            status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.keep), stops.held)
             if status == Status.REACHED and goal != tend:
                 stops.reached(march, *collector.last)
                 status = Status.RUNNING
+        collector.show()
     except KeyboardInterrupt:
         interrupted = True
+        collector.show()
     seconds = time.perf_counter() - prepared
     name = "interrupted" if interrupted else "finished" if status == Status.REACHED else status.name.lower()
     reached = collector.parts[-1][0][-1] if collector.parts else start.t
@@ -88,17 +90,28 @@ class _Collector:
         self.observer = observer
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.polynomials: list[np.ndarray] = []
+        self.waiting: list[Batch] = []  # not yet shown: stops may come too close together to show each
+        self.shown = 0.0
 
-    def take(self, result: Any) -> Status:
+    def take(self, result: Any, constants: np.ndarray | None) -> Status:
         status, t, x, v, _, polynomials = result
         if len(t):
             part = (t, x[:, : self.n], v[:, : self.n], x[:, self.n :])
             self.parts.append(part)
-            if self.observer:
-                self.observer(Batch(*part))
+            held = None if constants is None else np.tile(constants, (len(t), 1))
+            self.waiting.append(Batch(*part, held))
         if self.keep and len(polynomials):
             self.polynomials.append(polynomials)
+        if time.perf_counter() - self.shown >= BATCH_SECONDS:
+            self.show()
         return Status(status)
+
+    def show(self) -> None:
+        """Show the observer what it has not seen."""
+        batches, self.waiting = self.waiting, []
+        if batches and self.observer:
+            self.observer(Batch.joined(batches))
+        self.shown = time.perf_counter()
 
     @property
     def last(self) -> tuple[float, np.ndarray, np.ndarray]:

@@ -16,12 +16,23 @@ from mechsim.kernel.system import System
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive points of a march: times, coordinates, velocities, multipliers."""
+    """Consecutive points of a march: times, coordinates, velocities, multipliers.
+
+    `constants` of the mechanism for each point where they change along the way, else None: see `System.holding`.
+    """
 
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
     lam: np.ndarray
+    constants: np.ndarray | None = None
+
+    @classmethod
+    def joined(cls, batches: list[Batch]) -> Batch:
+        if len(batches) == 1:
+            return batches[0]
+        columns = zip(*((b.t, b.q, b.v, b.lam, b.constants) for b in batches), strict=True)
+        return cls(*(None if column[0] is None else np.concatenate(column) for column in columns))
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,20 @@ class Solution:
     def constants_at(self, times: Any) -> np.ndarray:
         """Constants of the mechanism at each time, (times, constants): for `System.holding`."""
         return self.held.values[self.held.number(np.asarray(times, dtype=float))]
+
+    @property
+    def points(self) -> Batch:
+        """The points at step ends. At a change of constants a point is the end of the step before it."""
+        constants = None
+        if len(self.held.times) > 1:
+            constants = self.constants_at(np.concatenate([self.t[:1], self.t[:-1]]))
+        return Batch(self.t, self.q, self.v, self.lam, constants)
+
+    def sampled(self, times: Any) -> Batch:
+        """Points at any times of the march, projected on the constraints."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        constants = self.constants_at(times) if len(self.held.times) > 1 else None
+        return Batch(times, *self.sample(times), constants)
 
     @cached_property
     def _projector(self) -> Any:

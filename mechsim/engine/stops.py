@@ -32,6 +32,11 @@ class Stops:
         self.history: list[tuple[float, np.ndarray]] = [(start.t, self.constants.copy())]
         self.next = tend
 
+    @property
+    def held(self) -> np.ndarray | None:
+        """The constants as they are now, or None where nothing ever changes them."""
+        return self.constants.copy() if self.switches or self.samplers else None
+
     def begin(self, march: Any) -> None:
         """Set the constants for the start itself."""
         if self.switches or self.samplers:

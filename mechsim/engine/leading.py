@@ -1,0 +1,49 @@
+"""Accelerations and multipliers along a march: what the kernel finds first at a consistent state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mechsim.kernel.compiled import make_march
+from mechsim.kernel.plan import make_plan
+from mechsim.kernel.system import System
+
+
+class Leading:
+    """Solves for accelerations and multipliers at many states, by the sparse factorization of the march."""
+
+    def __init__(self, system: System, structure: Any, tolerance: float):
+        self.system = system
+        self.plan = make_plan(system, structure.march_equation_offsets, structure.march_variable_offsets)
+        self.march = make_march(self.plan, order=1, tolerance=tolerance, safety=1.0, rejection=1.0)
+        self.constants = np.array(system.constants)
+
+    def __call__(
+        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, constants: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(k, n) accelerations and (k, m) multipliers at consistent states; `constants` as in Batch."""
+        orders = int(self.plan.variable_offsets.max())
+        states = np.zeros((len(t), orders, self.plan.size))
+        for order, values in enumerate((q, v)[:orders]):
+            states[:, order, : self.system.n] = values
+        found = np.zeros((len(t), max(orders, 2) + 1, self.plan.size))
+        for part in self._alike(constants, len(t)):
+            if constants is not None:
+                self._hold(constants[part.start])
+            _, found[part, : orders + 1] = self.march.project(np.ascontiguousarray(t[part]), states[part])
+        n = self.system.n
+        return 2.0 * found[:, 2, :n], found[:, 0, n:]
+
+    def _alike(self, constants: np.ndarray | None, count: int) -> list[slice]:
+        """Runs of rows that share their constants."""
+        changes: list[int] = []
+        if constants is not None:
+            changes = [int(row) + 1 for row in np.flatnonzero(np.any(constants[1:] != constants[:-1], axis=1))]
+        return [slice(a, b) for a, b in zip([0, *changes], [*changes, count], strict=True) if b > a]
+
+    def _hold(self, constants: np.ndarray) -> None:
+        for number in np.flatnonzero(constants != self.constants):
+            self.march.set_constant(int(number), float(constants[number]))
+            self.constants[number] = constants[number]

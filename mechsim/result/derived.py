@@ -1,0 +1,88 @@
+"""Columns beyond the state: what drives exert and give, the Hamiltonian, and forces in the joints on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechsim.result import multipliers
+from mechsim.result.drives import drives
+from mechsim.result.layout import Array
+from mechsim.result.reactions import Reactions
+
+UNDETERMINED = 1e-9  # of the largest multiplier: below this, a drive does not take part in what is undetermined
+
+Leading = Callable[[Array, Array, Array, Array | None], tuple[Array, Array]]
+
+
+class Derived:
+    """`labels`, `units` and values of these columns; `not_unique` are those that redundant constraints leave open.
+
+    `complete` has all constraints, `reduced` those the engine keeps; `leading` makes a function that gives
+    accelerations and multipliers at consistent states, and is called only when a column needs them. `state` is
+    (t, q, v) at the start. `reactions` are points, or "all".
+    """
+
+    def __init__(
+        self,
+        complete: Any,
+        reduced: Any,
+        leading: Callable[[], Leading],
+        state: tuple[float, Array, Array],
+        reactions: Sequence[str] = (),
+    ):
+        self.complete, self.reduced, self._make_leading = complete, reduced, leading
+        self.has_hamiltonian = has_hamiltonian(complete)
+        self.drives = drives(complete.mechanism)
+        self.reactions = Reactions(complete, reactions)
+        names = [("H", "J")] if self.has_hamiltonian else []
+        names += [column for drive in self.drives for column in drive.columns]
+        names += list(zip(self.reactions.labels, self.reactions.units, strict=True))
+        self.labels = tuple(label for label, _ in names)
+        self.units = tuple(unit for _, unit in names)
+        self.not_unique = self._undetermined(*state)
+
+    @cached_property
+    def _leading(self) -> Leading:
+        return self._make_leading()
+
+    def table(self, t: Array, q: Array, v: Array, constants: Array | None = None) -> Array:
+        """The columns at consistent states, (k, columns); `constants` as in `System.holding`."""
+        system = self.complete if constants is None else self.complete.holding(constants)
+        columns = [np.zeros((len(t), 0))]
+        if self.has_hamiltonian:
+            columns.append(np.asarray(system.hamiltonian(t, q, v), float)[:, None])
+        if len(t) and (self.drives or self.reactions.labels):
+            accelerations, found = self._leading(t, q, v, constants)
+            full = multipliers.of_all_constraints(self.complete, self.reduced, t, q, v, found, constants)
+            columns += [drive.table(system, t, q, v, accelerations, full) for drive in self.drives]
+            columns.append(self.reactions.table(system, t, q, v, accelerations, full))
+        elif not len(t):
+            return np.zeros((0, len(self.labels)))
+        return np.concatenate(columns, axis=1)
+
+    def _undetermined(self, t: float, q: Array, v: Array) -> tuple[str, ...]:
+        freedom = multipliers.freedom(self.complete, self.reduced, t, q, v)
+        if not len(freedom):
+            return ()
+        scale = np.abs(freedom).max() or 1.0
+        open_drives = [
+            label
+            for drive in self.drives
+            if np.abs(freedom[:, list(drive.rows)]).max() > UNDETERMINED * scale
+            for label, _ in drive.columns
+        ]
+        return (*open_drives, *self.reactions.undetermined(t, q, v, freedom))
+
+
+def has_hamiltonian(system: Any) -> bool:
+    """Whether H is worth a column of its own: the Lagrangian is a user's own, or time enters the equations."""
+    return any(group.kind.lagrangian or _depends_on_time(group.program) for group in system.groups)
+
+
+def _depends_on_time(program: Any) -> bool:
+    rows = (output for output in program.outputs if output.key[0] == "row")
+    return any(source.kind == "time" for output in rows for source in program.depends_on(output))

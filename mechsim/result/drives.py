@@ -1,0 +1,64 @@
+"""What a prescribed motion takes: the force or torque of each drive, and its power.
+
+A drive keeps C = s - f(t) = 0 (or its rate) by the generalised force -lam dC/dx, which is -lam along the driven
+quantity s; its power is that force times the motion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.model.mechanism import Mechanism
+from mechsim.result.layout import Array
+
+DRIVE = "drive_"  # how multipliers of prescribed motion are labelled
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """One element that prescribes a motion. `rows` are its constraints' numbers among all."""
+
+    element: int
+    labels: tuple[str, ...]
+    rows: tuple[int, ...]
+    unit: str
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """`drive_OA` (the force or torque) and `drive_OA_power`; names and units."""
+        return [(label, self.unit) for label in self.labels] + [(f"{self.labels[0]}_power", "W")]
+
+    def table(self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
+        """Force and power at many states, (k, columns). `system` has all constraints."""
+        rows = system.rows_of({self.element}, t, q, v, accelerations, multipliers)[self.element]
+        slots = system.mechanism.elements[self.element].slots
+        moving = [local for local, slot in enumerate(slots) if slot >= 0 and not _is_state(system.mechanism, slot)]
+        power = -(rows[:, moving] * v[:, [slots[local] for local in moving]]).sum(axis=1)
+        return np.column_stack([-multipliers[:, list(self.rows)], power])
+
+
+def drives(mechanism: Mechanism) -> list[Drive]:
+    """The drives of a mechanism, in the order of its elements."""
+    found = []
+    first = 0
+    for number, element in enumerate(mechanism.elements):
+        chosen = [i for i, label in enumerate(element.multipliers) if label.startswith(DRIVE)]
+        if chosen:
+            labels = tuple(element.multipliers[i] for i in chosen)
+            rows = tuple(first + i for i in chosen)
+            found.append(Drive(number, labels, rows, _unit(mechanism, element.slots)))
+        first += len(element.multipliers)
+    return found
+
+
+def _unit(mechanism: Mechanism, slots: tuple[int, ...]) -> str:
+    """Newton metre for a drive of turn angles alone."""
+    kinds = {mechanism.variables[slot].kind for slot in slots if slot >= 0} - {"state"}
+    return "N m" if kinds == {"angle"} else "N"
+
+
+def _is_state(mechanism: Mechanism, slot: int) -> bool:
+    return mechanism.variables[slot].kind == "state"
