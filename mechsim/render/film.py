@@ -13,7 +13,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -159,11 +159,10 @@ def _begin(done: Any, halt: Any) -> None:
 
 
 def _draw_piece(film: Film, form: str, path: Path, start: int, stop: int) -> None:
-    frames = iter(render_frames(film, start, stop))
+    frames = render_frames(film, start, stop)
     first = next(frames)
     with encode.Piece(path, form, film.options.size, film.options.fps, first.shape[2]) as piece:
-        piece.write(first)
-        for frame in frames:
+        for frame in chain([first], frames):
             if _halt.is_set():
                 raise KeyboardInterrupt
             piece.write(frame)

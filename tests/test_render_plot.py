@@ -1,0 +1,108 @@
+"""Plots: each form is written, each kind of panel is drawn, what cannot be plotted is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mechsim
+from mechsim.cli.main import main
+from mechsim.render.panels import Result, constraint_residuals
+from mechsim.render.plot import PlotOptions, plot
+
+SPECS = Path(__file__).parent.parent / "specs"
+
+
+@pytest.fixture(scope="module")
+def trajectory():
+    return mechsim.simulate(SPECS / "pendulum.yaml", tend=2.0).trajectory
+
+
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], trajectory: Any
+) -> Callable[..., Any]:
+    """Run `mechsim plot WORDS` in a folder with a.csv and b.npz."""
+    monkeypatch.chdir(tmp_path)
+    trajectory.save("a.csv")
+    trajectory.save("b.npz")
+
+    def run(*words: str) -> Any:
+        with pytest.raises(SystemExit) as left:
+            main(["plot", *words])
+        captured = capsys.readouterr()
+        return SimpleNamespace(code=left.value.code or 0, out=captured.out, err=captured.err)
+
+    return run
+
+
+@pytest.mark.parametrize(("form", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_forms(command, form, start):
+    done = command("a.csv", "-o", f"out.{form}")
+    assert done.code == 0, done.err
+    assert Path(f"out.{form}").read_bytes().startswith(start)
+
+
+def test_an_overview_says_what_it_shows(command):
+    assert command("a.csv", "b.npz", "-o", "out.svg").code == 0
+    text = Path("out.svg").read_text()
+    for words in ("Energies", "Energy drift", "constraint residual", "Largest difference", "a.csv", "b.npz"):
+        assert f"<!-- {words}" in text or words in text
+
+
+@pytest.mark.parametrize(
+    "words", [["--phase", "A_x,A_x_dot"], ["--path", "A"], ["--columns", "A_y,T"], ["--theme", "dark"]]
+)
+def test_what_is_asked_for(command, words):
+    done = command("a.csv", *words, "--size", "400x300")
+    assert done.code == 0, done.err
+    assert done.out.strip() == "a.png"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a.csv", "--phase", "A_x"], "is not two columns"),
+        (["a.csv", "--phase", "A_x,Q"], "no column Q"),
+        (["a.csv", "--path", "Q"], "no column Q_x"),
+        (["a.csv", "-o", "x.jpg"], "'.jpg' is not known"),
+        (["a.csv", "-o", "nowhere/x.png"], "does not exist"),
+        (["absent.csv"], "cannot read absent.csv"),
+    ],
+)
+def test_bad_input_is_explained(command, words, said):
+    done = command(*words)
+    assert done.code == 2
+    assert said in done.err
+    assert sorted(each.name for each in Path().iterdir()) == ["a.csv", "b.npz"]
+
+
+def test_residuals_are_those_of_the_rows(trajectory):
+    columns = dict(zip(trajectory.labels, trajectory.table.T.copy(), strict=True))
+    result = Result("a", trajectory, columns, "-")
+    assert constraint_residuals(result).max() < 1e-14  # rows are projected on the constraints
+    columns["A_x"] *= 1.001
+    worst = constraint_residuals(result).max()
+    assert worst == pytest.approx(1e-3, rel=0.01)  # where the rod lies level, a thousandth of its length too long
+
+
+def test_a_phase_plane_of_a_circle_is_round(trajectory, tmp_path):
+    """Between rows both curves are drawn from the same cubic, so value and derivative belong together."""
+    from mechsim.render.panels import _together
+
+    t = np.linspace(0, 6, 7)
+    table = np.column_stack([t, np.sin(t), np.cos(t)])
+    columns = {"t": t, "A_x": table[:, 1], "A_x_dot": table[:, 2]}
+    x, y = _together(Result("a", trajectory, columns, "-"), "A_x", "A_x_dot")
+    assert np.abs(np.hypot(x, y) - 1).max() < 0.02  # steps of a whole radian: h^3 and h^4 terms of the cubic
+
+
+def test_results_without_a_mechanism_are_plotted_too(trajectory, tmp_path):
+    plot([("a", replace(trajectory, spec_text=""))], tmp_path / "out.png", PlotOptions())
+    assert (tmp_path / "out.png").is_file()
