@@ -38,7 +38,7 @@ class Levels:
 
     @classmethod
     def of(cls, scene: Scene) -> Levels:
-        return cls(scene.zscale, scene.fleshoutwid, scene.layers)
+        return cls(abs(scene.zscale), scene.fleshoutwid, scene.layers)
 
     @property
     def board(self) -> float:

@@ -14,9 +14,9 @@ import numpy as np
 from mechsim.render.polygon import Faces, circle, counter_clockwise, inset, outward, triangles_of, width_that_fits
 from mechsim.result.layout import Array
 
-BEVEL_STEPS = 3  # pieces of the quarter circle that rounds an edge: more cannot be seen at film size
-COIL_STEPS = 16  # straight pieces of wire in one turn of a spring
-WIRE_SIDES = 7
+BEVEL_STEPS = 2  # pieces of the quarter circle that rounds an edge: more cannot be seen at film size
+COIL_STEPS = 14  # straight pieces of wire in one turn of a spring
+WIRE_SIDES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def prism(outline: Array, bottom: float, top: float, bevel: float) -> Mesh:
 
 def pin(radius: float, bottom: float, top: float, bevel: float) -> Mesh:
     """An upright round pin about the z axis."""
-    return prism(circle(radius), bottom, top, bevel)
+    return prism(circle(radius, 20), bottom, top, bevel)
 
 
 def ball(radius: float, rings: int = 14, sides: int = 28) -> Mesh:

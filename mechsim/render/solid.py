@@ -112,7 +112,7 @@ class SolidPicture:
         half_width = max(TRACE_WIDTH * self.scene.fleshoutwid, TRACE_PIXELS * pixel)
         for name, colour in zip(traced(self.scene, self.options), self.theme.trace * 99, strict=False):
             way, pieces = finer_way(self.frames, name)
-            height = level_of(self.scene, name) - 0.5 * self.scene.zscale
+            height = level_of(self.scene, name) - 0.5 * abs(self.scene.zscale)
             band = np.column_stack([way, np.full(len(way), height)])
             lasting = min(round(TRACE_SECONDS * self.options.fps), len(self.frames)) * pieces + 2
             self.stage.add_ribbon(band, half_width, pieces, fading_ink(colour, lasting))
