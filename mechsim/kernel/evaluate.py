@@ -7,22 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.derive.program import Program
-
-FUNCTIONS: dict[str, Any] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-}
-
+from mechsim.derive.program import CONSTANT_FUNCTIONS, Program
 
 def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """One array per output, shaped like the inputs: (..., instances). `constants` is the program's constant table."""
@@ -71,5 +56,5 @@ def degree_zero(operation: Any, a: np.ndarray, constant: Any, registers: Any) ->
         return np.arctan2(a, registers[operation.extra])
     if operation.function == "zero":
         return np.zeros_like(a)
-    result: np.ndarray = FUNCTIONS[operation.function](a)
+    result: np.ndarray = CONSTANT_FUNCTIONS[operation.function](a)
     return result
