@@ -21,7 +21,8 @@ import numpy as np
 
 from mechsim.errors import Fault
 from mechsim.render import encode
-from mechsim.render.frames import Frames, sample, span, with_exact_energies, with_trails
+from mechsim.render.forces import at_usual_strength
+from mechsim.render.frames import Frames, sample, span, table_of, with_exact_energies, with_trails
 from mechsim.render.options import Options, default_speed, frame_times, traced
 from mechsim.render.scene import Scene, scene_of
 from mechsim.result.journal import OutputError, explained
@@ -91,7 +92,18 @@ def prepare(trajectory: Any, options: Options, *, still: bool = False) -> Film:
     frames = sample(trajectory, times, scene)
     if not still:
         frames = with_trails(frames, trajectory, scene, chosen.trace or ())
-    return Film(scene, with_exact_energies(frames, scene) if "energy" in chosen.show else frames, chosen)
+    return Film(scene, _with_what_is_shown(frames, scene, trajectory, chosen.show), chosen)
+
+
+def _with_what_is_shown(frames: Frames, scene: Scene, trajectory: Any, show: Sequence[str]) -> Frames:
+    if "energy" in show:
+        frames = with_exact_energies(frames, scene)
+    if "reactions" in show:
+        from mechsim.render.page.reactions import reactions_of
+
+        found = tuple(reactions_of(scene, frames, table_of(trajectory)))
+        frames = replace(frames, reactions=at_usual_strength(found))
+    return frames
 
 
 def _range(trajectory: Any, options: Options) -> tuple[float, float]:

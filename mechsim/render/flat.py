@@ -26,6 +26,7 @@ TRACE_SECONDS = 1.6  # of film, that a trace lasts
 TRACE_SHADES = 18
 TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
 LONGEST_ARROW = 0.16  # of the picture's height
+MOST_TIMES = 2.0  # as long, at moments when a force peaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,8 @@ class FlatPicture:
             self._trace(way, index)
         for step in self.steps:
             step(index)
-        for arrow in self.arrows:
-            self._arrow(arrow, index)
+        for arrow, colour in self.arrows:
+            self._arrow(arrow, colour, index)
         self.overlay.draw(index)
         pixels: NDArray[np.uint8] = self.pen.pixels
         return pixels
@@ -202,20 +203,22 @@ class FlatPicture:
             line = Path(way.line[begin : end + 1])
             self.pen.line(line, place(1, 0, 0, 0), way.colour, 2.4 * self.unit, strength, cap="butt")
 
-    def _arrows(self) -> list[Arrow]:
-        return arrows_of(self.scene, self.frames) if "forces" in self.options.show else []
+    def _arrows(self) -> list[tuple[Arrow, str]]:
+        """Arrows and their colours: a force in a joint has the colour of the part that feels it."""
+        applied = arrows_of(self.scene, self.frames) if "forces" in self.options.show else []
+        kinds = ((applied, self.theme.trace), (self.frames.reactions, self.theme.parts))
+        return [(arrow, palette[arrow.colour % len(palette)]) for arrows, palette in kinds for arrow in arrows]
 
-    def _arrow(self, arrow: Arrow, index: int) -> None:
+    def _arrow(self, arrow: Arrow, colour: str, index: int) -> None:
         x, y = self.window.pixels(self.frames.points[arrow.point][index])
         size = LONGEST_ARROW * self.options.size[1]
-        width = 3.0 * self.unit
-        colour = self.theme.trace[arrow.colour % len(self.theme.trace)]
+        width = 4.5 * self.unit
         if arrow.vectors.ndim == 1:
             shape, angle = symbols.turning_arrow(0.35 * size, width, arrow.vectors[index]), 0.0
         else:
             force = arrow.vectors[index] / arrow.largest
-            length = size * float(np.hypot(*force))
+            length = size * min(float(np.hypot(*force)), MOST_TIMES)
             if length < 2 * width:
                 return
-            shape, angle = symbols.arrow(length, width, 14 * self.unit), float(np.arctan2(force[1], force[0]))
-        self.pen.fill(closed(shape), place(1.0, angle, x, y), colour, 0.92)
+            shape, angle = symbols.arrow(length, width, 16 * self.unit), float(np.arctan2(force[1], force[0]))
+        self.pen.outline(closed(shape), place(1.0, angle, x, y), colour, self.theme.background, self.unit)

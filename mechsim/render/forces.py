@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene
 from mechsim.result.layout import Array
+
+USUAL = 85  # per cent of all moments
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ def arrows_of(scene: Scene, frames: Frames) -> list[Arrow]:
                 strength = np.full(len(frames), sign * float(torque.torque))
                 arrows.append(Arrow(body.points[0], strength, abs(float(torque.torque)), 0, f"torque on {part}"))
     return arrows
+
+
+def at_usual_strength(arrows: tuple[Arrow, ...]) -> tuple[Arrow, ...]:
+    """Forces in joints have sharp peaks: let a strength be long that is exceeded only at some moments."""
+    usual = max((float(np.percentile(np.hypot(*arrow.vectors.T), USUAL)) for arrow in arrows), default=0.0)
+    return tuple(replace(arrow, largest=usual or arrow.largest) for arrow in arrows)
 
 
 def _applied(scene: Scene, frames: Frames) -> list[tuple[str, Array, int, str]]:

@@ -35,6 +35,7 @@ class Frames:
         default_factory=dict
     )  # finer than the frames, for traces: every k-th is a frame
     fineness: int = 1  # k
+    reactions: tuple[Any, ...] = ()  # arrows of the forces in the joints, when they are to be shown
     notes: tuple[str, ...] = ()  # what a person should be told: rows left out, derivatives guessed
 
     def __len__(self) -> int:
@@ -43,13 +44,13 @@ class Frames:
 
 def span(trajectory: Any) -> tuple[float, float]:
     """The first and the last time of a motion that can be drawn."""
-    t = usable(_table_of(trajectory))[0]["t"]
+    t = usable(table_of(trajectory))[0]["t"]
     return float(t[0]), float(t[-1])
 
 
 def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
     """The motion of a Trajectory (or a Motion) at `times`, which are held to its span."""
-    trajectory = _table_of(trajectory)
+    trajectory = table_of(trajectory)
     scene = scene or scene_of(trajectory)
     columns, notes = usable(trajectory)
     times = np.clip(np.atleast_1d(np.asarray(times, float)), columns["t"][0], columns["t"][-1])
@@ -66,7 +67,7 @@ def with_trails(frames: Frames, trajectory: Any, scene: Scene, names: Sequence[s
     """The same frames, and the ways of some points between them as finely as the integrator went."""
     if not names or len(frames) < 2:
         return frames
-    table = _table_of(trajectory)
+    table = table_of(trajectory)
     first, last = span(table)
     rows = len(table) * (frames.t[1] - frames.t[0]) / (last - first)  # of the results, in a frame
     fineness = int(np.clip(np.ceil(POINTS_PER_ROW * rows), *FINENESS))
@@ -117,7 +118,8 @@ def hermite(t: Array, values: Array, slopes: Array | None, times: Array) -> tupl
     return a + s * (da + s * (square + s * cube)), (da + s * (2 * square + 3 * s * cube)) / h
 
 
-def _table_of(trajectory: Any) -> Trajectory:
+def table_of(trajectory: Any) -> Trajectory:
+    """The table of a Motion, or the Trajectory itself."""
     table: Trajectory = getattr(trajectory, "trajectory", trajectory)
     return table
 

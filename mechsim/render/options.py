@@ -12,7 +12,7 @@ from mechsim.render.scene import Scene
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 
-SHOWABLE = ("params", "time", "energy", "forces")
+SHOWABLE = ("params", "time", "energy", "forces", "reactions")
 THEMES = ("light", "dark")
 RENDERERS = ("flat", "solid")
 MOST_CURVES = 10  # in one panel of a plot

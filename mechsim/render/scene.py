@@ -20,7 +20,7 @@ from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, PointForce, Rigid, Torque
 from mechsim.spec.names import POINT
 
-# How far the skin of a part stands off its skeleton when the file does not say: a share of the mechanism, but slim
+# How far the skin of a part stands off its skeleton when the file does not say: a share of a usual part, but slim
 # beside the part that is shortest.
 FLESH = 0.036
 FLESH_OF_SHORTEST = 0.16
@@ -136,7 +136,7 @@ def _skin(spec: MechSpec) -> float:
         return float(given)
     extents = [np.ptp(_local(part), axis=0).max() for part in spec.rigids]
     lengths = [*extents, *(float(spring.length) for spring in spec.springs)]
-    usual = max([length for length in lengths if length > 0], default=1.0)
+    usual = float(np.median([length for length in lengths if length > 0] or [1.0]))
     return float(min(FLESH * usual, FLESH_OF_SHORTEST * min([e for e in extents if e > 0], default=usual)))
 
 
