@@ -5,9 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 
 from mechsim.errors import SpecError
-from mechsim.model import checks, rigid
-from mechsim.model.layout import Layout, lay_out, typical_length
+from mechsim.model import checks, joints, loads, rigid
+from mechsim.model.book import Book
+from mechsim.model.control import add_controllers, drive_drafts
+from mechsim.model.layout import Layout, lay_out, typical_energy, typical_length
 from mechsim.model.mechanism import Element, Mechanism, Part
+from mechsim.model.phase import meshed
+from mechsim.model.quantities import Quantities
 from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rigid, Spring, Torque
 
 
@@ -17,20 +21,37 @@ def build(spec: MechSpec) -> Mechanism:
     faults = checks.before_building(spec, layout, size)
     if faults:
         raise SpecError(*faults)
-    elements = tuple(_elements(spec, layout))
+    book = Book(layout, _elements(spec, layout), typical_energy(spec, size))
+    _add_laws(Quantities(spec, layout, book), book, size)
+    elements = tuple(book.elements)
     faults = checks.undetermined_points(spec, layout, elements)
     if faults:
         raise SpecError(*faults)
-    return Mechanism(
+    mechanism = Mechanism(
         title=spec.title,
         dimension=spec.dimension,
-        variables=layout.variables,
-        constants=layout.constants,
+        variables=tuple(book.variables),
+        constants=tuple(book.constants),
         elements=elements,
         points=layout.points,
         parts=_parts(spec),
         size=size,
+        laws=book.laws,
+        switches=book.switches,
+        samplers=tuple(book.samplers),
+        guesses=book.guesses,
     )
+    return meshed(mechanism, spec.problem) if spec.actions.gears or spec.actions.rollings else mechanism
+
+
+def _add_laws(quantities: Quantities, book: Book, size: float) -> None:
+    """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
+    for draft in joints.drafts(quantities):
+        book.add(draft)
+    joints.add_curves(quantities, book)
+    for draft in (*drive_drafts(quantities), *loads.drafts(quantities, size)):
+        book.add(draft)
+    add_controllers(quantities, book)
 
 
 def _elements(spec: MechSpec, layout: Layout) -> list[Element]:

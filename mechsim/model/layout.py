@@ -8,6 +8,7 @@ from itertools import combinations
 from math import dist, hypot
 
 from mechsim.model.mechanism import Variable
+from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec, PointForce
 
 AXES = "xyz"
@@ -61,8 +62,21 @@ def point_names(spec: MechSpec) -> set[str]:
 def turning_parts(spec: MechSpec) -> set[str]:
     """Parts whose turn angle is a coordinate (seed 001 section 4.3), if they can turn at all."""
     named = {name for torque in spec.torques for name in (torque.part, torque.against) if name}
+    named |= _turned(spec.actions)
     named |= {*spec.problem.angles, *spec.problem.rates, *(spec.solver.outfile.angles or ())}
     return {part.name for part in spec.rigids if part.name in named and not set(part.points[:2]) <= set(spec.fixed)}
+
+
+def _turned(actions: Actions) -> set[str]:
+    """Parts whose angle an expression names, or whose law needs it."""
+    pairs: list[tuple[str | None, ...]] = [(each.part, each.against) for each in actions.torques]
+    pairs += [(each.part, each.against) for each in actions.torsion_springs]
+    pairs += [(each.part, each.against) for each in actions.frictions]
+    pairs += [(each.part, each.other, each.carrier) for each in actions.gears]
+    pairs += [(each.part, each.rack) for each in actions.rollings]
+    names = {name for expression in actions.expressions() for name in expression.names}
+    named = {name[6:] for name in names if name.startswith(("theta_", "omega_"))}
+    return named | {name for pair in pairs for name in pair if name}
 
 
 def works(spec: MechSpec, force: PointForce) -> bool:
@@ -81,6 +95,19 @@ def typical_length(spec: MechSpec) -> float:
     guesses = spec.problem.positions.values()
     distances = [hypot(*(value.number.value for value in guess if value)) for guess in guesses]
     return max([*distances, *(hypot(*map(float, p.coordinates)) for p in spec.fixed.values()), 0.0]) or 1.0
+
+
+def typical_energy(spec: MechSpec, size: float) -> float:
+    """What work is measured against: weights lifted by the size, springs stretched by it, or the energy of motion."""
+    masses = [part.mass for part in spec.rigids] + [particle.mass for particle in spec.particles]
+    mass = sum(float(each) for each in masses + [spring.mass for spring in spec.springs])
+    stiffness = [float(spring.stiffness) for spring in spec.springs]
+    gravity = hypot(*map(float, spec.gravity)) if spec.gravity else 0.0
+    speeds = [value.number.value for values in spec.problem.velocities.values() for value in values if value]
+    speeds += [value.number.value * size for value in spec.problem.rates.values()]
+    speed = max(map(abs, speeds), default=0.0)
+    energies = [mass * gravity * size, mass * speed**2, *(k * size**2 / 100 for k in stiffness)]
+    return max(energies) or mass * size**2 or 1.0
 
 
 def _extent(points: list[list[float]]) -> float:

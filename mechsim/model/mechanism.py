@@ -15,7 +15,7 @@ class Variable:
 
     label: str
     owner: str  # the point, or the part of a turn angle
-    kind: str  # "position", "angle" or "state"
+    kind: str  # "position", "angle", "coordinate" (of a curve, without mass), or "state" (first order)
     scale: float
 
 
@@ -77,6 +77,7 @@ class Mechanism:
     laws: Mapping[str, Law] = field(default_factory=dict)  # by their names, which elements use as kinds
     switches: tuple[Switch, ...] = ()  # by time; the integrator steps exactly to each
     samplers: tuple[Sampler, ...] = ()
+    guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
 
     @property
     def multipliers(self) -> tuple[str, ...]:

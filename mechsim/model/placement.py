@@ -39,7 +39,9 @@ def guess_positions(mechanism: Mechanism, problem: Problem) -> NDArray[np.float6
             for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
                 q[slot] = value.number.value if value else q[slot]
     for index, variable in enumerate(mechanism.variables):
-        if variable.kind == "angle":
+        if variable.kind == "coordinate":
+            q[index] = mechanism.guesses.get(index, 0.0)
+        elif variable.kind == "angle":
             q[index] = _turn_angle(variable.owner, mechanism, problem, q)
     return q
 
@@ -104,6 +106,8 @@ class Placing:
                 self._set(name, complex(*(self.mechanism.constants[-1 - slot] for slot in slots)))
             elif len(guess) == 2 and guess[0] and guess[1]:
                 self._set(name, complex(guess[0].number.value, guess[1].number.value))
+            elif all(slot in self.mechanism.guesses for slot in slots):
+                self._set(name, complex(*(self.mechanism.guesses[slot] for slot in slots)))
 
     def _follow_parts(self) -> None:
         """Rigid parts with two points placed, or with one and a given turn angle, place all their points."""

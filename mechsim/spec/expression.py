@@ -100,7 +100,7 @@ class Expression(NamedTuple):
         except OverflowError:
             raise self._overflow(node) from None
         except ValueError:
-            shown = ", ".join(f"{operand:.6g}" for operand in operands)
+            shown = ", ".join(f"{float(operand):.6g}" if isinstance(operand, float) else "this" for operand in operands)
             message = f"{self._shown(node)} is not defined for {shown}"
             raise SpecError(Fault(message, self._place(node))) from None
         if isinstance(value, float) and not math.isfinite(value):

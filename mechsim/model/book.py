@@ -1,0 +1,151 @@
+"""What is written down while a mechanism is built: variables, constants, elements, laws, switches, samplers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.model.formula import Formula, write
+from mechsim.model.law import Law
+from mechsim.model.layout import Layout
+from mechsim.model.mechanism import Element, Sampler, Switch, Variable
+from mechsim.spec.expression import MAX_FORMULA
+
+Forces = list[tuple[int, Formula]]  # slot, generalised force on it
+Labelled = list[tuple[str, Formula]]
+
+
+@dataclass(slots=True)
+class Draft:
+    """One element to be, its formulas over slots of the mechanism (see Law for their meaning).
+
+    states: (slot, rate) of its own states. account: the label under which its work is integrated, or "" for none.
+    """
+
+    owner: str
+    mark: Mark | None
+    potential: Formula | None = None
+    dissipation: Formula | None = None
+    forces: Forces = field(default_factory=list)
+    constraints: Labelled = field(default_factory=list)
+    nonholonomic: Labelled = field(default_factory=list)
+    states: Forces = field(default_factory=list)
+    signals: list[Formula] = field(default_factory=list)
+    account: str = ""
+
+    def formulas(self) -> list[Formula]:
+        """All of them, in a fixed order: local names are given in the order of appearance."""
+        energies = [part for part in (self.potential, self.dissipation) if part is not None]
+        rows = [row for _, row in (*self.forces, *self.constraints, *self.nonholonomic, *self.states)]
+        return [*energies, *rows, *self.signals]
+
+
+class Book:
+    """Elements of laws, added one by one to those that have kinds of their own."""
+
+    def __init__(self, layout: Layout, elements: Iterable[Element], energy: float):
+        self.variables = list(layout.variables)
+        self.constants = list(layout.constants)
+        self.elements = list(elements)
+        self.energy = energy  # typical of the mechanism: the scale of work
+        self.laws: dict[str, Law] = {}
+        self.samplers: list[Sampler] = []
+        self.guesses: dict[int, float] = {}
+        self._switches: dict[float, dict[int, float]] = {}
+        self._labels = {variable.label for variable in layout.variables}
+
+    def variable(self, label: str, owner: str, kind: str, scale: float) -> int:
+        """A new variable; its slot."""
+        unique = label
+        for count in range(2, len(self._labels) + 3):
+            if unique not in self._labels:
+                break
+            unique = f"{label}_{count}"
+        self._labels.add(unique)
+        self.variables.append(Variable(unique, owner, kind, scale))
+        return len(self.variables) - 1
+
+    def constant(self, value: float) -> int:
+        """A new constant, which a switch or a sampler may change; its slot."""
+        self.constants.append(value)
+        return -len(self.constants)
+
+    def switch(self, time: float, slot: int, value: float) -> None:
+        self._switches.setdefault(time, {})[-1 - slot] = value
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        return tuple(Switch(time, values) for time, values in sorted(self._switches.items()))
+
+    def add(self, draft: Draft) -> int | None:
+        """The number of the new element; None when it touches nothing that can move."""
+        forces: dict[int, Formula] = {}
+        for slot, force in draft.forces:
+            if slot >= 0 and not (force.is_number and force.value == 0):
+                forces[slot] = forces[slot] + force if slot in forces else force
+        draft.forces = list(forces.items())
+        if not self._moves(draft):
+            return None
+        slots = self._slots(draft)
+        symbols = {leaf: f"{leaf.operation}{slots.index(leaf.operands[0])}" for leaf in _leaves(draft, "xv")}
+        symbols |= dict.fromkeys(_leaves(draft, "t"), "t")
+        parameters = _leaves(draft, "p")
+        symbols |= {leaf: f"p{index}" for index, leaf in enumerate(parameters)}
+        own = len(draft.constraints) + len(draft.nonholonomic)
+        observed = _leaves(draft, "m")
+        symbols |= {leaf: f"m{own + index}" for index, leaf in enumerate(observed)}
+        if draft.account:
+            slots.append(self.variable(draft.account, draft.owner, "state", self.energy))
+        law = self._law(draft, slots, len(parameters), len(observed), symbols)
+        self.laws[law.name] = law
+        self.elements.append(
+            Element(
+                kind=law.name,
+                owner=draft.owner,
+                slots=tuple(slots),
+                parameters={symbols[leaf]: leaf.operands[1] for leaf in parameters},
+                multipliers=tuple(label for label, _ in (*draft.constraints, *draft.nonholonomic)),
+                mark=draft.mark,
+                observed=tuple(leaf.operands[0] for leaf in observed),
+            )
+        )
+        return len(self.elements) - 1
+
+    def _moves(self, draft: Draft) -> bool:
+        touched = [leaf.operands[0] for leaf in _leaves(draft, "xv")] + [slot for slot, _ in draft.forces]
+        return any(slot >= 0 for slot in touched)
+
+    def _slots(self, draft: Draft) -> list[int]:
+        """Coordinates and constants in the order of appearance, then the draft's own states."""
+        states = [slot for slot, _ in draft.states]
+        named = [slot for slot, _ in draft.forces] + [leaf.operands[0] for leaf in _leaves(draft, "xv")]
+        return [slot for slot in dict.fromkeys(named) if slot not in states] + states
+
+    def _law(self, draft: Draft, slots: list[int], parameters: int, observed: int, symbols: dict[Formula, str]) -> Law:
+        def text(tree: Formula) -> str:
+            written = write(tree, symbols)
+            if len(written) > MAX_FORMULA:
+                message = f"{draft.owner}: the formula grows to {len(written)} characters when its signals are put in"
+                raise SpecError(Fault(message, draft.mark, "use fewer signals within signals"))
+            return written
+
+        return Law(
+            variables=len(slots),
+            parameters=parameters,
+            potential=text(draft.potential) if draft.potential is not None else None,
+            dissipation=text(draft.dissipation) if draft.dissipation is not None else None,
+            forces={slots.index(slot): text(force) for slot, force in draft.forces},
+            constraints=tuple(text(row) for _, row in draft.constraints),
+            nonholonomic=tuple(text(row) for _, row in draft.nonholonomic),
+            observed=observed,
+            states=tuple(text(rate) for _, rate in draft.states),
+            account=bool(draft.account),
+            signals=tuple(text(signal) for signal in draft.signals),
+        )
+
+
+def _leaves(draft: Draft, operations: str) -> list[Formula]:
+    """The different leaves of these sorts, in the order of appearance."""
+    found = (leaf for tree in draft.formulas() for leaf in tree.leaves() if leaf.operation in operations)
+    return list(dict.fromkeys(found))

@@ -1,0 +1,124 @@
+"""Drives and controllers as drafts of laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mechsim.errors import Fault, SpecError
+from mechsim.model.book import Book, Draft, Forces
+from mechsim.model.formula import Formula, coordinate, number, parameter, tanh
+from mechsim.model.mechanism import Sampler
+from mechsim.model.quantities import Quantities
+from mechsim.spec.actions import Controller, Drive
+from mechsim.spec.expression import Expression
+from mechsim.spec.scope import POSITION
+
+
+def drive_drafts(quantities: Quantities) -> Iterator[Draft]:
+    """`quantity - motion` is kept at zero, by its value or by its rate; the multiplier is the drive's force, turned."""
+    for drive in quantities.spec.actions.drives:
+        if drive.level == POSITION:
+            _refuse_corners(drive, quantities)
+        row = quantities.of(drive.quantity) - quantities.of(drive.motion)
+        rows = [(f"drive_{drive.name}", row)]
+        draft = Draft(f"drive of {drive.name}", drive.mark, account=f"work_drive_{drive.name}")
+        if drive.level == POSITION:
+            draft.constraints = rows
+        else:
+            draft.nonholonomic = rows
+        yield draft
+
+
+def _refuse_corners(drive: Drive, quantities: Quantities) -> None:
+    """A position that jumps or kinks would need an infinite force."""
+    for name in _names(drive.motion, quantities):
+        if name in quantities.tables and quantities.tables[name].kind != "cubic":
+            kind = quantities.tables[name].kind
+            message = f"a drive of positions cannot follow the {kind} table {name}: its speed jumps at every point"
+            raise SpecError(Fault(message, drive.mark, "write kind: cubic, or drive the speed"))
+
+
+def _names(expression: Expression, quantities: Quantities) -> Iterator[str]:
+    for name in expression.names:
+        yield name
+        if name in quantities.signals:
+            yield from _names(quantities.signals[name], quantities)
+
+
+def add_controllers(quantities: Quantities, book: Book) -> None:
+    for controller in quantities.spec.actions.controllers:
+        if controller.period is None:
+            _continuous(controller, quantities, book)
+        else:
+            _sampled(controller, controller.period.value, quantities, book)
+
+
+def _continuous(controller: Controller, quantities: Quantities, book: Book) -> None:
+    """The integral of the error is a state of the law."""
+    error = _error(controller, quantities)
+    draft = Draft(f"controller of {controller.name}", controller.mark, account=f"work_control_{controller.name}")
+    integral = number(0)
+    if controller.integral is not None:
+        slot = book.variable(f"int_{controller.name}", controller.name, "state", _scale(controller, quantities))
+        draft.states = [(slot, error)]
+        integral = coordinate(slot)
+    draft.forces = _acting(controller, _output(controller, error, integral, quantities), quantities)
+    book.add(draft)
+
+
+def _sampled(controller: Controller, period: float, quantities: Quantities, book: Book) -> None:
+    """Output and integral are computed every `period` and held in constants in between."""
+    error = _error(controller, quantities)
+    output, integral = book.constant(0.0), book.constant(0.0)
+    total = coordinate(integral) + parameter("period", period) * error
+    draft = Draft(f"controller of {controller.name}", controller.mark, account=f"work_control_{controller.name}")
+    draft.forces = _acting(controller, coordinate(output), quantities)
+    draft.signals = [_output(controller, error, total, quantities)]
+    held = [output]
+    if controller.integral is not None:
+        draft.signals.append(total)
+        held.append(integral)
+    number_of_element = book.add(draft)
+    if number_of_element is not None:
+        constants = tuple(-1 - slot for slot in held)
+        start = quantities.spec.problem.t0.value
+        book.samplers.append(Sampler(number_of_element, start, period, constants))
+
+
+def _error(controller: Controller, quantities: Quantities) -> Formula:
+    return quantities.of(controller.target) - quantities.of(controller.measured)
+
+
+def _output(controller: Controller, error: Formula, integral: Formula, quantities: Quantities) -> Formula:
+    """kp e + ki int e + kd e' + feedforward, smoothly limited."""
+    output = quantities.of(controller.proportional) * error
+    if controller.integral is not None:
+        output = output + quantities.of(controller.integral) * integral
+    if controller.derivative is not None:
+        wanted = quantities.of(controller.target_rate) if controller.target_rate else number(0)
+        output = output + quantities.of(controller.derivative) * (wanted - _rate(controller, quantities))
+    if controller.feedforward is not None:
+        output = output + quantities.of(controller.feedforward)
+    if controller.limit is None:
+        return output
+    limit = parameter("limit", controller.limit.value)
+    return limit * tanh(output / limit)
+
+
+def _rate(controller: Controller, quantities: Quantities) -> Formula:
+    if controller.rate is not None:
+        return quantities.of(controller.rate)
+    total = number(0)
+    for sign, name in controller.actuated:
+        total = total + sign * quantities.rate_of(name)
+    return total
+
+
+def _acting(controller: Controller, output: Formula, quantities: Quantities) -> Forces:
+    return [force for sign, name in controller.actuated for force in quantities.acting(name, sign * output)]
+
+
+def _scale(controller: Controller, quantities: Quantities) -> float:
+    """Of the integral of an error: radians or metres times a second."""
+    angles = all(name.startswith("theta_") for _, name in controller.actuated)
+    return 1.0 if angles else max((variable.scale for variable in quantities.layout.variables), default=1.0)

@@ -1,0 +1,221 @@
+"""Formulas: arithmetic that is written down instead of done. The model says forces and constraints in plain Python
+(`stiffness * (angle - rest)`) or by a user's expression, and gets the text that a Law carries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mechsim.spec.expression import MATH
+
+PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "**": 4}
+ATOM = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A tree. Leaves: ("number", value), ("x", slot), ("v", slot), ("p", name, value), ("m", label), ("t",); a slot
+    below zero is a constant of the mechanism. Other nodes: an operator or a function and its operands."""
+
+    operation: str
+    operands: tuple[Any, ...]
+
+    def __add__(self, other: Term) -> Formula:
+        return _sum(self, formula(other))
+
+    def __radd__(self, other: Term) -> Formula:
+        return _sum(formula(other), self)
+
+    def __sub__(self, other: Term) -> Formula:
+        return _difference(self, formula(other))
+
+    def __rsub__(self, other: Term) -> Formula:
+        return _difference(formula(other), self)
+
+    def __mul__(self, other: Term) -> Formula:
+        return _product(self, formula(other))
+
+    def __rmul__(self, other: Term) -> Formula:
+        return _product(formula(other), self)
+
+    def __truediv__(self, other: Term) -> Formula:
+        return _quotient(self, formula(other))
+
+    def __rtruediv__(self, other: Term) -> Formula:
+        return _quotient(formula(other), self)
+
+    def __neg__(self) -> Formula:
+        if self.operation == "neg":
+            return formula(self.operands[0])
+        return number(-self.value) if self.is_number else Formula("neg", (self,))
+
+    def __pos__(self) -> Formula:
+        return self
+
+    def __pow__(self, other: Term) -> Formula:
+        return _power(self, formula(other))
+
+    def __rpow__(self, other: Term) -> Formula:
+        return _power(formula(other), self)
+
+    @property
+    def is_number(self) -> bool:
+        return self.operation == "number"
+
+    @property
+    def value(self) -> float:
+        return float(self.operands[0])
+
+    def leaves(self) -> Iterator[Formula]:
+        """Every leaf, from left to right."""
+        if not any(isinstance(operand, Formula) for operand in self.operands):
+            yield self
+        for operand in self.operands:
+            if isinstance(operand, Formula):
+                yield from operand.leaves()
+
+    def uses(self, operation: str) -> bool:
+        return any(leaf.operation == operation for leaf in self.leaves())
+
+
+Term = Formula | float
+
+
+def formula(term: Term) -> Formula:
+    return term if isinstance(term, Formula) else number(term)
+
+
+def number(value: float) -> Formula:
+    return Formula("number", (float(value),))
+
+
+def parameter(name: str, value: float) -> Formula:
+    """A constant that belongs to the element, so that elements which differ only in it share a law."""
+    return Formula("p", (name, float(value)))
+
+
+def coordinate(slot: int) -> Formula:
+    return Formula("x", (slot,))
+
+
+def velocity(slot: int) -> Formula:
+    """The rate of a coordinate; what is fixed has none."""
+    return Formula("v", (slot,)) if slot >= 0 else number(0)
+
+
+def multiplier(label: str) -> Formula:
+    return Formula("m", (label,))
+
+
+TIME = Formula("t", ())
+
+
+def _sum(a: Formula, b: Formula) -> Formula:
+    if a.is_number and b.is_number:
+        return number(a.value + b.value)
+    if a.is_number and a.value == 0:
+        return b
+    if b.is_number and b.value == 0:
+        return a
+    return Formula("-", (a, b.operands[0])) if b.operation == "neg" else Formula("+", (a, b))
+
+
+def _difference(a: Formula, b: Formula) -> Formula:
+    if b.is_number or (a.is_number and a.value == 0):
+        return _sum(a, -b)
+    return Formula("+", (a, b.operands[0])) if b.operation == "neg" else Formula("-", (a, b))
+
+
+def _product(a: Formula, b: Formula) -> Formula:
+    if a.is_number and b.is_number:
+        return number(a.value * b.value)
+    for one, other in ((a, b), (b, a)):
+        if one.is_number and one.value in (0.0, 1.0, -1.0):
+            return number(0) if one.value == 0 else other if one.value == 1 else -other
+    return Formula("*", (a, b))
+
+
+def _quotient(a: Formula, b: Formula) -> Formula:
+    if a.is_number and b.is_number:
+        return number(a.value / b.value)
+    if a.is_number and a.value == 0:
+        return a
+    return a if b.is_number and b.value == 1 else Formula("/", (a, b))
+
+
+def _power(base: Formula, exponent: Formula) -> Formula:
+    """An exponent that does not change is a literal: then a negative base keeps its meaning."""
+    if all(leaf.operation in ("number", "p") for leaf in exponent.leaves()):
+        exponent = number(constant(exponent))
+        if base.is_number:
+            return number(math.pow(base.value, exponent.value))
+        if exponent.value == 1:
+            return base
+    return Formula("**", (base, exponent))
+
+
+def constant(tree: Formula) -> float:
+    """The value of a formula of numbers and parameters."""
+    if tree.operation in ("number", "p"):
+        return float(tree.operands[-1])
+    operands = [constant(operand) for operand in tree.operands]
+    return float(NUMBERS[tree.operation](*operands))
+
+
+NUMBERS: Mapping[str, Callable[..., float]] = {
+    **MATH,
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
+    "neg": lambda a: -a,
+}  # fmt: skip
+
+
+def _function(name: str) -> Callable[..., Any]:
+    def apply(*operands: Any) -> Any:
+        if not any(isinstance(operand, Formula) for operand in operands):
+            return MATH[name](*operands)
+        trees = tuple(formula(operand) for operand in operands)
+        if name == "abs":  # of constants only, which the reader has seen to
+            return parameter(f"abs {trees}", abs(constant(trees[0])))
+        if all(tree.is_number for tree in trees):
+            return number(MATH[name](*(tree.value for tree in trees)))
+        return Formula(name, trees)
+
+    return apply
+
+
+# What `Expression.evaluate` needs to write an expression down; numbers among themselves are computed.
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **{name: _function(name) for name in MATH},
+    "**": lambda base, exponent: _power(formula(base), formula(exponent)),
+}
+sin, cos, tanh, sqrt = (_function(name) for name in ("sin", "cos", "tanh", "sqrt"))
+
+
+def write(tree: Formula, symbols: Mapping[Formula, str]) -> str:
+    """The text of a formula, its leaves named by `symbols`."""
+    return _write(tree, symbols)[0]
+
+
+def _write(tree: Formula, symbols: Mapping[Formula, str]) -> tuple[str, int]:
+    """Text and how tightly it binds, so that no more parentheses are written than needed."""
+    if tree.is_number:
+        return repr(tree.value), ATOM if math.copysign(1, tree.value) > 0 else PRECEDENCE["neg"]
+    if tree in symbols:
+        return symbols[tree], ATOM
+    written = [_write(operand, symbols) for operand in tree.operands]
+    level = PRECEDENCE.get(tree.operation)
+    if level is None:
+        return f"{tree.operation}({', '.join(text for text, _ in written)})", ATOM
+    if tree.operation == "neg":
+        return f"-{_inside(written[0], level + 1)}", level
+    left, right = written
+    # a - (b - c), a / (b / c) and (a ** b) ** c need theirs
+    strict_left, strict_right = (1, 0) if tree.operation == "**" else (0, 1)
+    return f"{_inside(left, level + strict_left)}{tree.operation}{_inside(right, level + strict_right)}", level
+
+
+def _inside(written: tuple[str, int], least: int) -> str:
+    text, level = written
+    return text if level >= least else f"({text})"

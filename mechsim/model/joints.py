@@ -1,0 +1,150 @@
+"""Sliders, slots, curves, ropes, gears, racks, wheels, skates and a user's own constraints as drafts of laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from mechsim.model.book import Book, Draft
+from mechsim.model.formula import Formula, coordinate, formula, number, parameter
+from mechsim.model.quantities import Pair, Quantities
+from mechsim.spec.actions import Curve, Gear, Rolling, Rope, Skate, Slider, Slot, Term
+from mechsim.spec.expression import MATH
+
+# The parameter of a gear or rack that its first guess decides (see `builder`).
+PHASE = "phase"
+
+
+def drafts(quantities: Quantities) -> Iterator[Draft]:
+    actions = quantities.spec.actions
+    yield from (_slider(slider, quantities) for slider in actions.sliders)
+    yield from (_slot(slot, quantities) for slot in actions.slots)
+    yield from (_rope(rope, quantities) for rope in actions.ropes)
+    yield from (_gear(gear, quantities) for gear in actions.gears)
+    yield from (_rack(each, quantities) if each.rack else _wheel(each, quantities) for each in actions.rollings)
+    yield from (_skate(skate, quantities) for skate in actions.skates)
+    yield from (_holonomic(term, quantities) for term in actions.holonomic)
+    yield from (_nonholonomic(term, quantities) for term in actions.nonholonomic)
+
+
+def _cross(a: Pair, b: Pair) -> Formula:
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def _dot(a: Pair, b: Pair) -> Formula:
+    return a[0] * b[0] + a[1] * b[1]
+
+
+def _height(point: str, line: tuple[str, str], quantities: Quantities) -> Formula:
+    """The distance of a point to the left of a line: in metres, so that the multiplier is the normal force."""
+    return _cross(quantities.direction(*line), quantities.difference(line[0], point))
+
+
+def _slot(slot: Slot, quantities: Quantities) -> Draft:
+    name = f"{slot.point},{''.join(slot.line)}"
+    row = _height(slot.point, slot.line, quantities) - parameter("offset", slot.offset.value)
+    return Draft(name, slot.mark, constraints=[(f"slot_{name}", row)])
+
+
+def _slider(slider: Slider, quantities: Quantities) -> Draft:
+    """The part's first point on the line, and its direction along it."""
+    name = f"{slider.part},{''.join(slider.line)}"
+    first = quantities.rigids[slider.part].points[0]
+    row = _height(first, slider.line, quantities) - parameter("offset", slider.offset.value)
+    parallel = _cross(quantities.direction(*slider.line), quantities.frame(slider.part, -slider.angle.value))
+    return Draft(name, slider.mark, constraints=[(f"slider_{name}", row), (f"parallel_{name}", parallel)])
+
+
+def _rope(rope: Rope, quantities: Quantities) -> Draft:
+    name = "".join(rope.points)
+    total = number(0)
+    for a, b in pairwise(rope.points):
+        total = total + quantities.distance(a, b)
+    return Draft(name, rope.mark, constraints=[(f"rope_{name}", total - parameter("length", rope.length.value))])
+
+
+def _gear(gear: Gear, quantities: Quantities) -> Draft:
+    """r (theta_1 - phi) + R (theta_2 - phi) stays as it starts; phi is the angle of the line of centres."""
+    name = f"{gear.part},{gear.other}"
+    r, other = parameter("r", gear.radius.value), parameter("R", gear.other_radius.value)
+    turned = r * quantities.relative_angle(gear.part, gear.carrier)
+    turned = turned + other * quantities.relative_angle(gear.other, gear.carrier)
+    return Draft(name, gear.mark, constraints=[(f"gear_{name}", turned - parameter(PHASE, 0.0))])
+
+
+def _rack(rack: Rolling, quantities: Quantities) -> Draft:
+    """The pinion's way along the rack and its turning against it go together; its distance is the joints' affair."""
+    name = f"{rack.part},{rack.rack}"
+    centre = quantities.rigids[rack.part].points[0]
+    way = _dot(quantities.direction(*rack.line), quantities.difference(rack.line[0], centre))
+    turned = parameter("r", rack.radius.value) * quantities.relative_angle(rack.part, rack.rack)
+    return Draft(name, rack.mark, constraints=[(f"rack_{name}", way + turned - parameter(PHASE, 0.0))])
+
+
+def _wheel(wheel: Rolling, quantities: Quantities) -> Draft:
+    """The centre stays at its radius from the line, and the point of contact has the line's velocity along it."""
+    name = f"{wheel.part},{''.join(wheel.line)}"
+    centre = quantities.rigids[wheel.part].points[0]
+    radius = parameter("r", wheel.radius.value)
+    height = _height(centre, wheel.line, quantities) - radius
+    speed = _dot(quantities.direction(*wheel.line), quantities.velocity_difference(wheel.line[0], centre))
+    rolling = speed + radius * quantities.turning(wheel.part)
+    return Draft(name, wheel.mark, constraints=[(f"wheel_{name}", height)], nonholonomic=[(f"roll_{name}", rolling)])
+
+
+def _skate(skate: Skate, quantities: Quantities) -> Draft:
+    along = quantities.frame(skate.part, skate.angle.value)
+    row = _cross(along, quantities.velocity(skate.point))
+    name = f"{skate.point},{skate.part}"
+    return Draft(name, skate.mark, nonholonomic=[(f"skate_{name}", row)])
+
+
+def _holonomic(term: Term, quantities: Quantities) -> Draft:
+    row = quantities.of(term.expression)
+    account = f"work_{term.name}" if row.uses("t") else ""
+    return Draft(term.name, term.mark, constraints=[(term.name, row)], account=account)
+
+
+def _nonholonomic(term: Term, quantities: Quantities) -> Draft:
+    """Its reaction may do work: when it depends on time, or is not linear in the velocities."""
+    row = quantities.of(term.expression)
+    return Draft(term.name, term.mark, nonholonomic=[(term.name, row)], account=f"work_{term.name}")
+
+
+def add_curves(quantities: Quantities, book: Book) -> None:
+    for curve in quantities.spec.actions.curves:
+        book.add(_implicit(curve, quantities) if curve.implicit else _parametric(curve, quantities, book))
+
+
+def _implicit(curve: Curve, quantities: Quantities) -> Draft:
+    assert curve.implicit
+    x, y = quantities.point(curve.point)
+    row = quantities.of(curve.implicit, {"x": x, "y": y})
+    account = f"work_curve_{curve.point}" if row.uses("t") else ""
+    return Draft(f"curve of {curve.point}", curve.mark, constraints=[(f"curve_{curve.point}", row)], account=account)
+
+
+def _parametric(curve: Curve, quantities: Quantities, book: Book) -> Draft:
+    """The curve's own coordinate s has no mass; the start of s places the point, if nothing else does."""
+    assert curve.parametric
+    slot = book.variable(f"s_{curve.point}", f"s_{curve.point}", "coordinate", 1.0)
+    book.guesses[slot] = curve.start.value
+    labels = (f"curve_{curve.point}_x", f"curve_{curve.point}_y")
+    draft = Draft(f"curve of {curve.point}", curve.mark)
+    for axis, expression, label in zip((0, 1), curve.parametric, labels, strict=True):
+        place = quantities.of(expression, {"s": coordinate(slot)})
+        draft.constraints.append((label, quantities.point(curve.point)[axis] - place))
+        here = expression.evaluate({**_numbers(quantities), "s": curve.start.value}, MATH) if _plain(place) else None
+        if here is not None:
+            book.guesses[quantities.layout.points[curve.point][axis]] = float(here)
+    if any(formula(row).uses("t") for _, row in draft.constraints):
+        draft.account = f"work_curve_{curve.point}"
+    return draft
+
+
+def _plain(place: Formula) -> bool:
+    return sum(leaf.operation in "xvt" for leaf in set(place.leaves())) <= 1 and not place.uses("t")
+
+
+def _numbers(quantities: Quantities) -> dict[str, float]:
+    return {name: value.value for name, value in quantities.spec.parameters.items()}

@@ -1,0 +1,186 @@
+"""Forces, torques, potentials, springs, dampers, drag and friction as drafts of laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mechsim.errors import Fault, SpecError
+from mechsim.model import rigid
+from mechsim.model.book import Draft
+from mechsim.model.formula import Formula, formula, multiplier, number, parameter, sqrt, tanh
+from mechsim.model.quantities import Pair, Quantities
+from mechsim.spec.actions import (
+    CentralGravity,
+    Damper,
+    Drag,
+    Friction,
+    SpringLaw,
+    StateForce,
+    StateTorque,
+    Term,
+    TorsionSpring,
+)
+from mechsim.spec.expression import Expression
+
+# A load taken from a reaction may pass through zero, where its size has a corner: rounded over this share of weights.
+LOAD_ROUNDING = 1e-6
+
+
+def drafts(quantities: Quantities, size: float) -> Iterator[Draft]:
+    actions = quantities.spec.actions
+    yield from (_force(force, quantities) for force in actions.forces)
+    yield from (_torque(torque, quantities) for torque in actions.torques)
+    yield from (_potential(term, quantities) for term in actions.potentials)
+    yield from (_dissipation(term, quantities) for term in actions.dissipations)
+    yield from (_spring(spring, quantities) for spring in actions.spring_laws)
+    yield from (_torsion_spring(spring, quantities) for spring in actions.torsion_springs)
+    yield from (_damper(damper, quantities) for damper in actions.dampers)
+    yield from (_drag(drag, quantities) for drag in actions.drags)
+    yield from (_friction(friction, quantities, size) for friction in actions.frictions)
+    if actions.central_gravity:
+        yield from _central_gravity(actions.central_gravity, quantities)
+
+
+def _force(force: StateForce, quantities: Quantities) -> Draft:
+    components = [quantities.of(component) for component in force.force]
+    f_x, f_y = (*components, number(0), number(0))[:2]
+    name = force.point
+    if force.part is not None:
+        c, s = quantities.frame(force.part)
+        f_x, f_y = f_x * c - f_y * s, f_x * s + f_y * c
+        name = f"{force.part}_{force.point}"
+    slots = quantities.layout.points[force.point]
+    return Draft(name, force.mark, forces=list(zip(slots, (f_x, f_y), strict=True)), account=f"work_{name}")
+
+
+def _torque(torque: StateTorque, quantities: Quantities) -> Draft:
+    forces = quantities.torque(torque.part, torque.against, quantities.of(torque.torque))
+    return Draft(torque.part, torque.mark, forces=forces, account=f"work_{_between(torque.part, torque.against)}")
+
+
+def _between(part: str, against: str | None) -> str:
+    return f"{part}_{against}" if against else part
+
+
+def _potential(term: Term, quantities: Quantities) -> Draft:
+    """One that depends on time does not keep the energy: the balance needs what time puts in."""
+    potential = quantities.of(term.expression)
+    account = f"work_{term.name}" if potential.uses("t") else ""
+    return Draft(term.name, term.mark, potential=potential, account=account)
+
+
+def _dissipation(term: Term, quantities: Quantities) -> Draft:
+    return Draft(term.name, term.mark, dissipation=quantities.of(term.expression), account=f"work_{term.name}")
+
+
+def _energy(
+    stretch: Formula, linear: Formula | None, further: Expression | None, quantities: Quantities
+) -> Formula | None:
+    parts = [] if linear is None else [linear]
+    parts += [] if further is None else [quantities.of(further, {"s": stretch})]
+    return parts[0] + parts[1] if len(parts) == 2 else parts[0] if parts else None
+
+
+def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
+    """What the element kind `spring` has not: damping and further laws of the stretch."""
+    a, b = spring.points
+    name = f"dist({a},{b})"
+    stretch = quantities.distance(a, b) - parameter("l", spring.length.value)
+    rate = quantities.distance_rate(a, b)
+    draft = Draft(f"{a}{b}", spring.mark, potential=_energy(stretch, None, spring.energy, quantities))
+    if spring.damping.value:
+        draft.dissipation = parameter("c", spring.damping.value) / 2 * rate**2
+    if spring.law is not None:
+        draft.forces = quantities.acting(name, -quantities.of(spring.law, {"s": stretch, "v": rate}))
+    if draft.dissipation is not None or draft.forces:
+        draft.account = f"work_spring_{a}{b}"
+    return draft
+
+
+def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
+    deflection = quantities.relative_angle(spring.part, spring.against) - parameter("rest", spring.rest.value)
+    turning = quantities.relative_turning(spring.part, spring.against)
+    linear = parameter("k", spring.stiffness.value) / 2 * deflection**2 if spring.stiffness.value else None
+    draft = Draft(spring.part, spring.mark, potential=_energy(deflection, linear, spring.energy, quantities))
+    if spring.damping.value:
+        draft.dissipation = parameter("c", spring.damping.value) / 2 * turning**2
+    if spring.law is not None:
+        torque = -quantities.of(spring.law, {"s": deflection, "v": turning})
+        draft.forces = quantities.torque(spring.part, spring.against, torque)
+    if draft.dissipation is not None or draft.forces:
+        draft.account = f"work_torsion_{_between(spring.part, spring.against)}"
+    return draft
+
+
+def _damper(damper: Damper, quantities: Quantities) -> Draft:
+    a, b = damper.points
+    dissipation = parameter("c", damper.damping.value) / 2 * quantities.distance_rate(a, b) ** 2
+    return Draft(f"{a}{b}", damper.mark, dissipation=dissipation, account=f"work_damper_{a}{b}")
+
+
+def _drag(drag: Drag, quantities: Quantities) -> Draft:
+    v_x, v_y = quantities.velocity(drag.point)
+    resistance = parameter("c", drag.linear.value)
+    if drag.quadratic.value:
+        slow = parameter("v0", drag.slow.value) ** 2 if drag.slow.value else number(0)
+        resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(v_x**2 + v_y**2 + slow)
+    slots = quantities.layout.points[drag.point]
+    forces = list(zip(slots, (-resistance * v_x, -resistance * v_y), strict=True))
+    return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}")
+
+
+def _friction(friction: Friction, quantities: Quantities, size: float) -> Draft:
+    """mu N tanh(v/v0) against the sliding speed v; the line (or the other part) takes the reaction."""
+    coefficient = quantities.of(friction.coefficient)
+    load = quantities.of(friction.load) if friction.load else _reaction(friction, quantities, size)
+    slow = parameter("v0", friction.slow.value)
+    label = f"work_friction_{friction.name.replace(' ', '').replace('-', '_')}"
+    if friction.part is not None:
+        turning = quantities.relative_turning(friction.part, friction.against)
+        torque = -coefficient * load * parameter("r", friction.radius.value) * tanh(turning / slow)
+        forces = quantities.torque(friction.part, friction.against, torque)
+        return Draft(friction.part, friction.mark, forces=forces, account=label)
+    assert friction.point and friction.line
+    x, y = quantities.direction(*friction.line)
+    v_x, v_y = quantities.velocity_difference(friction.line[0], friction.point)
+    force = -coefficient * load * tanh((v_x * x + v_y * y) / slow)
+    slots = (*quantities.layout.points[friction.point], *quantities.layout.points[friction.line[0]])
+    forces = list(zip(slots, (force * x, force * y, -force * x, -force * y), strict=True))
+    return Draft(friction.point, friction.mark, forces=forces, account=label)
+
+
+def _reaction(friction: Friction, quantities: Quantities, size: float) -> Formula:
+    """The normal force of the slot, a multiplier in newtons; its size without a corner."""
+    for slot in quantities.spec.actions.slots:
+        if slot.point == friction.point and slot.line == friction.line:
+            normal = multiplier(f"slot_{slot.point},{''.join(slot.line)}")
+            rounding = parameter("rounding", LOAD_ROUNDING * quantities.book.energy / size)
+            return formula(sqrt(normal**2 + rounding**2))
+    line = "".join(friction.line or ())
+    message = f"Friction.{friction.name} has no load N, and no slot or piston {friction.point}-{line} gives one"
+    raise SpecError(Fault(message, friction.mark, "write N, or hold the point by Joints.Slots"))
+
+
+def _central_gravity(gravity: CentralGravity, quantities: Quantities) -> Iterator[Draft]:
+    """V = -mu m / r at every particle, at the centroid of every body, at the middle of every spring with mass."""
+    for name, mass, (x, y) in _masses(quantities):
+        if name != gravity.centre and mass:
+            c_x, c_y = quantities.point(gravity.centre)
+            distance = sqrt((x - c_x) ** 2 + (y - c_y) ** 2)
+            potential = -(parameter("mu", gravity.mu.value) * parameter("m", mass)) / distance
+            yield Draft(name, gravity.mark, potential=potential)
+
+
+def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Pair]]:
+    spec = quantities.spec
+    for particle in spec.particles:
+        yield particle.point, particle.mass.value, quantities.point(particle.point)
+    for part in spec.rigids:
+        corners = [[float(x) for x in corner] for corner in part.geometry]
+        xi = rigid.placement_ratio(corners[0], corners[1], [float(x) for x in part.centroid])
+        (a_x, a_y), (c_x, c_y) = quantities.point(part.points[0]), quantities.difference(*part.points[:2])
+        along, across = parameter("xi_x", xi.real), parameter("xi_y", xi.imag)  # a + xi (b - a), eq (3.18)
+        yield part.name, part.mass.value, (a_x + along * c_x - across * c_y, a_y + along * c_y + across * c_x)
+    for spring in spec.springs:
+        (a_x, a_y), (b_x, b_y) = (quantities.point(name) for name in spring.points)
+        yield spring.name, spring.mass.value, ((a_x + b_x) / 2, (a_y + b_y) / 2)

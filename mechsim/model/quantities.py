@@ -1,0 +1,176 @@
+"""Names of the expression language as formulas over slots: points, angles, distances, signals, functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import atan2
+
+from mechsim.model.book import Book, Forces
+from mechsim.model.formula import (
+    FUNCTIONS,
+    TIME,
+    Formula,
+    coordinate,
+    cos,
+    formula,
+    number,
+    parameter,
+    sin,
+    sqrt,
+    velocity,
+)
+from mechsim.model.layout import Layout
+from mechsim.model.tables import piecewise, table
+from mechsim.spec.document import MechSpec, Number, Rigid
+from mechsim.spec.expression import CONSTANTS, Expression
+
+Pair = tuple[Formula, Formula]
+
+
+class Quantities:
+    """The values of all names of one mechanism. A function of time becomes constants and switches when first used."""
+
+    def __init__(self, spec: MechSpec, layout: Layout, book: Book):
+        self.spec = spec
+        self.layout = layout
+        self.book = book
+        self.rigids: Mapping[str, Rigid] = {part.name: part for part in spec.rigids}
+        actions = spec.actions
+        self.signals = {signal.name: signal.expression for signal in actions.signals}
+        self.tables = {each.name: each for each in actions.tables}
+        self.pieces = {each.name: each for each in actions.piecewise}
+        self.known: dict[str, Formula] = {}
+
+    def of(self, expression: Expression, local: Mapping[str, Formula] = {}) -> Formula:
+        """A user's expression as a formula; `local` are further names."""
+        environment = {name: local[name] if name in local else self.named(name) for name in expression.names}
+        return formula(expression.evaluate(environment, FUNCTIONS))
+
+    def named(self, name: str) -> Formula:
+        if name not in self.known:
+            self.known[name] = self._named(name)
+        return self.known[name]
+
+    def _named(self, name: str) -> Formula:
+        if name in self.spec.parameters:
+            return parameter(name, self.spec.parameters[name].value)
+        if name in self.signals:
+            return self.of(self.signals[name])
+        if name in self.tables:
+            return table(self.tables[name], self.spec.problem, self.book)
+        if name in self.pieces:
+            trees = [self.of(piece) for piece in self.pieces[name].pieces]
+            return piecewise(self.pieces[name], trees, self.spec.problem, self.book)
+        if name == "t":
+            return TIME
+        if "." in name:
+            point, attribute = name.split(".")
+            pair = self.velocity(point) if attribute.startswith("v") else self.point(point)
+            return pair["xy".index(attribute[-1])]
+        if "(" in name:
+            a, b = name[5:-1].split(",")
+            return self.distance(a, b) if name.startswith("dist") else self.distance_rate(a, b)
+        if name[:6] in ("theta_", "omega_"):
+            return self.angle(name[6:]) if name.startswith("theta_") else self.turning(name[6:])
+        return number(CONSTANTS[name])
+
+    def value(self, name: str, entry: Number) -> Formula:
+        """A number of the file as a parameter of the element."""
+        return parameter(name, entry.value)
+
+    def point(self, name: str) -> Pair:
+        x, y = (coordinate(slot) for slot in self.layout.points[name])
+        return x, y
+
+    def velocity(self, name: str) -> Pair:
+        x, y = (velocity(slot) for slot in self.layout.points[name])
+        return x, y
+
+    def difference(self, a: str, b: str) -> Pair:
+        """From a to b."""
+        (a_x, a_y), (b_x, b_y) = self.point(a), self.point(b)
+        return b_x - a_x, b_y - a_y
+
+    def velocity_difference(self, a: str, b: str) -> Pair:
+        (a_x, a_y), (b_x, b_y) = self.velocity(a), self.velocity(b)
+        return b_x - a_x, b_y - a_y
+
+    def distance(self, a: str, b: str) -> Formula:
+        length = self.fixed_distance(a, b)
+        if length is not None:
+            return parameter(f"dist({a},{b})", length)
+        x, y = self.difference(a, b)
+        return formula(sqrt(x**2 + y**2))
+
+    def fixed_distance(self, a: str, b: str) -> float | None:
+        """The distance of two points that cannot change it, if so: both fixed, or on one rigid part."""
+        if self.layout.is_fixed(a, b):
+            return abs(complex(*self.layout.fixed_position(b)) - complex(*self.layout.fixed_position(a)))
+        for part in self.rigids.values():
+            if a in part.points and b in part.points:
+                p, q = (complex(*map(float, part.geometry[part.points.index(name)])) for name in (a, b))
+                return abs(q - p)
+        return None
+
+    def distance_rate(self, a: str, b: str) -> Formula:
+        (x, y), (v_x, v_y) = self.difference(a, b), self.velocity_difference(a, b)
+        if self.fixed_distance(a, b) is not None:
+            return number(0)
+        return (x * v_x + y * v_y) / self.distance(a, b)
+
+    def direction(self, a: str, b: str) -> Pair:
+        """The unit vector from a to b."""
+        x, y = self.difference(a, b)
+        length = self.distance(a, b)
+        return x / length, y / length
+
+    def frame(self, part: str, turn: float = 0.0) -> Pair:
+        """The direction of a part's x axis, turned by a constant angle."""
+        x, y = self.direction(*self.rigids[part].points[:2])
+        if turn == 0:
+            return x, y
+        angle = parameter("turn", turn)
+        return x * cos(angle) - y * sin(angle), x * sin(angle) + y * cos(angle)
+
+    def angle(self, part: str) -> Formula:
+        """The turn angle of a part; of one that cannot turn, its direction."""
+        if part in self.layout.angles:
+            return coordinate(self.layout.angles[part])
+        a, b = (self.layout.fixed_position(name) for name in self.rigids[part].points[:2])
+        return parameter(f"theta_{part}", atan2(b[1] - a[1], b[0] - a[0]))
+
+    def turning(self, part: str) -> Formula:
+        return velocity(self.layout.angles[part]) if part in self.layout.angles else number(0)
+
+    def relative_angle(self, part: str, against: str | None) -> Formula:
+        return self.angle(part) - self.angle(against) if against else self.angle(part)
+
+    def relative_turning(self, part: str, against: str | None) -> Formula:
+        return self.turning(part) - self.turning(against) if against else self.turning(part)
+
+    def torque(self, part: str, against: str | None, torque: Formula) -> Forces:
+        """On one part, and back on the other. A part that cannot turn takes it silently."""
+        sides = [(part, torque), (against or "", -torque)]
+        return [(self.layout.angles[name], value) for name, value in sides if name in self.layout.angles]
+
+    def acting(self, name: str, force: Formula) -> Forces:
+        """The force of equal virtual power that acts on a quantity: theta_OA, A.x or dist(A,B)."""
+        if name.startswith("theta_"):
+            return self.torque(name[6:], None, force)
+        if "." in name:
+            point, axis = name.split(".")
+            return [(self.layout.points[point]["xy".index(axis)], force)]
+        a, b = name[5:-1].split(",")
+        x, y = self.direction(a, b)
+        slots = (*self.layout.points[b], *self.layout.points[a])
+        return list(zip(slots, (force * x, force * y, -force * x, -force * y), strict=True))
+
+    def rate_of(self, name: str) -> Formula:
+        """The rate of a quantity."""
+        if name.startswith("theta_"):
+            return self.turning(name[6:])
+        if "." in name:
+            point, axis = name.split(".")
+            return self.velocity(point)["xy".index(axis)]
+        a, b = name[5:-1].split(",")
+        return self.distance_rate(a, b)
