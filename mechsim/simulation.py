@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from mechsim.spec.document import MechSpec, Number
 
 if TYPE_CHECKING:
     from mechsim.model.mechanism import Mechanism
-    from mechsim.result import Motion
+    from mechsim.result import Derived, Motion
 
 
 class CutShort(IntegrationError):
@@ -65,18 +65,21 @@ def simulate(
     tend: float | None = None,
     parameters: Parameters | None = None,
     branch: int | None = None,
+    reactions: Sequence[str] | None = None,
 ) -> Motion:
     """The motion of a mechanism, given as a file, as its text, or as a MechSpec.
 
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
-    `branch` replace what the file says. Raises SpecError, AssemblyError or IntegrationError.
+    `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
+    ["all"]; `Motion.reaction` needs no such wish. Raises SpecError, AssemblyError or IntegrationError.
     """
     from mechsim.result import Motion
 
     spec = adjust(read(source, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
     prepared = prepare(spec)
+    points = reaction_points(prepared, reactions)
     solution = follow(prepared)
-    motion = Motion(solution, prepared.facts, prepared.complete)
+    motion = Motion(solution, prepared.facts, prepared.complete, points)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     if solution.status != "finished":
@@ -149,6 +152,29 @@ def follow(
         keep=keep,
         observer=observer,
     )
+
+
+def reaction_points(prepared: Prepared, asked: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The points whose forces are wanted: those asked for, else those the file's Output names. Raises SpecError."""
+    from mechsim.result.reactions import bearings
+
+    points = tuple(prepared.spec.output.reactions if asked is None else asked)
+    bearings(prepared.mechanism, points)
+    return points
+
+
+def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
+    """The columns beyond the state for a prepared problem, with the forces at these points."""
+    from mechsim.result import Derived
+
+    def leading() -> Any:
+        from mechsim.engine.leading import Leading
+
+        return Leading(prepared.system, prepared.structure, prepared.spec.solver.tolerance)
+
+    start = prepared.start
+    state = (start.t, start.positions, start.velocities)
+    return Derived(prepared.complete, prepared.system, leading, state, points)
 
 
 def failure(solution: Any) -> Fault:

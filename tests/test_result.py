@@ -85,6 +85,14 @@ class PendulumSolution:
         v = 2 * np.column_stack([-np.sin(angle) * rate, np.cos(angle) * rate])
         return q, v, np.zeros((len(q), 1))
 
+    @property
+    def points(self) -> Any:
+        return SimpleNamespace(t=self.t, q=self.q, v=self.v, lam=self.lam, constants=None)
+
+    def sampled(self, times: np.ndarray) -> Any:
+        q, v, lam = self.sample(times)
+        return SimpleNamespace(t=np.asarray(times), q=q, v=v, lam=lam, constants=None)
+
     def batches(self, size: int = 5) -> Any:
         for first in range(0, len(self.t), size):
             part = slice(first, first + size)

@@ -36,6 +36,11 @@ from mechsim.cli import options
         metavar="X",
         help="Write a row every X of time. Default: a row per step taken.",
     ),
+    click.option(
+        "--reactions",
+        metavar="POINTS",
+        help="Write the forces on the parts at these joints, for example A,C, or all.",
+    ),
     click.option("--verify", is_flag=True, help="Run again at another tolerance and count the digits that agree."),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
     options.JSON,
@@ -52,6 +57,7 @@ def run(
     branch: int | None,
     samples: int | None,
     dt: float | None,
+    reactions: str | None,
     verify: bool,
     quiet: bool,
     as_json: bool,
@@ -74,7 +80,8 @@ def run(
         simulation.read(spec, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
     target = output or default_output(spec)
-    return carry_out(problem, Request(target, samples, dt, verify, quiet, as_json, began))
+    points = None if reactions is None else tuple(name.strip() for name in reactions.split(",") if name.strip())
+    return carry_out(problem, Request(target, samples, dt, points, verify, quiet, as_json, began))
 
 
 def default_output(spec: str) -> str:

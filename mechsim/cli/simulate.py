@@ -30,6 +30,7 @@ class Request:
     target: str
     samples: int | None
     dt: float | None
+    reactions: tuple[str, ...] | None  # points; None: those the file names
     verify: bool
     quiet: bool
     as_json: bool
@@ -45,7 +46,7 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     check_target(request.target)  # nobody wants to learn after the run that its file cannot be written
     times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), request.samples, request.dt)
     prepared = simulation.prepare(problem)
-    recorder = _recorder(prepared, request.target, sampled=times is not None)
+    recorder = _recorder(prepared, request, sampled=times is not None)
     keep_series = times is not None or request.verify or request.target.endswith(".npz")
     solution = _watched(prepared, recorder, request, keep="polynomials" if keep_series else "steps")
     if solution is None or solution.status == "interrupted":
@@ -56,10 +57,11 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     return 0
 
 
-def _recorder(prepared: Prepared, target: str, *, sampled: bool) -> Recorder:
+def _recorder(prepared: Prepared, request: Request, *, sampled: bool) -> Recorder:
     outfile = prepared.spec.solver.outfile
     layout = written_layout(prepared.mechanism, outfile)
-    return Recorder(prepared.complete, layout, target, prepared.facts, outfile, sampled)
+    derived = simulation.derived(prepared, simulation.reaction_points(prepared, request.reactions))
+    return Recorder(prepared.complete, layout, request.target, prepared.facts, outfile, sampled, derived)
 
 
 def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Any:
@@ -90,7 +92,8 @@ def _conclude(
         certificate=certificate,
         path=str(path),
         rows=rows,
-        columns=len(recorder.layout.labels),
+        columns=len(recorder.labels),
+        not_unique=recorder.derived.not_unique if recorder.derived else (),
         second_tolerance=tolerance,
         agreements=agreements,
         seconds=time.perf_counter() - request.began,

@@ -31,6 +31,7 @@ class Outcome:
     path: str
     rows: int
     columns: int
+    not_unique: Sequence[str] = ()
     second_tolerance: float | None = None
     agreements: Sequence[Agreement] = ()
     seconds: float = 0.0
@@ -44,7 +45,7 @@ def show(outcome: Outcome, *, err: bool) -> None:
 
         click.echo(tableau(prepared.system, prepared.structure), err=err)
     tables.heading(prepared.spec.title, err=err)
-    tables.facts([*_mechanism(outcome), *_certificate(outcome.certificate), *_file(outcome)], err=err)
+    tables.facts([*_mechanism(outcome), *_certificate(outcome), *_file(outcome)], err=err)
     _show_end(outcome, err)
     if outcome.agreements:
         _show_agreement(outcome, err)
@@ -82,18 +83,46 @@ def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
     ]
 
 
-def _certificate(figures: Certificate) -> list[tuple[str, str]]:
+def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
+    figures = outcome.certificate
+    account = _account(outcome)
+    what = "T + V less all work " if account else ""
     return [
-        ("energy", f"kept to {figures.energy_drift:.1e} of its largest term, {figures.largest_energy:.4g} J"),
+        ("energy", f"{what}kept to {figures.energy_drift:.1e} of its largest term, {figures.largest_energy:.4g} J"),
+        *account,
         ("constraints", f"met to {figures.position_residual:.1e} of the size, {figures.size:.4g} m"),
         ("their rates", f"met to {figures.velocity_residual:.1e} of the peak speed, {figures.peak_speed:.4g} m/s"),
     ]
 
 
+def _account(outcome: Outcome) -> list[tuple[str, str]]:
+    """What forces and drives gave and dampers took, from the first row to the last."""
+    from mechsim.result import accounts, balances
+
+    mechanism = outcome.prepared.mechanism
+    came_to = balances(mechanism, outcome.solution.q)
+    titles = {"drive": "drives gave", "force": "forces gave", "dissipation": "dampers took"}
+    lines = []
+    for source, title in titles.items():
+        sign = -1.0 if source == "dissipation" else 1.0
+        chosen = [each.label for each in accounts(mechanism) if each.source == source]
+        terms = [f"{sign * came_to[label]:.4g} J ({label})" for label in chosen[:MOST_ROWS_SHOWN]]
+        if len(chosen) > 1:
+            terms.insert(0, f"{sign * sum(came_to[label] for label in chosen):.4g} J:")
+        if chosen:
+            lines.append((title, ", ".join(terms).replace(":,", ":")))
+    return lines
+
+
 def _file(outcome: Outcome) -> list[tuple[str, str]]:
     if outcome.path == "-":
         return []
-    return [("file", f"{short(outcome.path)}: {count(outcome.rows, 'row')}, {count(outcome.columns, 'column')}")]
+    lines = [("file", f"{short(outcome.path)}: {count(outcome.rows, 'row')}, {count(outcome.columns, 'column')}")]
+    if outcome.not_unique:
+        shown = ", ".join(outcome.not_unique[:MOST_ROWS_SHOWN])
+        more = ", ..." if len(outcome.not_unique) > MOST_ROWS_SHOWN else ""
+        lines.append(("not unique", f"{shown}{more}: redundant constraints share these forces; the smallest are given"))
+    return lines
 
 
 def short(path: str) -> str:
@@ -144,6 +173,8 @@ def _show_agreement(outcome: Outcome, err: bool) -> None:
 
 def as_json(outcome: Outcome) -> str:
     """The summary for programs: one JSON object."""
+    from mechsim.result import balances
+
     prepared, solution = outcome.prepared, outcome.solution
     labels = [variable.label for variable in prepared.mechanism.variables]
     summary: dict[str, Any] = {
@@ -160,6 +191,8 @@ def as_json(outcome: Outcome) -> str:
         "redundant": redundant_labels(prepared),
         "notes": list(prepared.start.notes),
         "certificate": outcome.certificate.as_dict(),
+        "accounts": balances(prepared.mechanism, solution.q),
+        "not_unique": list(outcome.not_unique),
         "statistics": {name: _plain(value) for name, value in solution.statistics.items()},
         "seconds": outcome.seconds,
         "output": outcome.path,

@@ -31,8 +31,9 @@ class Batch:
     def joined(cls, batches: list[Batch]) -> Batch:
         if len(batches) == 1:
             return batches[0]
-        columns = zip(*((b.t, b.q, b.v, b.lam, b.constants) for b in batches), strict=True)
-        return cls(*(None if column[0] is None else np.concatenate(column) for column in columns))
+        t, q, v, lam = (np.concatenate([getattr(each, name) for each in batches]) for name in ("t", "q", "v", "lam"))
+        held = [each.constants for each in batches if each.constants is not None]
+        return cls(t, q, v, lam, np.concatenate(held) if held else None)
 
 
 @dataclass(frozen=True)

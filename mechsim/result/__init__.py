@@ -1,7 +1,9 @@
 """Results: tables of a motion, their certificate, and the files they are kept in."""
 
+from mechsim.result.account import accounts, balances
 from mechsim.result.agreement import Agreement, agreement
 from mechsim.result.certificate import Certificate, Monitor
+from mechsim.result.derived import Derived
 from mechsim.result.files import load, save
 from mechsim.result.journal import Journal, OutputError
 from mechsim.result.layout import Layout, full_layout, written_layout
@@ -12,6 +14,7 @@ from mechsim.result.trajectory import Polynomials, Trajectory
 __all__ = [
     "Agreement",
     "Certificate",
+    "Derived",
     "Journal",
     "Layout",
     "Monitor",
@@ -21,7 +24,9 @@ __all__ = [
     "Recorder",
     "State",
     "Trajectory",
+    "accounts",
     "agreement",
+    "balances",
     "equally_spaced",
     "full_layout",
     "load",

@@ -2,7 +2,8 @@
 
 All figures are relative, so that millimetres and metres give the same ones:
 
-- energy: the drift of T + V - W, where W is the work done by follower forces, over the largest of |T|, |V|, |W|;
+- energy: the drift of T + V - W over the largest of |T|, |V|, |W|, where W is the sum of all accounts: the work of
+  forces and drives, and what dampers took. Where a Lagrangian is not natural, H stands for T + V;
 - positions: a constraint's residual divided by the norm of its gradient is a distance; columns of the gradient
   are scaled by the size of their coordinate, which makes it a distance over the size of the mechanism;
 - velocities: the same for the constraint's time derivative, over the peak speed.
@@ -60,7 +61,7 @@ class Monitor:
         mechanism = system.mechanism
         self.size = float(mechanism.size)
         self.scales = np.array([variable.scale for variable in mechanism.variables])
-        self.states = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "state"]
+        self.natural = not any(group.kind.lagrangian for group in system.groups)
         self.points = [slots for slots in mechanism.points.values() if all(slot >= 0 for slot in slots)]
         self.angles = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "angle"]
         self.first_energy: float | None = None
@@ -68,18 +69,20 @@ class Monitor:
         self.position_residual = self.velocity_residual = 0.0
         self.rows = 0
 
-    def observe(self, t: Array, q: Array, v: Array) -> Array:
-        """Account for these rows; return them wide, with their energies."""
-        kinetic, potential = (np.asarray(energy, float) for energy in self.system.energies(t, q, v))
+    def observe(self, t: Array, q: Array, v: Array, constants: Array | None = None) -> Array:
+        """Account for these rows; return them wide, with their energies. `constants` as in `System.holding`."""
+        system = self.system if constants is None else self.system.holding(constants)
+        kinetic, potential = (np.asarray(energy, float) for energy in system.energies(t, q, v))
         if len(t):
-            self._watch_energy(kinetic, potential, q[:, self.states].sum(axis=1))
-            self._watch_constraints(t, q, v)
+            total = kinetic + potential if self.natural else np.asarray(system.hamiltonian(t, q, v), float)
+            self._watch_energy(total, kinetic, potential, q[:, system.accounts].sum(axis=1))
+            self._watch_constraints(system, t, q, v)
             self._watch_speed(v)
             self.rows += len(t)
         return wide_rows(t, q, v, kinetic, potential)
 
-    def _watch_energy(self, kinetic: Array, potential: Array, work: Array) -> None:
-        total = kinetic + potential - work
+    def _watch_energy(self, energy: Array, kinetic: Array, potential: Array, work: Array) -> None:
+        total = energy - work
         if self.first_energy is None:
             self.first_energy = float(total[0])
         self.largest_drift = max(self.largest_drift, float(np.abs(total - self.first_energy).max()))
@@ -92,24 +95,26 @@ class Monitor:
             speeds = [np.abs(v[:, index]) * self.size for index in self.angles]
         self.peak_speed = max([self.peak_speed, *(float(speed.max()) for speed in speeds)])
 
-    def _watch_constraints(self, t: Array, q: Array, v: Array) -> None:
-        if not self.system.m:
+    def _watch_constraints(self, system: Any, t: Array, q: Array, v: Array) -> None:
+        if not system.m:
             return
-        norms = self._gradient_norms(t, q)
-        residuals = np.abs(self.system.constraints(t, q)) / norms
-        rates = np.abs(self.system.constraint_rate(t, q, v)) / norms
+        norms = self._gradient_norms(system, t, q, v)
+        residuals = np.abs(system.constraints(t, q)) / norms
+        rates = np.abs(system.constraint_rate(t, q, v)) / norms
         self.position_residual = max(self.position_residual, float(residuals.max()))
         self.velocity_residual = max(self.velocity_residual, float(rates.max()))
 
-    def _gradient_norms(self, t: Array, q: Array) -> Array:
+    def _gradient_norms(self, system: Any, t: Array, q: Array, v: Array) -> Array:
         """Per constraint the smallest scaled gradient of some rows: distances come out too large, if anything."""
-        norms = np.full(self.system.m, np.inf)
+        norms = np.full(system.m, np.inf)
         for row in range(0, len(t), -(-len(t) // GRADIENT_ROWS)):
-            rows, columns, values = self.system.constraint_jacobian(t[row], q[row])
-            gradients = np.zeros((self.system.m, self.system.n))
+            held = system.holding(system.constants[row]) if system.constants.ndim > 1 else system
+            rows, columns, values = held.rate_jacobian(t[row], q[row], v[row])
+            gradients = np.zeros((system.m, system.n))
             np.add.at(gradients, (rows, columns), values)
-            norms = np.minimum(norms, np.linalg.norm(gradients * self.scales, axis=1))
-        return norms
+            lengths = np.linalg.norm(gradients * self.scales, axis=1)
+            norms = np.minimum(norms, np.where(lengths > 0.0, lengths, np.inf))
+        return np.where(np.isfinite(norms), norms, 1.0)
 
     def certificate(self, tolerance: float, statistics: Mapping[str, Any]) -> Certificate:
         """The figures over all rows seen."""

@@ -38,9 +38,12 @@ def head(
     spec_text: str,
     labels: Sequence[str],
     units: Sequence[str],
+    not_unique: Sequence[str] = (),
 ) -> str:
     """Everything above the rows."""
-    facts = {"title": title, "settings": dict(settings), "units": list(units), "spec": spec_path}
+    facts: dict[str, Any] = {"title": title, "settings": dict(settings), "units": list(units), "spec": spec_path}
+    if not_unique:  # columns of forces that redundant constraints leave open
+        facts["not_unique"] = list(not_unique)
     lines = [f"# mechsim {version}", *(f"# {key}: {json.dumps(value)}" for key, value in facts.items())]
     # To YAML every line break is the same; a lone \r would end the comment for some CSV readers.
     text = spec_text.replace("\r\n", "\n").replace("\r", "\n")
@@ -94,6 +97,7 @@ def parse(text: str, path: str) -> Trajectory:
         certificate=certificate,
         status="finished" if certificate else "partial",
         notes=tuple(notes),
+        not_unique=tuple(facts.get("not_unique", ())),
     )
 
 

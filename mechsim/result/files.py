@@ -34,6 +34,7 @@ def save(trajectory: Trajectory, path: str | Path) -> Path:
         spec_text=trajectory.spec_text,
         labels=trajectory.labels,
         units=trajectory.units,
+        not_unique=trajectory.not_unique,
     )
     journal = Journal(target, head, csvtext.row_format(len(trajectory.labels)))
     journal.append(trajectory.table)
@@ -73,7 +74,7 @@ def _replace(target: Path, write: Any) -> Path:
 def _facts(trajectory: Trajectory) -> str:
     """All that is not an array, as JSON."""
     facts = {name: getattr(trajectory, name) for name in FACTS}
-    facts |= {"labels": trajectory.labels, "units": trajectory.units}
+    facts |= {"labels": trajectory.labels, "units": trajectory.units, "not_unique": trajectory.not_unique}
     facts["certificate"] = trajectory.certificate.as_dict() if trajectory.certificate else None
     return json.dumps(facts)
 
@@ -84,6 +85,7 @@ def _from_facts(text: str, table: np.ndarray, polynomials: Polynomials | None = 
     return Trajectory(
         labels=tuple(facts.pop("labels")),
         units=tuple(facts.pop("units")),
+        not_unique=tuple(facts.pop("not_unique", ())),
         table=table,
         certificate=Certificate.from_dict(certificate) if certificate else None,
         polynomials=polynomials,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.model.mechanism import Mechanism, Variable
+from mechsim.model.mechanism import Element, Mechanism, Variable
 from mechsim.spec.document import OutFile
 
 Array = NDArray[np.float64]
 
 # The units of a value and of its derivative; a mechanism file is written in SI.
-UNITS = {"position": ("m", "m/s"), "angle": ("rad", "rad/s"), "state": ("J", "W")}
+UNITS = {"position": ("m", "m/s"), "angle": ("rad", "rad/s")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,22 @@ def _layout(mechanism: Mechanism, columns: Mapping[str, int]) -> Layout:
         if columns[variable.label] > 1:
             entries.append((f"{variable.label}_dot", rate_unit, 1 + count + index))
     entries += [("T", "J", 1 + 2 * count), ("V", "J", 2 + 2 * count)]
+    work = work_states(mechanism)
     for index in _of_kind(mechanism.variables, "state"):
-        entries.append((mechanism.variables[index].label, "J", 1 + index))
+        # What a controller integrates has the unit of whatever it measures.
+        entries.append((mechanism.variables[index].label, "J" if index in work else "", 1 + index))
     labels, units, places = zip(*entries, strict=True)
     return Layout(labels, units, np.array(places))
+
+
+def work_states(mechanism: Mechanism) -> dict[int, Element]:
+    """Coordinates that integrate the power of an element, with that element."""
+    found = {}
+    for element in mechanism.elements:
+        law = mechanism.laws.get(element.kind)
+        if law.account if law else element.kind == "follower_force":
+            found[element.slots[-1]] = element
+    return {index: found[index] for index in sorted(found) if index >= 0}
 
 
 def _of_kind(variables: Sequence[Variable], kind: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.certificate import Certificate, Monitor
+from mechsim.result.derived import Derived
 from mechsim.result.layout import Array, full_layout
 from mechsim.result.trajectory import Polynomials, Trajectory
 
@@ -57,15 +58,18 @@ class State(Mapping[str, Array]):
 class Motion:
     """A solved motion. `facts` are the title, spec text, settings and version that its files carry.
 
-    `complete` is the system with all constraints, also those the engine left out as redundant.
+    `complete` is the system with all constraints, also those the engine left out as redundant; `reactions` are the
+    points whose forces its tables have.
     """
 
-    def __init__(self, solution: Any, facts: Mapping[str, Any], complete: Any = None):
+    def __init__(self, solution: Any, facts: Mapping[str, Any], complete: Any = None, reactions: Sequence[str] = ()):
         self.solution = solution
         self.system = solution.system
         self.complete = complete or solution.system
         self.mechanism: Mechanism = solution.system.mechanism
         self.facts = dict(facts)
+        self.reactions = tuple(reactions)
+        self._forces: dict[str, Derived] = {}
 
     def __call__(self, t: float | Array) -> State:
         """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`."""
@@ -81,6 +85,44 @@ class Motion:
         labels = self.system.labels[self.system.n :]
         return {label: values[..., index] for index, label in enumerate(labels)}
 
+    def reaction(self, point: str, t: float | Array, *, frame: str = "world") -> dict[str, Array]:
+        """The force on each part at a point, in newtons, by part: `motion.reaction("A", 0.5)["OA"]`.
+
+        It is what everything else exerts on the part there. In the part's own `frame` ("part") the components are
+        along the part, from its first to its second point, and across it.
+        """
+        axes = {"world": "xyz"[: self.mechanism.dimension], "part": "uv"}[frame]
+        columns = self._columns(point, t)
+        return {
+            each.part.name: np.stack([columns[f"{each.name}_F{axis}"] for axis in axes], axis=-1)
+            for each in self._derived(point).reactions.bearings
+            if f"{each.name}_F{axes[0]}" in columns  # a particle has no frame of its own
+        }
+
+    def torque(self, part: str, t: float | Array) -> Array:
+        """The torque that loads and drives exert on a part whose turn angle is a coordinate, in newton metres."""
+        point = next((each.points[0] for each in self.mechanism.parts if each.name == part), None)
+        if point is None or f"{part}_M" not in self._derived(point).labels:
+            raise KeyError(f"no part {part!r} with a turn angle")
+        return self._columns(point, t)[f"{part}_M"]
+
+    def is_unique(self, point: str) -> dict[str, bool]:
+        """Per part at a point, whether its force there is determined; where not, the smallest forces are given."""
+        derived = self._derived(point)
+        return {each.part.name: f"{each.name}_Fx" not in derived.not_unique for each in derived.reactions.bearings}
+
+    def _derived(self, point: str) -> Derived:
+        if point not in self._forces:
+            self._forces[point] = derived_columns(self.solution, self.complete, [point])
+        return self._forces[point]
+
+    def _columns(self, point: str, t: float | Array) -> dict[str, Array]:
+        self._check(t)
+        batch = self.solution.sampled(np.atleast_1d(np.asarray(t, float)))
+        derived = self._derived(point)
+        table = derived.table(batch.t, batch.q, batch.v, batch.constants)
+        return dict(zip(derived.labels, table[0] if np.ndim(t) == 0 else table.T, strict=True))
+
     @property
     def t(self) -> Array:
         """The ends of the steps taken, the start first."""
@@ -93,7 +135,7 @@ class Motion:
     @cached_property
     def trajectory(self) -> Trajectory:
         """The table of the steps taken, every column."""
-        return tabulate(self.solution, self.complete, self.facts)
+        return self._tabulated(None)
 
     @property
     def certificate(self) -> Certificate:
@@ -103,7 +145,11 @@ class Motion:
 
     def sampled(self, times: Array) -> Trajectory:
         """The table at times of your choice, from dense output."""
-        return tabulate(self.solution, self.complete, self.facts, np.asarray(times, float))
+        return self._tabulated(np.asarray(times, float))
+
+    def _tabulated(self, times: Array | None) -> Trajectory:
+        derived = derived_columns(self.solution, self.complete, self.reactions)
+        return tabulate(self.solution, self.complete, self.facts, times, derived)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The steps taken as a pandas DataFrame."""
@@ -114,35 +160,56 @@ class Motion:
         return self.trajectory.save(path)
 
     def _sample(self, t: float | Array) -> tuple[Array, Array, Array]:
-        times = np.atleast_1d(np.asarray(t, float))
-        first, last = self.t[0], self.t[-1]
-        if not np.all((times >= first) & (times <= last)):
-            raise ValueError(f"the motion is known from t = {first:g} to {last:g}, not at all of {t}")
-        q, v, lam = self.solution.sample(times)
+        self._check(t)
+        q, v, lam = self.solution.sample(np.atleast_1d(np.asarray(t, float)))
         return (q[0], v[0], lam[0]) if np.ndim(t) == 0 else (q, v, lam)
+
+    def _check(self, t: float | Array) -> None:
+        first, last = sorted((self.t[0], self.t[-1]))
+        if not np.all((np.asarray(t) >= first) & (np.asarray(t) <= last)):
+            raise ValueError(f"the motion is known from t = {first:g} to {last:g}, not at all of {t}")
 
     def __repr__(self) -> str:
         return f"<Motion of {self.mechanism.title!r}, t = {self.t[0]:g} to {self.t[-1]:g}, {self.status}>"
 
 
-def tabulate(solution: Any, complete: Any, facts: Mapping[str, Any], times: Array | None = None) -> Trajectory:
+def tabulate(
+    solution: Any,
+    complete: Any,
+    facts: Mapping[str, Any],
+    times: Array | None = None,
+    derived: Derived | None = None,
+) -> Trajectory:
     """The table of a solution, at `times` or at the steps taken, with its certificate and polynomials."""
     monitor = Monitor(complete)
-    if times is None:
-        wide = monitor.observe(solution.t, solution.q, solution.v)
-    else:
-        q, v, _ = solution.sample(times)
-        wide = monitor.observe(times, q, v)
+    batch = solution.points if times is None else solution.sampled(times)
     layout = full_layout(solution.system.mechanism)
+    table = layout.table(monitor.observe(batch.t, batch.q, batch.v, batch.constants))
+    labels, units = layout.labels, layout.units
+    if derived and derived.labels:
+        table = np.concatenate([table, derived.table(batch.t, batch.q, batch.v, batch.constants)], axis=1)
+        labels, units = labels + derived.labels, units + derived.units
     return Trajectory(
-        labels=layout.labels,
-        units=layout.units,
-        table=layout.table(wide),
+        labels=labels,
+        units=units,
+        table=table,
         certificate=monitor.certificate(facts["settings"]["tol"], solution.statistics),
         polynomials=polynomials(solution),
         status="finished" if solution.status == "finished" else "partial",
+        not_unique=derived.not_unique if derived else (),
         **facts,
     )
+
+
+def derived_columns(solution: Any, complete: Any, reactions: Sequence[str] = ()) -> Derived:
+    """The columns beyond the state for a solution, with the forces at these points."""
+
+    def leading() -> Any:
+        from mechsim.engine.leading import Leading
+
+        return Leading(solution.system, solution.structure, solution.tolerance)
+
+    return Derived(complete, solution.system, leading, (solution.t[0], solution.q[0], solution.v[0]), reactions)
 
 
 def polynomials(solution: Any) -> Polynomials | None:

@@ -10,6 +10,7 @@ part. A fixed point has no row in the equations, but its elements have one all t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,11 +100,12 @@ def _bearing(mechanism: Mechanism, point: str, part: Part) -> Bearing:
 
 
 def turns(mechanism: Mechanism, parts: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Per part with a turn angle the constraint element that defines it, and the angle's local variable."""
+    """Per part whose turn angle something acts on: the constraint element that defines it, and its local variable."""
+    uses = Counter(slot for element in mechanism.elements for slot in set(element.slots))
     return {
-        element.owner: (number, 4)
+        element.owner: (number, len(element.slots) - 1)
         for number, element in enumerate(mechanism.elements)
-        if element.kind == "turned_length" and element.owner in parts
+        if element.kind == "turned_length" and element.owner in parts and uses[element.slots[-1]] > 1
     }
 
 
@@ -111,7 +113,8 @@ class Reactions:
     """Columns of forces at chosen points. `system` has all constraints, redundant ones too.
 
     Per point and part: `A_OA_Fx, A_OA_Fy` in the world frame, `A_OA_Fu, A_OA_Fv` along and across the part (from its
-    first to its second point); then the torque `OA_M` on each part that has a turn angle.
+    first to its second point); then the torque `OA_M` on each part whose turn
+    angle something acts on.
     """
 
     def __init__(self, system: Any, points: Sequence[str]):

@@ -13,6 +13,7 @@ import numpy as np
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate, Monitor
+from mechsim.result.derived import Derived
 from mechsim.result.files import save
 from mechsim.result.journal import Journal, OutputError
 from mechsim.result.layout import Array, Layout
@@ -27,10 +28,20 @@ class Recorder:
     """The engine's observer of `mechsim run`. `system` has all constraints; `target` "-" is standard output."""
 
     def __init__(
-        self, system: Any, layout: Layout, target: str, facts: Mapping[str, Any], outfile: OutFile, sampled: bool
+        self,
+        system: Any,
+        layout: Layout,
+        target: str,
+        facts: Mapping[str, Any],
+        outfile: OutFile,
+        sampled: bool,
+        derived: Derived | None = None,
     ):
         self.system, self.layout, self.target, self.facts, self.outfile = system, layout, target, facts, outfile
         self.sampled = sampled
+        self.derived = derived
+        self.labels = layout.labels + (derived.labels if derived else ())
+        self.units = layout.units + (derived.units if derived else ())
         self.monitor = Monitor(system)
         self.reached: float | None = None  # the time of the last row seen
         self.seconds = 0.0  # spent here, within the engine's loop
@@ -39,9 +50,9 @@ class Recorder:
 
     def __call__(self, batch: Any) -> None:
         began = time.perf_counter()
-        wide = self.monitor.observe(batch.t, batch.q, batch.v)
+        table = self._table(batch)
         if self.journal:
-            self.journal.append(self.layout.table(wide))
+            self.journal.append(table)
         if len(batch.t):
             self.reached = float(batch.t[-1])
         self.seconds += time.perf_counter() - began
@@ -73,23 +84,31 @@ class Recorder:
         """With the time of the integration alone: the engine's loop had to wait for this recorder."""
         return replace(certificate, seconds=max(0.0, certificate.seconds - self.seconds))
 
+    def _table(self, batch: Any) -> Array:
+        """All columns of these points, which the monitor sees too."""
+        constants = getattr(batch, "constants", None)
+        columns = [self.layout.table(self.monitor.observe(batch.t, batch.q, batch.v, constants))]
+        if self.derived and self.derived.labels:
+            columns.append(self.derived.table(batch.t, batch.q, batch.v, constants))
+        return np.concatenate(columns, axis=1)
+
     def _journal(self, marker: str) -> Journal:
-        head = csvtext.head(labels=self.layout.labels, units=self.layout.units, **self.facts)
+        not_unique = self.derived.not_unique if self.derived else ()
+        head = csvtext.head(labels=self.labels, units=self.units, not_unique=not_unique, **self.facts)
         formats = self.outfile.time_format, self.outfile.value_format
-        return Journal(self.target, head, csvtext.row_format(len(self.layout.labels), *formats), marker)
+        return Journal(self.target, head, csvtext.row_format(len(self.labels), *formats), marker)
 
     def _sample(self, solution: Any, times: Array) -> None:
         """Replace the rows of steps by rows at `times`, which the certificate then covers too."""
         samples = self._journal("samples")
         for chunk in _chunks(times):
-            q, v, _ = solution.sample(chunk)
-            samples.append(self.layout.table(self.monitor.observe(chunk, q, v)))
+            samples.append(self._table(solution.sampled(chunk)))
         if self.journal:
             self.journal.discard()
         self.journal = samples
 
     def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
-        trajectory = tabulate(solution, self.system, self.facts, times)
+        trajectory = tabulate(solution, self.system, self.facts, times, self.derived)
         assert trajectory.certificate is not None
         certificate = self._timed(trajectory.certificate)
         path = save(replace(trajectory, certificate=certificate), self.target)

@@ -55,6 +55,7 @@ class Trajectory:
     status: str = "finished"  # or "partial": the run did not come to its end
     notes: tuple[str, ...] = ()  # what a reader of the file should be told
     polynomials: Polynomials | None = None
+    not_unique: tuple[str, ...] = ()  # columns of forces that redundant constraints leave open: the smallest are given
 
     def __len__(self) -> int:
         return len(self.table)
