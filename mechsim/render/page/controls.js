@@ -88,7 +88,8 @@ function watchKeys(keys) {
     if (event.ctrlKey || event.metaKey || element("help").open) return;
     const focused = event.target;
     if (focused.tagName === "SELECT") return;
-    if (event.key === " " && ["BUTTON", "SUMMARY", "INPUT"].includes(focused.tagName) && focused.type !== "range") return;
+    const pressable = ["BUTTON", "SUMMARY", "INPUT"].includes(focused.tagName) && focused.type !== "range";
+    if (event.key === " " && pressable) return;
     if (focused.type === "range" && /^(Arrow|Home|End|Page)/.test(event.key)) return;
     const name = (event.altKey ? "Alt+" : "") + (event.key.length === 1 ? event.key.toLowerCase() : event.key);
     const action = keys[name];

@@ -21,6 +21,8 @@ from mechsim.result.trajectory import Trajectory
 FEWEST_SAMPLES = 241
 MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
+USUAL = 0.85  # the share of moments in which no force is drawn longer than arrows are meant to be
+MOST_NAMES = 24  # shown without being asked for
 TAIL = 2.0  # seconds of film that a trace is seen
 
 
@@ -62,7 +64,11 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
         "loop": options.loop is not False,
         "play": True,
         "theme": "dark" if options.theme == "dark" else "auto",
-        "show": {"names": True, "traces": True, "forces": "forces" in options.show},
+        "show": {
+            "names": len(scene.mechanism.points) <= MOST_NAMES,
+            "traces": True,
+            "forces": "forces" in options.show,
+        },
         "traced": list(trace),
         "tail": TAIL * speed,
         "bounds": bounds(scene, dense, options.view),
@@ -208,10 +214,14 @@ def _guides(scene: Scene, frames: Frames) -> list[list[list[float]]]:
 
 
 def _arrows(arrows: list[Arrow], channels: Channels) -> dict[str, Any] | None:
-    """Forces (two channels each) and torques (one) with the strength drawn longest; None where there are none."""
+    """Forces (two channels each) and torques (one), and the strength that sets their scale; None without any.
+
+    That is the strongest force of a usual moment: one blow would make all else too short to be seen.
+    """
     if not arrows:
         return None
-    peak = max((arrow.largest for arrow in arrows if arrow.vectors.ndim == 2), default=0.0)
+    strengths = [np.hypot(*arrow.vectors.T) for arrow in arrows if arrow.vectors.ndim == 2]
+    peak = float(np.quantile(np.max(strengths, axis=0), USUAL)) if strengths else 0.0
     series = [arrow.vectors.reshape(len(channels.t), -1).T for arrow in arrows]
     packed = [
         {

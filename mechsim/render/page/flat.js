@@ -4,7 +4,8 @@
 // pan(dx, dy), pointAt(x, y, time), recolour(). A view of three dimensions takes this one's place by having the same.
 
 const [LEAST_ZOOM, GREATEST_ZOOM] = [0.2, 60];
-const LEAST_UNIT = 3.4; // half the width of a part in pixels, however small the picture
+const LEAST_UNIT = 3.4; // pixels: joints and springs are drawn as if parts were at least this wide, if they are long
+const THIN = 1.2; // pixels: parts narrower than this are drawn as lines
 const ARROW = 0.2; // the longest arrow, as a share of the motion's extent
 const SHADES = 32; // of a trace
 
@@ -16,6 +17,9 @@ class FlatView {
     this.shapes = film.data.bodies.map((body) => ({ outline: polygonPath(body.outline), rim: polygonPath(body.rim) }));
     this.steps = stepsOf(film.data);
     this.neighbours = neighboursOf(film.data);
+    this.radii = new Map(film.data.particles.map((particle) => [particle.point, particle.radius]));
+    const reach = (body) => Math.max(...body.local.map((place) => Math.hypot(...place)));
+    this.shortest = Math.min(...film.data.bodies.map(reach));
     this.recolour();
     this.fit();
   }
@@ -26,7 +30,8 @@ class FlatView {
     const names = ["paper", "ink", "edge", "shadow", "velocity", "force", "pin"];
     this.colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
     const { paper, edge } = this.colours;
-    Object.assign(this.colours, { ground: mix(paper, edge, 0.62), foot: mix(paper, edge, 0.14), rail: mix(paper, edge, 0.22) });
+    const between = { ground: mix(paper, edge, 0.62), foot: mix(paper, edge, 0.14), rail: mix(paper, edge, 0.22) };
+    Object.assign(this.colours, between, { gleam: mix(edge, paper, 0.62) });
     this.shadowStrength = Number(colour("shadow-strength"));
     const list = (name) => colour(name).split(/\s+/);
     this.traceColours = list("traces");
@@ -107,7 +112,8 @@ class FlatView {
   draw(time, settings) {
     const { pen } = this;
     this.at = this.frame();
-    this.unit = Math.max(this.film.data.width * this.at.scale, LEAST_UNIT);
+    this.skin = this.film.data.width * this.at.scale;
+    this.unit = Math.max(this.skin, Math.min(LEAST_UNIT, 0.2 * this.shortest * this.at.scale));
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = "round";
@@ -149,7 +155,8 @@ class FlatView {
     enter(0);
     pen.fillStyle = look.face;
     pen.fill(outline);
-    for (const [path, colour, width] of [[rim, look.rim, 1.2], [outline, look.edge, 1.5]]) {
+    const lines = this.skin < THIN ? [[outline, look.face, 2]] : [[rim, look.rim, 1.2], [outline, look.edge, 1.5]];
+    for (const [path, colour, width] of lines) {
       pen.lineWidth = width / at.scale;
       pen.strokeStyle = colour;
       pen.stroke(path);
@@ -162,7 +169,7 @@ class FlatView {
     const [a, b] = spring.points.map((name) => this.seen(name, time));
     const coil = coilPath(a, b, spring.turns, 1.35 * this.unit);
     const wire = Math.min(2.6, 0.3 * this.unit + 0.8);
-    for (const [colour, width] of [[this.colours.edge, wire], [mix(this.colours.edge, this.colours.paper, 0.62), 0.42 * wire]]) {
+    for (const [colour, width] of [[this.colours.edge, wire], [this.colours.gleam, 0.42 * wire]]) {
       pen.strokeStyle = colour;
       pen.lineWidth = width;
       pen.stroke(coil);
@@ -179,7 +186,7 @@ class FlatView {
 
   drawPivot(name, time) {
     const [x, y] = this.seen(name, time);
-    const radius = Math.max(0.52 * this.unit, 2.4);
+    const radius = Math.max(0.52 * this.unit, Math.min(2.4, this.unit));
     disc(this.pen, x, y, radius, this.colours.pin, this.colours.edge);
     if (radius > 3.5) disc(this.pen, x, y, 0.34 * radius, this.colours.edge);
   }
@@ -215,7 +222,9 @@ class FlatView {
       pen.lineWidth = 1 + (1.4 * shade) / SHADES;
       pen.beginPath();
       pen.moveTo(...this.seen(name, then));
-      for (let mark = Math.ceil(then / stride) - 1; mark * stride > until; mark--) pen.lineTo(...this.seen(name, mark * stride));
+      for (let mark = Math.ceil(then / stride) - 1; mark * stride > until; mark--) {
+        pen.lineTo(...this.seen(name, mark * stride));
+      }
       pen.lineTo(...this.seen(name, until));
       pen.stroke();
       then = until;
@@ -239,7 +248,8 @@ class FlatView {
     for (const point of this.film.data.points) {
       if (!point.channels) continue;
       const [vx, vy] = this.film.velocity(point.name, time);
-      drawArrow(this.pen, ...this.seen(point.name, time), vx * length, -vy * length, this.colours.velocity);
+      const [x, y] = this.seen(point.name, time);
+      drawArrow(this.pen, x, y, vx * length, -vy * length, this.colours.velocity, this.colours.paper);
     }
   }
 
@@ -251,7 +261,7 @@ class FlatView {
       const ink = colour ?? this.look(arrow.colour).plain;
       const values = arrow.channels.map((channel) => this.film.at(channel, time));
       if (values.length === 1) drawTurn(this.pen, ...place, 2.2 * this.unit + 6, values[0], ink);
-      else drawArrow(this.pen, ...place, values[0] * length, -values[1] * length, ink);
+      else drawArrow(this.pen, ...place, values[0] * length, -values[1] * length, ink, this.colours.paper);
     }
   }
 
@@ -279,7 +289,7 @@ class FlatView {
         dy += (y - oy) / distance;
       }
       const size = Math.hypot(dx, dy);
-      const away = 1.15 * this.unit + 9;
+      const away = Math.max(1.15 * this.unit, (this.radii.get(name) ?? 0) * this.at.scale) + 9;
       const place = [x + (away * dx) / size, y + (away * dy) / size];
       pen.strokeText(name, ...place);
       pen.fillText(name, ...place);
@@ -302,14 +312,17 @@ class FlatView {
     pen.stroke();
     this.write(quantity(length, "m"), 21, y - 3);
     const { peakSpeed, forces, reactions } = this.film.data;
-    const scales = [["velocities", peakSpeed, "m/s", this.colours.velocity], ["forces", forces?.peak, "N", this.colours.force]];
-    scales.push(["reactions", reactions?.peak, "N", this.colours.ink]);
+    const scales = [
+      ["velocities", peakSpeed, "m/s", this.colours.velocity],
+      ["forces", forces?.peak, "N", this.colours.force],
+      ["reactions", reactions?.peak, "N", this.colours.ink],
+    ];
     for (const [name, peak, unit, colour] of scales) {
       if (!settings[name] || !(peak > 0)) continue;
       const size = roundBelow(peak / 2);
       const width = (this.arrowLength() * size) / peak;
       this.write(quantity(size, unit), x + 22, y - 3);
-      drawArrow(pen, x + 20, y, width, 0, colour);
+      drawArrow(pen, x + 20, y, width, 0, colour, this.colours.paper);
       x += 20 + Math.max(width, 52);
     }
   }

@@ -43,7 +43,8 @@ function picture(now) {
 
 function fitWindow() {
   const stage = element("view").parentElement;
-  const room = { top: stage.querySelector(".toggles").offsetHeight + 28, bottom: stage.querySelector(".zoom").offsetHeight + 12 };
+  const height = (selector) => stage.querySelector(selector).offsetHeight;
+  const room = { top: height(".toggles") + 28, bottom: height(".zoom") + 12 };
   view.resize(stage.clientWidth, stage.clientHeight, devicePixelRatio || 1, room);
   plots.forEach((plot) => plot.resize(devicePixelRatio || 1));
   redraw();
@@ -131,7 +132,8 @@ function refresh(plot) {
   plot.legend.replaceChildren(...plot.columns.map((name, index) => {
     const entry = document.createElement("li");
     entry.style.setProperty("--swatch", `var(--curve-${index % 6})`);
-    const remove = Object.assign(document.createElement("button"), { type: "button", className: "curve-remove", textContent: "×" });
+    const remove = document.createElement("button");
+    Object.assign(remove, { type: "button", className: "curve-remove", textContent: "×" });
     remove.setAttribute("aria-label", `Remove the curve ${name}`);
     remove.addEventListener("click", () => {
       plot.columns.splice(plot.columns.indexOf(name), 1);

@@ -92,10 +92,11 @@ class Plot {
     for (const mark of this.x.marks(Math.max(2, Math.round(this.width / 80)))) {
       const [x] = this.place(mark.value, this.y.low);
       line(pen, x, top, x, this.height - bottom);
-      if (x < this.width - right - 12 - 7 * this.across.length - 14) pen.fillText(mark.text, x, this.height - bottom + 5);
+      if (x < this.width - right - 26 - 7 * this.across.length) pen.fillText(mark.text, x, this.height - bottom + 5);
     }
+    const name = this.across + (this.x.unit ? ` / ${this.x.unit}` : "");
     pen.textAlign = "right";
-    pen.fillText(this.across + (this.x.unit ? ` / ${this.x.unit}` : ""), this.width - right + 4, this.height - bottom + 5);
+    pen.fillText(name, this.width - right + 4, this.height - bottom + 5);
     pen.textAlign = "left";
     pen.fillText(this.y.unit, left - 2, 5);
   }

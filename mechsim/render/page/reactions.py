@@ -70,7 +70,8 @@ def _on_part(
     alone = System(replace(free, elements=own))
     lam = [multipliers[label] for element in own for label in element.multipliers]
     rows = alone.residuals(t, *state, np.stack(lam, axis=1) if lam else np.zeros((len(t), 0)))
-    joints = [name for name in part.points if name in scene.pivots]
+    held = {*scene.pivots, *(each.point for each in scene.particles), *(name for line in scene.guides for name in line)}
+    joints = [name for name in part.points if name in held]
     return [
         Arrow(name, rows[:, list(free.points[name])], 1.0, part.colour, f"on {part.name} at {name}") for name in joints
     ]
@@ -84,12 +85,17 @@ def _from_series(mechanism: Mechanism, frames: Frames, series: Polynomials | Non
     labels = [variable.label for variable in mechanism.variables]
     if series is None or not {*labels, *mechanism.multipliers} <= set(series.labels):
         return None
-    order = np.arange(series.coefficients.shape[2])
-    bent = replace(series, coefficients=(series.coefficients * order * (order - 1))[:, :, 2:])
-    places = [series.labels.index(label) for label in labels]
-    values = series(frames.t)
-    multipliers = {label: values[:, series.labels.index(label)] for label in mechanism.multipliers}
-    return bent(frames.t)[:, places], multipliers
+    steps = np.clip(np.searchsorted(series.t, frames.t, side="right") - 1, 0, len(series.t) - 1)
+    local = (frames.t - series.t[steps])[:, None]
+    values = np.zeros((len(frames), len(series.labels)))
+    bent = np.zeros_like(values)
+    for order in reversed(range(series.coefficients.shape[2])):  # Horner's rule
+        coefficients = series.coefficients[steps, :, order]
+        values = values * local + coefficients
+        if order > 1:
+            bent = bent * local + order * (order - 1) * coefficients
+    accelerations = bent[:, [series.labels.index(label) for label in labels]]
+    return accelerations, {label: values[:, series.labels.index(label)] for label in mechanism.multipliers}
 
 
 def _from_equations(mechanism: Mechanism, frames: Frames) -> Known | None:

@@ -83,19 +83,21 @@ function drawQuartered(pen, [x, y], radius, light, dark) {
   }
 }
 
-function drawArrow(pen, x, y, dx, dy, colour) {
+// An arrow with a rim of the other colour, so that it is seen on parts too.
+function drawArrow(pen, x, y, dx, dy, colour, rim) {
   const size = Math.hypot(dx, dy);
   if (size < 1.5) return;
-  const head = Math.min(10, 0.6 * size);
+  const head = Math.min(11, 0.6 * size);
   const [ux, uy] = [dx / size, dy / size];
-  pen.strokeStyle = pen.fillStyle = colour;
-  pen.lineWidth = 2.2;
-  line(pen, x, y, x + dx - 0.8 * head * ux, y + dy - 0.8 * head * uy);
-  pen.beginPath();
-  pen.moveTo(x + dx, y + dy);
-  pen.lineTo(x + dx - head * (ux + 0.42 * uy), y + dy - head * (uy - 0.42 * ux));
-  pen.lineTo(x + dx - head * (ux - 0.42 * uy), y + dy - head * (uy + 0.42 * ux));
-  pen.fill();
+  const at = (along, across) => [x + along * ux - across * uy, y + along * uy + across * ux];
+  const corners = [[0, 1.1], [size - head, 1.1], [size - head, 0.42 * head], [size, 0]];
+  const mirrored = corners.slice(0, 3).reverse().map(([along, across]) => [along, -across]);
+  const shape = polygonPath([...corners, ...mirrored].map((corner) => at(...corner)));
+  pen.strokeStyle = rim;
+  pen.lineWidth = 2.4;
+  pen.stroke(shape);
+  pen.fillStyle = colour;
+  pen.fill(shape);
 }
 
 // Three quarters of a turn around (x, y); a positive torque is counter-clockwise.
