@@ -167,6 +167,7 @@ def _window(options: Options, theme: Theme) -> Any:
     window.SetShowWindow(False)
     window.SetOffScreenRendering(True)
     window.SetMultiSamples(0)
+    window.SetSwapBuffers(False)  # nobody looks at the window itself
     window.SetSize(*(FINER * side for side in options.size))
     window.AddRenderer(renderer)
     return window
