@@ -36,13 +36,13 @@ class Twin:
         return np.zeros((count, self.degrees, block.lanes), dtype=self.dtype)
 
     def set_state(self, t: Any, state: np.ndarray) -> None:
-        """Derivatives 0..d_j - 1 of every unknown, one row per derivative."""
+        """Derivatives 0..d_j - 1 of every unknown, one row per derivative; derivative d_j, if given, is a first guess."""
         self.t = self.dtype(t)
         size = self.plan.size
         self.x[:, :size] = 0
         for derivative, values in enumerate(state):
-            below = derivative < self.d
-            self.x[derivative, :size][below] = np.asarray(values, dtype=self.dtype)[below] / math.factorial(derivative)
+            wanted = derivative <= self.d
+            self.x[derivative, :size][wanted] = np.asarray(values, dtype=self.dtype)[wanted] / math.factorial(derivative)
 
     def expand(self) -> np.ndarray:
         """Project the state, find all coefficients: (degree, unknown)."""

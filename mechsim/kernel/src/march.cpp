@@ -107,7 +107,8 @@ void March::set_state(double t, const double* derivatives) {
     for (int n = 0; n < x_.degrees; ++n) std::fill_n(x_.degree(n), size_, 0.0);
     for (int n = 0; n < largest_offset_; ++n)
         for (int j = 0; j < size_; ++j)
-            if (n < d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
+            // What stage 0 finds (n == d_j) is a guess only, which a row that is not affine in it needs.
+            if (n <= d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
     prepared_ = continued_ = false;
 }
 

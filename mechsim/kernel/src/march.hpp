@@ -42,7 +42,8 @@ class March {
     void add_matrix_block(Block block) { matrix_blocks_.push_back(std::move(block)); }
     void ready();
 
-    // The state: derivatives 0..d_j - 1 of every unknown (`orders` rows of `size`), not yet consistent to rounding.
+    // The state: derivatives 0..d_j - 1 of every unknown (`orders` rows of `size`), not yet consistent to rounding;
+    // derivative d_j, where there is a row for it, is a first guess.
     void set_state(double t, const double* derivatives);
     // A constant of the mechanism takes another value from here on; the march goes on from the same state.
     void set_constant(int number, double value);
