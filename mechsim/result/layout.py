@@ -14,7 +14,7 @@ from mechsim.spec.document import OutFile
 Array = NDArray[np.float64]
 
 # The units of a value and of its derivative; a mechanism file is written in SI.
-UNITS = {"position": ("m", "m/s"), "angle": ("rad", "rad/s")}
+UNITS = {"position": ("m", "m/s"), "angle": ("rad", "rad/s"), "coordinate": ("", "")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def _columns_asked(variable: Variable, outfile: OutFile) -> int:
 def _layout(mechanism: Mechanism, columns: Mapping[str, int]) -> Layout:
     count = len(mechanism.variables)
     entries: list[tuple[str, str, int]] = [("t", "s", 0)]
-    for index in _of_kind(mechanism.variables, "position") + _of_kind(mechanism.variables, "angle"):
+    for index in [i for kind in UNITS for i in _of_kind(mechanism.variables, kind)]:
         variable = mechanism.variables[index]
         unit, rate_unit = UNITS[variable.kind]
         entries.append((variable.label, unit, 1 + index))

@@ -81,11 +81,11 @@ def _own(mechanism: Mechanism, part: Part) -> list[int]:
 
 def _belongs(mechanism: Mechanism, element: Element, part: Part) -> bool:
     """Whether an element is of the part itself, not of a joint or of a point that bears its name."""
-    if element.owner != part.name or element.kind == "force":
-        return False
     law = mechanism.laws.get(element.kind)
     if law is None:
-        return True
+        return element.owner == part.name and element.kind != "force"
+    if element.owner not in (part.name, *(f"{part.name}_{point}" for point in part.points)):
+        return False
     on_point = part.kind == "particle" and (law.forces or law.dissipation)
     return not (law.constraints or law.nonholonomic or on_point)
 

@@ -1,0 +1,382 @@
+"""Forces in the joints against Newton and Euler by hand, in complex numbers and code of their own."""
+
+import numpy as np
+import pytest
+from reference import SPECS, reference
+
+import mechsim
+from mechsim.errors import SpecError
+from mechsim.result import load
+
+G = 9.81
+CLOSE = 1e-10  # of forces of 1 to 100 N: some hundred roundings, through the factorization and the comparison's own
+
+
+def as_complex(vector):
+    return vector[..., 0] + 1j * vector[..., 1]
+
+
+def cross(r, force):
+    """The moment of a force about the origin of r, both complex."""
+    return (np.conj(r) * force).imag
+
+
+def on_both(motion, point, t):
+    return {part: as_complex(force) for part, force in motion.reaction(point, t).items()}
+
+
+# --- Newton and Euler for bars in a row
+
+
+class Balance:
+    """Linear equations in named unknowns, each a real number; complex ones are two of them."""
+
+    def __init__(self, *names):
+        self.names = [f"{name}.{part}" for name in names for part in ("re", "im")]
+        self.rows, self.right = [], []
+
+    def vector(self, *terms, equals):
+        """sum of factor * unknown = equals, complex; a term is (factor, name)."""
+        for pick in (np.real, np.imag):
+            row = np.zeros(len(self.names))
+            for factor, name in terms:
+                row[self.names.index(f"{name}.re")] += pick(factor)
+                row[self.names.index(f"{name}.im")] += pick(factor * 1j)
+            self.scalar_row(row, pick(equals))
+
+    def moment(self, *terms, equals, also=()):
+        """sum of r x force, and factor * real unknown, = equals."""
+        row = np.zeros(len(self.names))
+        for r, name in terms:
+            row[self.names.index(f"{name}.re")] += -r.imag
+            row[self.names.index(f"{name}.im")] += r.real
+        for factor, name in also:
+            row[self.names.index(f"{name}.re")] += factor
+        self.scalar_row(row, equals)
+
+    def real(self, name):
+        row = np.zeros(len(self.names))
+        row[self.names.index(f"{name}.im")] = 1.0
+        self.scalar_row(row, 0.0)
+
+    def scalar_row(self, row, value):
+        self.rows.append(row)
+        self.right.append(value)
+
+    def solve(self):
+        found = np.linalg.solve(np.array(self.rows), np.array(self.right))
+        return {name[:-3]: complex(*found[i : i + 2]) for i, name in enumerate(self.names) if name.endswith(".re")}
+
+
+def four_bar_forces(bars, rates, masses, known_first=None):
+    """Forces on crank at O and A, on rocker at B and C, and angular accelerations, of uniform bars a, b, c.
+
+    Unknown too: the torque on the crank, when its angular acceleration `known_first` is given.
+    """
+    a, b, c = bars
+    balance = Balance("O", "A", "B", "C", "w1", "w2", "w3", "torque")
+    for name in ("w1", "w2", "w3", "torque"):
+        balance.real(name)
+    if known_first is None:
+        balance.scalar_row(np.eye(len(balance.names))[balance.names.index("torque.re")], 0.0)
+    else:
+        balance.scalar_row(np.eye(len(balance.names))[balance.names.index("w1.re")], known_first)
+    # The end of a bar z that turns: z'' = (i w' - w^2) z.
+    turning = [-(w**2) * z for w, z in zip(rates, bars, strict=True)]
+    balance.vector((1j * a, "w1"), (1j * b, "w2"), (-1j * c, "w3"), equals=turning[2] - turning[0] - turning[1])
+    weight = -1j * G
+    m1, m2, m3 = masses
+    balance.vector((1, "O"), (1, "A"), (-m1 * 1j * a / 2, "w1"), equals=m1 * (turning[0] / 2 - weight))
+    middle = turning[0] + turning[1] / 2
+    balance.vector(
+        (-1, "A"), (-1, "B"), (-m2 * 1j * a, "w1"), (-m2 * 1j * b / 2, "w2"), equals=m2 * (middle - weight)
+    )
+    balance.vector((1, "B"), (1, "C"), (-m3 * 1j * c / 2, "w3"), equals=m3 * (turning[2] / 2 - weight))
+    inertia = [m * abs(z) ** 2 / 12 for m, z in zip(masses, bars, strict=True)]
+    balance.moment((-a / 2, "O"), (a / 2, "A"), equals=0.0, also=[(-inertia[0], "w1"), (1.0, "torque")])
+    balance.moment((b / 2, "A"), (-b / 2, "B"), equals=0.0, also=[(-inertia[1], "w2")])
+    balance.moment((c / 2, "B"), (-c / 2, "C"), equals=0.0, also=[(-inertia[2], "w3")])
+    return balance.solve()
+
+
+def bars_of(motion, t):
+    o, a, b, c = (as_complex(motion(t)[name]) for name in "OABC")
+    moved = [as_complex(motion.velocity(t)[name]) for name in "OABC"]
+    bars = (a - o, b - a, b - c)
+    speeds = (moved[1] - moved[0], moved[2] - moved[1], moved[2] - moved[3])
+    return bars, [(speed / bar).imag for speed, bar in zip(speeds, bars, strict=True)]
+
+
+# --- tests
+
+
+def test_pendulum_rod_carries_the_exact_tension():
+    """Exact values of the benchmark. The angle is known to 1e-13 and more, and the tension turns by 30 N per rad."""
+    motion = mechsim.simulate(SPECS / "pendulum.yaml", tend=100.0)
+    for t, (*_, tension) in reference("pendulum").items():
+        if t <= 100:
+            limit = 1e-11 + 1e-12 * t
+            assert motion.reaction("A", t, frame="part")["OA"] == pytest.approx([tension, 0], abs=limit)
+            assert motion.reaction("O", t, frame="part")["OA"] == pytest.approx([-tension, 0], abs=limit)
+            bob, rod = motion.reaction("A", t)["A"], motion.reaction("A", t)["OA"]
+            assert bob == pytest.approx(-rod, abs=CLOSE)
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    return mechsim.simulate(SPECS / "four_bar.yaml")
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"t={row['t']}") for row in reference("four_bar")["rows"]])
+def test_four_bar_in_motion(four_bar, row):
+    """The loop's multipliers of the quad precision reference are the force on the rocker; the rest by hand.
+
+    Forces change by 400 N per rad of the crank, whose angle is known to 1e-14 times the reference's growth.
+    """
+    t = row["t"]
+    forces = {point: on_both(four_bar, point, t) for point in "OABC"}
+    limit = 400 * 1e-14 * max(row["growth"], 1.0)
+    assert forces["B"]["CB"] == pytest.approx(complex(*row["force"]), abs=limit)
+    expected = four_bar_forces(*bars_of(four_bar, t), (1.0, 3.5, 2.0))
+    assert forces["O"]["OA"] == pytest.approx(expected["O"], abs=CLOSE)
+    assert forces["A"]["OA"] == pytest.approx(expected["A"], abs=CLOSE)
+    assert forces["B"]["CB"] == pytest.approx(expected["B"], abs=CLOSE)
+    assert forces["C"]["CB"] == pytest.approx(expected["C"], abs=CLOSE)
+    assert forces["A"]["ABP"] == pytest.approx(-expected["A"], abs=CLOSE)
+    assert four_bar.is_unique("A") == {"OA": True, "ABP": True}
+
+
+DRIVEN = """
+PartData:
+  Fixed: {{O: [], C: [3]}}
+  Rigids:
+    OA: {{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+    AB: {{Geom: [[3.5]], Dyna: [[1.75], 3.5, 3.5**3/12]}}
+    CB: {{Geom: [[2]], Dyna: [[1], 2, 8/12]}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+Drives: {{theta_OA: {angle}}}
+ProblemData: {{tend: 1, positions: {{A: [0, 1], B: [3, 2]}}}}
+"""
+
+
+@pytest.mark.parametrize(("angle", "rate", "second"), [("1.3", 0.0, 0.0), ("1.3 + 5*t", 5.0, 0.0), ("t**3", 3.0, 6.0)])
+def test_four_bar_held_and_driven(angle, rate, second):
+    """At rest, at constant speed, and accelerated: forces and the torque of the drive, at t = 1."""
+    motion = mechsim.simulate(DRIVEN.format(angle=angle), tol=1e-14)
+    bars, rates = bars_of(motion, 1.0)
+    assert rates[0] == pytest.approx(rate, abs=1e-12)
+    expected = four_bar_forces(bars, rates, (1.0, 3.5, 2.0), known_first=second)
+    for point, part in (("O", "OA"), ("A", "OA"), ("B", "CB"), ("C", "CB")):
+        assert on_both(motion, point, 1.0)[part] == pytest.approx(expected[point], abs=CLOSE)
+    assert motion.torque("OA", 1.0) == pytest.approx(expected["torque"].real, abs=CLOSE)
+    assert motion.trajectory["drive_theta_OA"][-1] == pytest.approx(expected["torque"].real, abs=CLOSE)
+    power = expected["torque"].real * rates[0]
+    assert motion.trajectory["drive_theta_OA_power"][-1] == pytest.approx(power, abs=10 * CLOSE)
+
+
+def chain(count, positions):
+    names = [f"P{i}" for i in range(count + 1)]
+    rods = ", ".join(f"{a}{b}" for a, b in zip(names, names[1:], strict=False))
+    return f"""
+PartData:
+  Fixed: {{P0: []}}
+  Rigids:
+    {rods}: {{Geom: [[0.5]], Dyna: [[0.25], 2, 2*0.5**2/12]}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+ProblemData: {{tend: 1, positions: {{{positions}}}}}
+"""
+
+
+def test_hanging_chain_at_rest_carries_what_hangs_below():
+    count = 12
+    placed = ", ".join(f"P{i}: [[0, fixed], {-0.5 * i}]" for i in range(1, count + 1))
+    motion = mechsim.simulate(chain(count, placed), tend=0.5)
+    for i in range(count):
+        forces = motion.reaction(f"P{i}", 0.5)
+        below = forces[f"P{i}P{i + 1}"]
+        assert below == pytest.approx([0.0, 2 * G * (count - i)], abs=CLOSE)
+        if i:
+            assert forces[f"P{i - 1}P{i}"] == pytest.approx(-below, abs=CLOSE)
+    assert motion.reaction(f"P{count}", 0.5)[f"P{count - 1}P{count}"] == pytest.approx([0, 0], abs=CLOSE)
+
+
+def test_swinging_chain_obeys_the_law_of_momentum():
+    """The force at a joint moves and carries all below it; second differences of the centroids tell the momentum."""
+    motion = mechsim.simulate(chain(3, "P1: [0.5, 0], P2: [1, 0], P3: [1.5, 0]"), tend=1.0, tol=1e-14)
+    t, h = 0.6, 1e-3
+    # Velocities are exact to rounding: the eighth-order central difference errs by h^8, and by 1e-13 / h of rounding.
+    weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
+    for i in range(3):
+        change = 0.0
+        for k, weight in weights.items():
+            ahead, behind = (_momentum(motion, i, t + sign * k * h) for sign in (1, -1))
+            change = change + weight * (ahead - behind) / h
+        expected = change + 2 * (3 - i) * np.array([0.0, G])
+        assert motion.reaction(f"P{i}", t)[f"P{i}P{i + 1}"] == pytest.approx(expected, abs=1e-8)
+
+
+def _momentum(motion, first, t):
+    velocity = motion.velocity(t)
+    return sum(2.0 * (velocity[f"P{i}"] + velocity[f"P{i + 1}"]) / 2 for i in range(first, 3))
+
+
+SLIDER_CRANK = """
+PartData:
+  Fixed: {O: [], R: [1]}
+  Rigids:
+    OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
+    AB: {Geom: [[3]], Dyna: [[1.5], 3, 27/12]}
+  Particles: {B: 2}
+  Collinear: [ORB]
+AppliedForces:
+  Gravity: [0, -9.81]
+  ConstTorques: {OA: 4}
+  ConstForces: {B: [-7, 0]}
+ProblemData:
+  tend: 2
+  positions: {A: [0, 1], B: [2.8]}
+  angles: {OA: [pi/2, fixed]}
+  rates: {OA: [2*pi, fixed]}
+"""
+
+
+def test_slider_crank_by_newton_and_euler():
+    """Rods of 1 kg and 3 kg, a slider of 2 kg pushed by 7 N along its line, a torque of 4 N m on the crank."""
+    motion = mechsim.simulate(SLIDER_CRANK, tol=1e-14)
+    for t in (0.0, 0.7, 2.0):
+        positions, velocities = motion(t), motion.velocity(t)
+        a, b = (as_complex(positions[name]) for name in "AB")
+        va, vb = (as_complex(velocities[name]) for name in "AB")
+        z, y = a, b - a
+        w1, w2 = (va / z).imag, ((vb - va) / y).imag
+        balance = Balance("O", "A", "B", "w1", "w2", "slide", "normal")
+        for name in ("w1", "w2", "slide", "normal"):
+            balance.real(name)
+        balance.vector((1j * z, "w1"), (1j * y, "w2"), (-1, "slide"), equals=w1**2 * z + w2**2 * y)
+        weight = -1j * G
+        balance.vector((1, "O"), (1, "A"), (-0.5j * z, "w1"), equals=-(w1**2) * z / 2 - weight)
+        middle = -(w1**2) * z - w2**2 * y / 2
+        balance.vector((-1, "A"), (1, "B"), (-3j * z, "w1"), (-1.5j * y, "w2"), equals=3 * (middle - weight))
+        balance.vector((-1, "B"), (1j, "normal"), (-2, "slide"), equals=-2 * weight + 7)
+        balance.moment((-z / 2, "O"), (z / 2, "A"), equals=-4.0, also=[(-1 / 12, "w1")])
+        balance.moment((y / 2, "A"), (y / 2, "B"), equals=0.0, also=[(-27 / 12, "w2")])
+        expected = balance.solve()
+        assert on_both(motion, "O", t)["OA"] == pytest.approx(expected["O"], abs=CLOSE)
+        assert on_both(motion, "A", t)["OA"] == pytest.approx(expected["A"], abs=CLOSE)
+        assert on_both(motion, "A", t)["AB"] == pytest.approx(-expected["A"], abs=CLOSE)
+        forces = on_both(motion, "B", t)
+        assert forces["AB"] == pytest.approx(expected["B"], abs=CLOSE)
+        # What the slider feels from all else: the rod, its guide, and the push.
+        assert forces["B"] == pytest.approx(-expected["B"] + 1j * expected["normal"].real - 7, abs=CLOSE)
+        assert motion.torque("OA", t) == pytest.approx(4.0, abs=CLOSE)
+
+
+@pytest.mark.parametrize("section", ["ConstForces: {OA.A: [3, 5]}", "Forces: {OA.A: [3, 5]}"])
+def test_a_force_on_a_part_is_not_the_joints(section):
+    """The jet sits on OA: the pin at A then transmits only what moves AB."""
+    text = f"""
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{"OA, AB": {{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}}
+AppliedForces: {{Gravity: [0, -9.81], {section}}}
+ProblemData: {{tend: 1, positions: {{A: [1, 0], B: [2, 0]}}}}
+"""
+    motion = mechsim.simulate(text)
+    forces = motion.reaction("A", 1.0)
+    assert forces["OA"] == pytest.approx(-forces["AB"], abs=CLOSE)
+
+
+def test_a_force_at_a_shared_point_is_shared():
+    text = """
+PartData:
+  Fixed: {O: []}
+  Rigids: {"OA, AB": {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+AppliedForces: {Gravity: [0, -9.81], ConstForces: {A: [3, 5]}}
+ProblemData: {tend: 1, positions: {A: [1, 0], B: [2, 0]}}
+"""
+    forces = mechsim.simulate(text).reaction("A", 1.0)
+    assert forces["OA"] + forces["AB"] == pytest.approx([3, 5], abs=CLOSE)
+
+
+# Three parallel cranks hold one coupler: one crank too many. D hangs from it.
+PARALLEL = """
+PartData:
+  Fixed: {O: [], P: [1], Q: [3]}
+  Rigids:
+    OA, PB, QC: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
+    ABC: {Geom: [[1], [3]], Dyna: [[1], 4, 2]}
+    CD: {Geom: [[0.5]], Dyna: [[0.25], 1, 0.02]}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData:
+  tend: 1
+  positions: {A: [0.6, -0.8], B: [1.6, -0.8], C: [3.6, -0.8], D: [3.6, -1.3]}
+"""
+
+
+def test_redundant_constraints_mark_forces_as_not_unique(tmp_path, capsys):
+    motion = mechsim.simulate(PARALLEL, reactions=["all"])
+    assert motion.is_unique("A") == {"OA": False, "ABC": False}
+    assert motion.is_unique("C") == {"QC": False, "ABC": False, "CD": True}
+    t = 0.7
+    forces = [motion.reaction(point, t) for point in "ABC"]
+    for force in forces:  # whatever the share, action is reaction
+        assert sum(force.values()) == pytest.approx([0, 0], abs=CLOSE)
+    # The coupler only translates, as A does: its sum of forces is determined, and so is the force on the pendulum.
+    accelerations, _ = motion.system.accelerations(t, motion.solution.sample(t)[0][0], motion.solution.sample(t)[1][0])
+    state = mechsim.result.motion.State(motion.mechanism, accelerations, constant=0.0)
+    on_coupler = sum(force["ABC"] for force in forces)
+    assert on_coupler == pytest.approx(4 * (state["A"] + [0, G]), abs=CLOSE)
+    assert forces[2]["CD"] == pytest.approx(1 * ((state["C"] + state["D"]) / 2 + [0, G]), abs=CLOSE)
+    # Its moment about A too, for it does not turn: the weight stands at B.
+    moments = forces[1]["ABC"][1] * 1 + forces[2]["ABC"][1] * 3
+    assert moments == pytest.approx(1 * on_coupler[1], abs=CLOSE)
+    saved = load(motion.save(tmp_path / "parallel.csv"))
+    assert "A_OA_Fx" in saved.not_unique
+    assert "C_CD_Fx" not in saved.not_unique
+    assert load(motion.save(tmp_path / "parallel.npz")).not_unique == saved.not_unique
+    assert load(motion.save(tmp_path / "parallel.parquet")).not_unique == saved.not_unique
+
+
+def test_the_smallest_forces_are_given():
+    """Two equal rods hang side by side between the same points: each carries half."""
+    text = """
+PartData:
+  Fixed: {O: []}
+  Rigids: {"OA, AO": {Geom: [[1]]}}
+  Particles: {A: 2}
+AppliedForces: {Gravity: [0, -10]}
+ProblemData: {tend: 1, positions: {A: [[0, fixed], -1]}}
+"""
+    motion = mechsim.simulate(text)
+    forces = motion.reaction("A", 0.5)
+    assert forces["OA"] == pytest.approx([0, -10], abs=CLOSE)
+    assert forces["AO"] == pytest.approx([0, -10], abs=CLOSE)
+    assert forces["A"] == pytest.approx([0, 20], abs=CLOSE)
+    assert motion.is_unique("A") == {"OA": False, "AO": False, "A": True}
+
+
+def test_run_writes_reactions(tmp_path, monkeypatch, capsys):
+    from mechsim.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").write_text(PARALLEL)
+    with pytest.raises(SystemExit) as left:
+        main(["run", "p.yaml", "--reactions", "A, D", "--samples", "11"])
+    assert left.value.code in (0, None)
+    assert "not unique" in capsys.readouterr().out
+    table = load("p.csv")
+    assert len(table) == 11
+    motion = mechsim.simulate(PARALLEL)
+    assert table["A_ABC_Fy"][-1] == pytest.approx(motion.reaction("A", 1.0)["ABC"][1], abs=CLOSE)
+    assert table["D_CD_Fx"] == pytest.approx(0.0, abs=CLOSE)
+    assert table.units[table.labels.index("D_CD_Fx")] == "N"
+
+
+def test_the_file_may_ask_for_reactions():
+    motion = mechsim.simulate(PARALLEL + "Output: {reactions: [D]}\n")
+    assert "D_CD_Fv" in motion.trajectory.labels
+
+
+def test_unknown_points_are_told():
+    with pytest.raises(SpecError, match="no point Z"):
+        mechsim.simulate(PARALLEL, reactions=["Z", "A"])
