@@ -9,7 +9,7 @@ KERNEL_SOURCES := CMakeLists.txt $(wildcard mechsim/kernel/src/*)
 # CMake's compiler choice is ours too, so that the check and the build speak of the same one.
 export CXX ?= c++
 
-.PHONY: help setup kernel demo test test-slow test-browser test-solid check bench sanitize clean
+.PHONY: help setup kernel demo animations test test-slow test-browser test-solid check bench sanitize clean
 
 help:
 	@echo "make demo       set up, run the Andrews squeezing mechanism, show the result"
@@ -19,6 +19,7 @@ help:
 	@echo "make setup      only the environment, in $(VENV)"
 	@echo "make kernel     rebuild the compiled kernel after a change of its sources"
 	@echo "make check      format, lint, types, layers"
+	@echo "make animations films and pages of all examples, into animations/"
 	@echo "make bench      time against digits, ours and peers, into docs/benchmarks.md"
 	@echo "make sanitize   kernel tests under address and undefined-behaviour sanitizers"
 	@echo "make clean      remove what the above made"
@@ -65,8 +66,12 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+animations: setup
+	$(BIN)/python animations/make.py
+
 bench: setup
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.render
 
 sanitize: setup
 	sh .ci/sanitize $(BIN)/python

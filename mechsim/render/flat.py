@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mechsim.render import symbols
 from mechsim.render.forces import Arrow, arrows_of
 from mechsim.render.frames import Frames
-from mechsim.render.options import Options, traced
+from mechsim.render.options import Options, traced, unit_of
 from mechsim.render.outline import inset
 from mechsim.render.overlay import Overlay
 from mechsim.render.pen import DISC, Path, Pen, closed, mix, place, strokes
@@ -66,7 +66,7 @@ class FlatPicture:
         self.scene, self.frames, self.options = scene, frames, options
         self.theme: Theme = THEMES[options.theme]
         self.pen = Pen(*options.size)
-        self.unit = min(options.size[0] / 1280, options.size[1] / 720)
+        self.unit = unit_of(options.size)
         self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
         self.window: Window = window_of(scene, frames, options.view, self.overlay.box)
         self.skin = self.window.scale * scene.fleshoutwid  # pixels

@@ -62,6 +62,12 @@ def speed_text(speed: float) -> str:
     return f"1/{1 / speed:.{0 if speed < 0.1 else 3}{'f' if speed < 0.1 else 'g'}} of real time"
 
 
+def unit_of(size: tuple[int, int]) -> float:
+    """The size of words and lines beside a picture of 1280x720; in small pictures they shrink less than the rest."""
+    ratio = min(size[0] / 1280, size[1] / 720)
+    return float(ratio if ratio > 1 else ratio**0.75)
+
+
 def frame_times(start: float, stop: float, speed: float, fps: float) -> Array:
     """The moments of the frames: frame k is seen k/fps into the film, so the motion is true to time."""
     count = max(1, round((stop - start) / speed * fps))

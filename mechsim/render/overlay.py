@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mechsim.render.frames import Frames
-from mechsim.render.options import Options, speed_text
+from mechsim.render.options import Options, speed_text, unit_of
 from mechsim.render.pen import DISC, Path, Pen, mix, place, strokes
 from mechsim.render.scene import Scene
 from mechsim.render.theme import THEMES
@@ -28,7 +28,7 @@ class Overlay:
         self.scene, self.frames, self.options, self.pen, self.bare = scene, frames, options, pen, bare
         self.theme = THEMES[options.theme]
         width, height = options.size
-        self.unit = unit = min(width / 1280, height / 720) * (1.6 if bare else 1.0)
+        self.unit = unit = unit_of(options.size) * (1.3 if bare else 1.0)
         self.margin = 36 * unit
         self.energies = _energies(frames) if "energy" in options.show and not bare else {}
         right = width - self.margin - (330 * unit if self.energies else 0)
