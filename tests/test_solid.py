@@ -14,6 +14,7 @@ import mechsim
 from mechsim.render import sample, scene_of
 from mechsim.render.bodies import Levels, level_of, rgb, seen_points
 from mechsim.render.camera import Frame, Shot, fitted, shots, views_of
+from mechsim.render.frames import with_trails
 from mechsim.render.mesh import Mesh, ball, coil, cone, pin, prism, soft_shape
 from mechsim.render.options import Options
 from mechsim.render.outline import outline_around
@@ -204,7 +205,8 @@ def crossed(tmp_path_factory: pytest.TempPathFactory):
     path.write_text(CROSSED)
     motion = mechsim.simulate(path, tol=1e-8)
     scene = scene_of(motion)
-    return scene, sample(motion, np.linspace(0, 1, 7), scene)
+    frames = sample(motion, np.linspace(0, 1, 7), scene)
+    return scene, with_trails(frames, motion, scene, ["A"])
 
 
 @pytest.fixture
@@ -296,6 +298,7 @@ def test_one_frame_and_a_still_mechanism_can_be_drawn(crossed, draw) -> None:
         t=frames.t[:1],
         points={name: path[:1] for name, path in frames.points.items()},
         velocities={name: path[:1] for name, path in frames.velocities.items()},
+        trails={},
         poses={name: (origin[:1], angle[:1]) for name, (origin, angle) in frames.poses.items()},
     )
     assert len(list(render_frames(scene, first, Options(size=SIZE, speed=1.0)))) == 1

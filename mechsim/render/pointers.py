@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mechsim.render.bodies import Levels, level_of, rgb
@@ -14,16 +16,19 @@ from mechsim.render.symbols import turning_arrow
 from mechsim.render.theme import Theme
 from mechsim.result.layout import Array
 
+Arrows = Sequence[tuple[Arrow, str]]  # with their colours
+
 # Shares of the length of the longest arrow.
 SHAFT, HEAD, HEAD_RADIUS = 0.028, 0.20, 0.075
 TURN_RADIUS = 0.35
+MOST_TIMES = 2.0  # as long, at moments when a force peaks
 LEAST = 1e-4  # an arrow is drawn so short instead of vanishing: a matrix without inverse cannot be drawn
 
 
-def add_arrows(stage: Stage, scene: Scene, frames: Frames, theme: Theme, longest: float) -> None:
-    """Arrows for all forces and torques of a scene; the strongest force gets the length `longest`."""
-    for arrow in arrows_of(scene, frames):
-        look = Look(rgb(theme.trace[arrow.colour % len(theme.trace)]), 0.4)
+def add_arrows(stage: Stage, scene: Scene, frames: Frames, arrows: Arrows, longest: float) -> None:
+    """Solid arrows; a force of its arrow's `largest` strength gets the length `longest`."""
+    for arrow, colour in arrows:
+        look = Look(rgb(colour), 0.4)
         height = _height(scene, arrow.point)
         if arrow.vectors.ndim == 1:
             width = 0.06 * longest
@@ -34,9 +39,16 @@ def add_arrows(stage: Stage, scene: Scene, frames: Frames, theme: Theme, longest
             _add_force(stage, frames.points[arrow.point], arrow, look, height, longest)
 
 
+def arrows_to_show(scene: Scene, frames: Frames, theme: Theme, show: Sequence[str]) -> Arrows:
+    """The arrows asked for, with their colours: applied forces, and forces in the joints in the colours of parts."""
+    applied = arrows_of(scene, frames) if "forces" in show else []
+    kinds = ((applied, theme.trace), (frames.reactions, theme.parts))
+    return [(arrow, palette[arrow.colour % len(palette)]) for arrows, palette in kinds for arrow in arrows]
+
+
 def _add_force(stage: Stage, start: Array, arrow: Arrow, look: Look, height: float, longest: float) -> None:
     vectors = arrow.vectors * (longest / arrow.largest)
-    length = np.maximum(np.hypot(*vectors.T), LEAST * longest)
+    length = np.clip(np.hypot(*vectors.T), LEAST * longest, MOST_TIMES * longest)
     head = np.minimum(HEAD * longest, 0.6 * length)
     angle = np.arctan2(vectors[:, 1], vectors[:, 0])
     direction = np.column_stack([np.cos(angle), np.sin(angle)])

@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from mechsim.errors import Fault
 from mechsim.render.bodies import LIGHT, build_bodies, level_of, rgb, seen_points
 from mechsim.render.camera import SLOPE, Frame, Shot, View, shots, views_of
-from mechsim.render.frames import Frames, hermite
+from mechsim.render.frames import Frames
 from mechsim.render.options import Options, traced
-from mechsim.render.pointers import add_arrows
+from mechsim.render.pointers import add_arrows, arrows_to_show
 from mechsim.render.scene import Scene
 from mechsim.render.stage import Ink, Stage
 from mechsim.render.theme import THEMES, Theme
 from mechsim.render.window import Window
 from mechsim.result.journal import OutputError
-from mechsim.result.layout import Array
 
 USUAL_VIEW = (-12.0, 64.0)  # tilted enough to show the layers, y still upwards
 FINER = 2  # drawn so many times larger and averaged: smooth edges, cheaper in software than multisampling
@@ -32,7 +31,7 @@ LONGEST_ARROW = 0.16  # of a force, as a share of the picture's height
 TRACE_WIDTH = 0.16  # half of it, in widths of a part's skin
 TRACE_PIXELS = 1.2  # half of the least width
 TRACE_SECONDS = 1.6  # of film, that a trace lasts
-TRACE_TURN, MOST_PIECES = 0.12, 16  # a trace has enough pieces between two frames to turn by less at each, radians
+TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
 
 
 def require_solid() -> None:
@@ -70,9 +69,8 @@ class SolidPicture:
         self.stage = Stage(self.window.GetRenderers().GetFirstRenderer())
         build_bodies(self.stage, scene, frames, self.theme)
         self._add_traces()
-        if "forces" in options.show:
-            longest = LONGEST_ARROW * 2 * SLOPE * self.shots[0].distance
-            add_arrows(self.stage, scene, frames, self.theme, longest)
+        longest = LONGEST_ARROW * 2 * SLOPE * self.shots[0].distance
+        add_arrows(self.stage, scene, frames, arrows_to_show(scene, frames, self.theme, options.show), longest)
         self.lettered: Shot | None = None  # the camera for which `letters` hold
 
     def draw(self, index: int) -> NDArray[np.uint8]:
@@ -106,25 +104,18 @@ class SolidPicture:
         self.window.Finalize()
 
     def _add_traces(self) -> None:
-        if len(self.frames) < 2:
-            return
-        pixel = 2 * SLOPE * self.shots[0].distance / self.options.size[1]
-        half_width = max(TRACE_WIDTH * self.scene.fleshoutwid, TRACE_PIXELS * pixel)
-        for name, colour in zip(traced(self.scene, self.options), self.theme.trace * 99, strict=False):
-            way, pieces = finer_way(self.frames, name)
-            height = level_of(self.scene, name) - 0.5 * abs(self.scene.zscale)
-            band = np.column_stack([way, np.full(len(way), height)])
-            lasting = min(round(TRACE_SECONDS * self.options.fps), len(self.frames)) * pieces + 2
-            self.stage.add_ribbon(band, half_width, pieces, fading_ink(colour, lasting))
-
-
-def finer_way(frames: Frames, name: str) -> tuple[Array, int]:
-    """The way of a point, with points between the frames too where it bends, and how many pieces are in a frame."""
-    count, place, speed = len(frames), frames.points[name], frames.velocities[name]
-    turns = np.abs(np.diff(np.unwrap(np.arctan2(*speed.T))))
-    pieces = int(np.clip(np.ceil(np.percentile(turns, 90) / TRACE_TURN), 1, MOST_PIECES))
-    times = np.interp(np.arange(pieces * (count - 1) + 1) / pieces, np.arange(count), frames.t)
-    return np.column_stack([hermite(frames.t, place[:, i], speed[:, i], times)[0] for i in (0, 1)]), pieces
+        """Bands where points have been, fainter the longer ago; a fast point leaves no tangle."""
+        height = 2 * SLOPE * self.shots[0].distance  # of the picture, in metres
+        half_width = max(TRACE_WIDTH * self.scene.fleshoutwid, TRACE_PIXELS * height / self.options.size[1])
+        names = [name for name in traced(self.scene, self.options) if name in self.frames.trails]
+        for name, colour in zip(names, self.theme.trace * 99, strict=False):
+            way = self.frames.trails[name]
+            level = level_of(self.scene, name) - 0.5 * abs(self.scene.zscale)
+            step = np.hypot(*np.diff(way, axis=0).T).mean() or height
+            lasting = min(TRACE_SECONDS * self.options.fps * self.frames.fineness, TRACE_LENGTH * height / step)
+            ink = fading_ink(colour, max(2, min(round(lasting), len(way))))
+            band = np.column_stack([way, np.full(len(way), level)])
+            self.stage.add_ribbon(band, half_width, self.frames.fineness, ink)
 
 
 def fading_ink(colour: str, count: int) -> Ink:
