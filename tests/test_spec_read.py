@@ -70,7 +70,7 @@ def test_andrews():
     assert spec.solver.outfile.points == dict.fromkeys("DEFGH", 2) and spec.solver.outfile.angles == {"OF": 1}
     assert spec.solver.outfile.time_format == "% .17e" and spec.problem.velocities == {}
     assert spec.animation["view"] == [-5, 27] and spec.animation["physParamsToShow"] == ["beta0", "c0", "mom"]
-    assert spec.animation["Skels"]["BED"] == {"path": "XBEXDX", "newpts": {"X": [0.01874, 0.01043]}}
+    assert spec.animation["Skels"]["BED"] == {"path": "XBXEXDX", "newpts": {"X": [0.01874, 0.01043]}}
 
 
 def test_skeleton_beside_animation_means_the_same_as_inside():
