@@ -17,6 +17,8 @@ class SparseLU {
     // Solve in place: b becomes the solution.
     void solve(double* b);
 
+    const std::vector<int>& rows() const { return rows_; }
+    const std::vector<int>& columns() const { return columns_; }
     int analyses() const { return analyses_; }
     int fill() const { return int(values_.size()); }
 

@@ -177,6 +177,26 @@ double March::solve_stage(int stage) {
     return relative;
 }
 
+// Whether the correction of stage 0 just made is small beside the forces in the rows. At rest these balance, and what is
+// left of the accelerations is rounding, to which no correction is small.
+bool March::balanced() const {
+    std::vector<double> correction(size_, 0.0), force(size_, 0.0);
+    const std::vector<int>& rows = lu_.rows();
+    const std::vector<int>& columns = lu_.columns();
+    for (std::size_t entry = 0; entry < rows.size(); ++entry) {
+        const int i = rows[entry], j = columns[entry];
+        if (c_[i] != 0) continue;
+        correction[i] += matrix_[entry] * residual_[j];
+        force[i] += std::abs(matrix_[entry] * x_.degree(d_[j])[j]) * factorial(d_[j]);
+    }
+    double largest_correction = 0, largest_force = 0;
+    for (int i = 0; i < size_; ++i) {
+        largest_correction = std::max(largest_correction, std::abs(correction[i]));
+        largest_force = std::max(largest_force, force[i]);
+    }
+    return largest_correction <= kSettled * largest_force;
+}
+
 // Newton at a stage k <= 0 until the correction is at rounding level; then the series of this stage are final.
 bool March::settle(int stage) {
     bool active = false;
@@ -189,6 +209,7 @@ bool March::settle(int stage) {
             if (moved <= kNegligible) return true;
             if (moved <= kSettled + rounding_) break;
             if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
+            if (stage == 0 && iteration > 0 && moved > 0.1 * previous && balanced()) break;
             if (iteration >= kMostIterations) return false;
             previous = moved;
             if (stage == 0 && !factor()) return false;  // a row that is not affine in its leading unknowns

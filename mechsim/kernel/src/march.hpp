@@ -68,6 +68,7 @@ class March {
     double solve_stage(int stage);
     void residual_of(int stage);
     bool settle(int stage);
+    bool balanced() const;
     double step_size() const;
     void predict(double h);
     void write_point(Record& record) const;
