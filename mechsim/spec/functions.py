@@ -12,7 +12,7 @@ from typing import Any
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Piecewise, Table, Term
 from mechsim.spec.expression import Expression
-from mechsim.spec.nodes import ListNode, Node, describe
+from mechsim.spec.nodes import DictNode, ListNode, Node, describe
 from mechsim.spec.parameters import check_parameter_name
 from mechsim.spec.records import Entry, Field, Named, Record
 from mechsim.spec.scope import TIME, VELOCITY, Scope, StateExpression
@@ -56,6 +56,22 @@ def _check_name(name: str, mark: Mark) -> None:
 
 
 KIND = Word({"step": "step", "linear": "linear", "cubic": "cubic"})
+
+
+class TableShape:
+    """A record that needs points or a file."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> dict[str, Any]:
+        values = TABLE.read(node, reading, label)
+        if isinstance(node, DictNode) and not {key.text for key, _ in node.entries} & {"points", "file"}:
+            hint = "write points: [[t, value], ...] or file: name.csv"
+            raise SpecError(Fault(f"{label} has no values", node.mark, hint))
+        return values
+
+    def schema(self) -> Schema:
+        return TABLE.schema()
+
+
 TABLE = Record(
     {
         "points": Field(Rows(Quantity()), "values by time: [[t, value], ...]"),
@@ -68,7 +84,9 @@ SECTIONS = {
     "Signals": Field(
         Named(StateExpression(), _check_name, NAME), "names for expressions of time and state", may_be_empty=True
     ),
-    "Tables": Field(Named(TABLE, _check_name, NAME), "functions of time through given values", may_be_empty=True),
+    "Tables": Field(
+        Named(TableShape(), _check_name, NAME), "functions of time through given values", may_be_empty=True
+    ),
     "Piecewise": Field(
         Named(Rows(StateExpression()), _check_name, NAME),
         "functions of time in pieces: {name: [[t, expression from t on], ...]}",
@@ -135,9 +153,6 @@ def _piecewise(entry: Entry, scope: Scope) -> Piecewise | None:
 def _table(entry: Entry, scope: Scope, path: str) -> Table | None:
     values = entry.value
     if values is None or not ("points" in values or "file" in values):
-        if values is not None and not scope.reading.faults:
-            hint = "write points: [[t, value], ...] or file: name.csv"
-            scope.reading.fault(f"Tables.{entry.name} has no values", entry.mark, hint)
         return None
     if "file" in values:
         rows = scope.reading.attempt(_read_csv, values["file"], path, entry.mark)

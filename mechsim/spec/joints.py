@@ -99,19 +99,6 @@ JOINTS = Record(
 )
 
 
-def joint_points(node: Node | None) -> set[str]:
-    """All points that keys of Joints may name: a fixed point used only there is used."""
-    if not isinstance(node, DictNode):
-        return set()
-    return {
-        point
-        for _, section in node.entries
-        if isinstance(section, DictNode)
-        for key, _ in section.entries
-        for point in re.findall(POINT, key.text)
-    }
-
-
 def build_joints(values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
     """Fields of Actions."""
 

@@ -50,10 +50,10 @@ class Parts:
 
 
 def build_parts(
-    values: Mapping[str, Any], node: Node, reading: Reading, joint_points: set[str], pistons: Mapping[str, Entry]
+    values: Mapping[str, Any], node: Node, reading: Reading, mentioned: set[str], pistons: Mapping[str, Entry]
 ) -> Parts:
     """All of PartData, given what was read from `node`; and pistons, which are particles held by a joint. Fixed points
-    may be used by joints only."""
+    may be `mentioned` by other sections only."""
     parts = Parts(names_lost=any(label.startswith("PartData") for label in reading.lost_names))
     _build_fixed(values.get("Fixed", {}), parts)
     for entry in values.get("Rigids", {}).values():
@@ -72,7 +72,7 @@ def build_parts(
     if not parts.names_lost and not parts.on_parts:
         reading.fault("PartData has no parts", node.mark, "it needs Rigids, Springs or Particles")
     elif not parts.names_lost:
-        _check_fixed_are_used(values.get("Fixed", {}), parts, reading, joint_points)
+        _check_fixed_are_used(values.get("Fixed", {}), parts, reading, mentioned)
     return parts
 
 
@@ -178,8 +178,8 @@ def _build_collinear(items: list[Node], parts: Parts, reading: Reading) -> None:
             parts.collinear.append(Collinear(points, item.mark))
 
 
-def _check_fixed_are_used(entries: Mapping[str, Entry], parts: Parts, reading: Reading, joint_points: set[str]) -> None:
-    used = (parts.on_parts | joint_points).union(*(line.points for line in parts.collinear))
+def _check_fixed_are_used(entries: Mapping[str, Entry], parts: Parts, reading: Reading, mentioned: set[str]) -> None:
+    used = (parts.on_parts | mentioned).union(*(line.points for line in parts.collinear))
     for entry in entries.values():
         if entry.name not in used:
             hint = did_you_mean(entry.name, sorted(used - parts.fixed_names))

@@ -12,7 +12,7 @@ from mechsim.spec.actions import Actions
 from mechsim.spec.animation import build_animation
 from mechsim.spec.document import MechSpec
 from mechsim.spec.functions import build_functions
-from mechsim.spec.joints import build_joints, joint_points
+from mechsim.spec.joints import build_joints
 from mechsim.spec.language import DOCUMENT
 from mechsim.spec.loads import build_loads
 from mechsim.spec.motion import build_motion, build_output
@@ -20,9 +20,10 @@ from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
 from mechsim.spec.parameters import OVERRIDES_FILE, resolve
 from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
-from mechsim.spec.scope import Scope
+from mechsim.spec.scope import Scope, points_mentioned
 from mechsim.spec.shapes import Reading
 
+ACTING = ("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise")
 MAX_FAULTS = 50  # nobody reads more; one slip may cause many
 
 
@@ -62,7 +63,8 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
     if "PartData" not in values:
         raise SpecError(*_sorted(reading.faults))  # without parts all names below would look wrong
     pistons = values.get("Joints", {}).get("Pistons", {})
-    parts = build_parts(values["PartData"], nodes["PartData"], reading, joint_points(nodes.get("Joints")), pistons)
+    beside = points_mentioned({key: values[key] for key in ACTING if key in values})
+    parts = build_parts(values["PartData"], nodes["PartData"], reading, beside, pistons)
     forces: dict[str, Any] = values.get("AppliedForces", {})
     scope = Scope(parts, reading)
     actions = _actions(values, scope, path)

@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.expression import CONSTANTS, Expression, parse_expression
 from mechsim.spec.names import POINT, points_of
 from mechsim.spec.nodes import Node, TextNode, describe
 from mechsim.spec.parts import Parts
+from mechsim.spec.records import Entry
 from mechsim.spec.shapes import Reading, Schema
 from mechsim.spec.suggest import did_you_mean
 
@@ -70,6 +73,9 @@ class Scope:
             return local[name]
         if name in self.functions:
             return self.functions[name]
+        if name == "t" and name in self.reading.environment:
+            hint = "give the parameter another name"
+            self.reading.fault("t is the time here, but a parameter is called t too", expression.place(name), hint)
         if name in self.reading.environment or name in self.broken or name in self.reading.broken:
             return CONSTANT
         if name == "t":
@@ -113,9 +119,21 @@ class Scope:
         return any(name in self.reading.broken or name in self.broken for name in expression.names)
 
 
-def _is_part(name: str) -> bool:
-    import re
+def points_mentioned(values: Any) -> set[str]:
+    """Points that sections beside PartData use: a fixed point may be needed only there."""
+    if isinstance(values, Expression):
+        return {point for name in values.names if "." in name or "(" in name for point in re.findall(POINT, name)}
+    if isinstance(values, Entry):
+        return set(re.findall(POINT, values.name)) | points_mentioned(values.value)
+    if isinstance(values, Mapping):
+        centre = {values["centre"]} if "centre" in values else set()
+        return centre.union(*(points_mentioned(value) for value in values.values()))
+    if isinstance(values, list | tuple):
+        return set().union(*(points_mentioned(value) for value in values))
+    return set()
 
+
+def _is_part(name: str) -> bool:
     return re.fullmatch(rf"({POINT})+", name) is not None
 
 
