@@ -6,15 +6,22 @@ Seed 001 Theorem 3.2 (ii): with the centroid at a + xi (b - a) in complex number
 from mechsim.lagrangian.kind import Kind
 
 
-def _centroid(a_x, a_y, b_x, b_y, p):  # eq (3.18) for positions, (3.19) for velocities: the same linear map
+def _centroid(a_x, a_y, b_x, b_y, p):  # eq (3.18)
     c_x, c_y = b_x - a_x, b_y - a_y
     return a_x + p.xi_x * c_x - p.xi_y * c_y, a_y + p.xi_y * c_x + p.xi_x * c_y
 
 
 def kinetic(x, v, t, p):
-    speed_x, speed_y = _centroid(*v, p)
-    turn_x, turn_y = v[2] - v[0], v[3] - v[1]
-    return p.mass / 2 * (speed_x**2 + speed_y**2) + p.spin / 2 * (turn_x**2 + turn_y**2)
+    a_x, a_y, b_x, b_y = v
+    # |(1 - xi) a' + xi b'|^2 of (3.19) multiplied out, so that a_x' a_y' and b_x' b_y', which cancel, never occur.
+    square = p.xi_x**2 + p.xi_y**2
+    speed = (
+        (1 - 2 * p.xi_x + square) * (a_x**2 + a_y**2)
+        + square * (b_x**2 + b_y**2)
+        + 2 * (p.xi_x - square) * (a_x * b_x + a_y * b_y)
+        + 2 * p.xi_y * (a_y * b_x - a_x * b_y)
+    )
+    return p.mass / 2 * speed + p.spin / 2 * ((b_x - a_x) ** 2 + (b_y - a_y) ** 2)
 
 
 def potential(x, t, p):

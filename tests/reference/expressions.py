@@ -71,8 +71,25 @@ def value(tree, module, **variables):
     return operation(module, *(value(operand, module, **variables) for operand in operands))
 
 
+_namespace = [jnp]  # the last one is in use
+
+
 def traced(tree, **variables):
-    return value(tree, jnp, **variables)
+    """The expression as JAX sees it; as complex NumPy sees it inside `in_complex_numbers`."""
+    return value(tree, _namespace[-1], **variables)
+
+
+def in_complex_numbers(function):
+    """The function with `traced` expressions in it, evaluated in complex NumPy."""
+
+    def evaluated(*arguments):
+        _namespace.append(ComplexNumbers())
+        try:
+            return function(*arguments)
+        finally:
+            _namespace.pop()
+
+    return evaluated
 
 
 def series(function, point, degrees, radius=0.25, count=128):
