@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -83,8 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _guarded(words: list[str]) -> int:
-    from mechsim.cli import errors
+    from mechsim.cli import errors, interrupts
 
+    interrupts.listen()
+    _open_missing_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a title must not fail on a terminal without its letters
     try:
@@ -111,5 +114,18 @@ def _guarded(words: list[str]) -> int:
     except Exception as error:
         if "--debug" in words:
             raise
+        if interrupts.seen():  # what it broke may say something else
+            errors.say("interrupted")
+            return INTERRUPTED
+        if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
+            errors.show(MechsimError("cannot write to standard output: the disk is full"), json_wanted=False)
+            return 1
         errors.show_unexpected(error, json_wanted="--json" in words)
         return 1
+
+
+def _open_missing_streams() -> None:
+    """A shell may start us without standard output or error (`>&-`); then what is said goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

@@ -45,7 +45,7 @@ def default_speed(duration: float) -> float:
     if duration <= 0:
         return 1.0
     if duration < SLOWEST_SHOWN_AS_IS:
-        return duration / FILM
+        return 1.0 / round(FILM / duration)
     if duration <= LONGEST_SHOWN_AS_IS:
         return 1.0
     rough = duration / LONG_FILM

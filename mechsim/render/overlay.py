@@ -32,7 +32,9 @@ class Overlay:
         self.margin = 36 * unit
         self.energies = _energies(frames) if "energy" in options.show and not bare else {}
         right = width - self.margin - (330 * unit if self.energies else 0)
-        top = height - (24 if bare else 84) * unit
+        self.title, self.title_size = fitted(pen, scene.title, 26 * unit, width - 2 * self.margin)
+        self.parameters = self._parameters()
+        top = height - (24 if bare else 84 if self._parameters_fit_beside() else 108) * unit
         self.box = (self.margin, (44 if bare else 66) * unit, right, top)
         self.step = float(np.diff(frames.t[:2])[0]) if len(frames) > 1 else 0.0
         self.curves = self._curves()
@@ -55,17 +57,28 @@ class Overlay:
             x, y = curve[index]
             self.pen.fill(DISC, place(4.5 * self.unit, 0, x, y), self._colour(key))
 
+    def _parameters(self) -> str:
+        shown = self.scene.parameters_to_show if "params" in self.options.show else ()
+        return "    ".join(f"{name} = {value:.6g}" for name, value in shown)
+
+    def _parameters_fit_beside(self) -> bool:
+        taken = self.pen.measure(self.title, self.title_size, "bold") + self.pen.measure(
+            self.parameters, 16 * self.unit
+        )
+        return taken + 3 * self.margin < self.options.size[0]
+
     def _heading(self) -> None:
-        pen, unit, height = self.pen, self.unit, self.options.size[1]
-        pen.text(self.margin, height - 50 * unit, self.scene.title, 26 * unit, self.theme.text, weight="bold")
+        pen, unit, (width, height) = self.pen, self.unit, self.options.size
+        pen.text(self.margin, height - 50 * unit, self.title, self.title_size, self.theme.text, weight="bold")
+        words, size = fitted(pen, self.parameters, 16 * unit, width - 2 * self.margin, "normal")
+        if self._parameters_fit_beside():
+            pen.text(width - self.margin, height - 50 * unit, words, size, self.theme.faint, align="right")
+        else:
+            pen.text(self.margin, height - 76 * unit, words, size, self.theme.faint)
         if "time" in self.options.show and len(self.frames) > 1:
             shown = pen.measure("t = 000.00000 s", 19 * unit)
             words = speed_text(self.options.speed or 1.0)
             pen.text(self.margin + shown + 18 * unit, 26 * unit, words, 15 * unit, self.theme.faint)
-        if "params" in self.options.show and self.scene.parameters_to_show:
-            words = "    ".join(f"{name} = {value:.6g}" for name, value in self.scene.parameters_to_show)
-            right = self.options.size[0] - self.margin
-            pen.text(right, height - 50 * unit, words, 16 * unit, self.theme.faint, align="right")
 
     def _scale_bar(self, window: Window) -> None:
         length = nice_below(0.16 * self.options.size[0] / window.scale)
@@ -109,6 +122,16 @@ class Overlay:
 
     def _colour(self, key: str) -> str:
         return {"T": self.theme.trace[0], "V": self.theme.trace[1], "E": self.theme.text}[key]
+
+
+def fitted(pen: Pen, words: str, size: float, room: float, weight: str = "bold") -> tuple[str, float]:
+    """Words and their size, made smaller to fit, and cut if they would become too small to read."""
+    for share in (1.0, 0.85, 0.7):
+        if pen.measure(words, share * size, weight) <= room:
+            return words, share * size
+    while len(words) > 1 and pen.measure(words + "…", 0.7 * size, weight) > room:
+        words = words[:-1]
+    return words + "…", 0.7 * size
 
 
 def _energies(frames: Frames) -> dict[str, Array]:

@@ -93,6 +93,8 @@ class Pen:
 
     def measure(self, words: str, size: float, weight: str = "normal") -> float:
         """The width of words."""
+        if not words:
+            return 0.0
         return float(self.renderer.get_text_width_height_descent(words, _font(size, weight), False)[0])
 
     def _context(self, colour: Any, width: float, alpha: float, cap: str = "round") -> Any:

@@ -20,9 +20,10 @@ from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, PointForce, Rigid, Torque
 from mechsim.spec.names import POINT
 
-# How far the skin of a part stands off its skeleton when the file does not say: a share of a usual part, but slim
-# beside the part that is shortest.
+# How far the skin of a part stands off its skeleton when the file does not say: a share of a usual part, or of the
+# whole motion so that it can be seen, but slim beside the part that is shortest.
 FLESH = 0.036
+FLESH_OF_REACH = 0.009
 FLESH_OF_SHORTEST = 0.16
 
 
@@ -87,7 +88,7 @@ def scene_of(trajectory: Any) -> Scene:
     trajectory = getattr(trajectory, "trajectory", trajectory)
     spec = spec_of(trajectory)
     mechanism = build(spec)
-    skin = _skin(spec)
+    skin = _skin(spec, _reach(trajectory))
     return Scene(
         title=spec.title or trajectory.title,
         parameters_to_show=_parameters(spec),
@@ -130,14 +131,22 @@ def _view(spec: MechSpec) -> tuple[float, float] | None:
     return (float(angles[0]), float(angles[1])) if len(angles) == 2 else None
 
 
-def _skin(spec: MechSpec) -> float:
+def _skin(spec: MechSpec, reach: float) -> float:
     given = spec.animation.get("Skeleton", {}).get("fleshoutwid")
     if given:
         return float(given)
-    extents = [np.ptp(_local(part), axis=0).max() for part in spec.rigids]
+    extents = [float(np.ptp(_local(part), axis=0).max()) for part in spec.rigids]
     lengths = [*extents, *(float(spring.length) for spring in spec.springs)]
-    usual = float(np.median([length for length in lengths if length > 0] or [1.0]))
-    return float(min(FLESH * usual, FLESH_OF_SHORTEST * min([e for e in extents if e > 0], default=usual)))
+    usual = float(np.median([length for length in lengths if length > 0] or [reach or 1.0]))
+    shortest = min([extent for extent in extents if extent > 0], default=usual)
+    return min(max(FLESH * usual, FLESH_OF_REACH * reach), FLESH_OF_SHORTEST * shortest)
+
+
+def _reach(trajectory: Trajectory) -> float:
+    """How far apart the places are that points come to, along x or y."""
+    columns = [trajectory[label] for label in trajectory.labels if label.endswith(("_x", "_y"))]
+    spans = [np.ptp(column[np.isfinite(column)]) for column in columns if np.isfinite(column).any()]
+    return float(max(spans, default=0.0))
 
 
 def _local(part: Rigid) -> Array:

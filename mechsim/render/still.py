@@ -11,6 +11,7 @@ import numpy as np
 
 from mechsim.render.film import Film
 from mechsim.render.options import Options
+from mechsim.render.overlay import fitted
 from mechsim.render.pen import Pen
 from mechsim.render.theme import THEMES
 
@@ -47,11 +48,13 @@ def _contact_sheet(film: Film) -> np.ndarray:
 def _heading(film: Film, height: int, width: int) -> np.ndarray:
     theme, pen = THEMES[film.options.theme], Pen(width, height)
     pen.clear(theme.background)
-    size = 0.34 * height
-    pen.text(0.5 * height, 0.36 * height, film.scene.title, size, theme.text, weight="bold")
-    if "params" in film.options.show:
-        words = "    ".join(f"{name} = {value:.6g}" for name, value in film.scene.parameters_to_show)
-        pen.text(width - 0.5 * height, 0.36 * height, words, 0.62 * size, theme.faint, align="right")
+    parameters = film.scene.parameters_to_show if "params" in film.options.show else ()
+    words = "    ".join(f"{name} = {value:.6g}" for name, value in parameters)
+    room = width - height
+    title, size = fitted(pen, film.scene.title, 0.34 * height, room if not words else 0.55 * room)
+    pen.text(0.5 * height, 0.36 * height, title, size, theme.text, weight="bold")
+    words, small = fitted(pen, words, 0.21 * height, 0.43 * room, "normal")
+    pen.text(width - 0.5 * height, 0.36 * height, words, small, theme.faint, align="right")
     return np.array(pen.pixels)
 
 
