@@ -178,8 +178,11 @@ def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
 
 
 def failure(solution: Any) -> Fault:
-    """Why an integration stopped early; the engine's message says where."""
-    return Fault(f"the integration stopped: {solution.message or solution.status}")
+    """Why an integration stopped early; the engine's message says where, the hint what is special there."""
+    from mechsim.structure import why_stopped
+
+    special = why_stopped(solution.system, float(solution.t[-1]), solution.q[-1]) if len(solution.t) else ""
+    return Fault(f"the integration stopped: {solution.message or solution.status}", hint=special)
 
 
 def _changed(number: Number, value: float | None) -> Number:
@@ -187,13 +190,16 @@ def _changed(number: Number, value: float | None) -> Number:
 
 
 def _faults(spec: MechSpec) -> list[Fault]:
+    from mechsim.engine import LARGEST_ORDER, SMALLEST_ORDER
+
     tolerance, order = spec.solver.tolerance, spec.solver.order
     t0, tend = float(spec.problem.t0), float(spec.problem.tend)
     faults = []
     if not 0.0 < tolerance < 1.0:
         faults.append(Fault(f"the tolerance {tolerance:g} is not between 0 and 1", hint="for example 1e-12"))
-    if order is not None and not 2 <= order <= 100:
-        faults.append(Fault(f"the order {order} is not between 2 and 100", hint="leave it out to have it chosen"))
+    if order is not None and not SMALLEST_ORDER <= order <= LARGEST_ORDER:
+        message = f"the order {order} is not between {SMALLEST_ORDER} and {LARGEST_ORDER}"
+        faults.append(Fault(message, hint="leave it out to have it chosen"))
     if not (math.isfinite(t0) and math.isfinite(tend)):
         faults.append(Fault(f"t0 = {t0:g} and tend = {tend:g} must be finite"))
     elif not tend > t0:

@@ -61,7 +61,7 @@ def assemble(
         return
     for text in starts[0].notes:
         errors.note(text)
-    tables.heading(problem.title)
+    tables.heading(problem.title or problem.path)
     if every:
         _show_all(starts)
     else:

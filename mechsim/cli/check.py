@@ -101,7 +101,7 @@ def _show(found: Findings) -> None:
     widest, room = max(map(len, text.split("\n"))), shutil.get_terminal_size().columns
     if sys.stdout.isatty() and widest > room:
         errors.note(f"the tableau is {widest} characters wide, the window {room}: try  mechsim check ... | less -S")
-    tables.heading(found.spec.title)
+    tables.heading(found.spec.title or found.spec.path)
     tables.facts([*_size_facts(found), *_freedom_facts(found)])
     for note in found.start.notes if found.start else ():
         errors.note(note)

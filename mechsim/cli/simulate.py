@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from mechsim import simulation
-from mechsim.cli import errors, summary
+from mechsim.cli import errors, interrupts, summary
 from mechsim.cli.progress import Progress
 from mechsim.errors import IntegrationError
-from mechsim.result import Agreement, Recorder, agreement, equally_spaced, written_layout
+from mechsim.result import Recorder, agreement, equally_spaced, written_layout
 from mechsim.result.journal import STANDARD_OUTPUT, check_target
 from mechsim.result.layout import Array
 from mechsim.simulation import Prepared
@@ -46,6 +46,7 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     check_target(request.target)  # nobody wants to learn after the run that its file cannot be written
     times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), request.samples, request.dt)
     prepared = simulation.prepare(problem)
+    interrupts.check()
     recorder = _recorder(prepared, request, sampled=times is not None)
     keep_series = times is not None or request.verify or request.target.endswith(".npz")
     solution = _watched(prepared, recorder, request, keep="polynomials" if keep_series else "steps")
@@ -53,8 +54,11 @@ def carry_out(problem: MechSpec, request: Request) -> int:
         return _interrupted(recorder, request)
     if solution.status != "finished":
         raise _failed(recorder, solution)
-    _report(_conclude(prepared, recorder, solution, times, request), request)
-    return 0
+    try:
+        outcome = _conclude(prepared, recorder, solution, times, request)
+    except KeyboardInterrupt:
+        return _interrupted(recorder, request)
+    return _verified(outcome, request) if request.verify else _report(outcome, request)
 
 
 def _recorder(prepared: Prepared, request: Request, *, sampled: bool) -> Recorder:
@@ -83,9 +87,8 @@ def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **
 def _conclude(
     prepared: Prepared, recorder: Recorder, solution: Any, times: Array | None, request: Request
 ) -> summary.Outcome:
-    """Complete the file, run again if asked to, and gather what the summary tells."""
+    """Complete the file and gather what the summary tells."""
     path, certificate, rows = recorder.finish(solution, times)
-    tolerance, agreements = _second_run(prepared, solution, request) if request.verify else (None, [])
     return summary.Outcome(
         prepared=prepared,
         solution=solution,
@@ -94,31 +97,41 @@ def _conclude(
         rows=rows,
         columns=len(recorder.labels),
         not_unique=recorder.derived.not_unique if recorder.derived else (),
-        second_tolerance=tolerance,
-        agreements=agreements,
         seconds=time.perf_counter() - request.began,
     )
 
 
-def _second_run(prepared: Prepared, solution: Any, request: Request) -> tuple[float, list[Agreement]]:
-    """The same motion at another tolerance: tighter where doubles still allow it, else looser."""
-    tolerance = prepared.spec.solver.tolerance
+def _verified(outcome: summary.Outcome, request: Request) -> int:
+    """Report with the digits a second run confirms. Where that one fails, the file of the first is complete still."""
+    tolerance = outcome.prepared.spec.solver.tolerance
+    # Tighter where doubles still allow it, else looser.
     other = tolerance / 100 if tolerance / 100 >= TIGHTEST else tolerance * 10
-    second = _watched(prepared, None, request, keep="polynomials", tolerance=other)
-    if second is None or second.status == "interrupted":
-        raise KeyboardInterrupt
-    if second.status != "finished":
-        raise IntegrationError(simulation.failure(second))
-    return other, agreement(solution, second)
+    second = _watched(outcome.prepared, None, request, keep="polynomials", tolerance=other)
+    if second is not None and second.status == "finished":
+        seconds = time.perf_counter() - request.began
+        digits = agreement(outcome.solution, second)
+        return _report(replace(outcome, second_tolerance=other, agreements=digits, seconds=seconds), request)
+    interrupted = second is None or second.status == "interrupted"
+    if interrupted or not request.as_json:  # a failure is the one JSON object by itself
+        _report(outcome, request)
+    complete = "" if outcome.path == "-" else f"; {summary.short(outcome.path)} is complete"
+    if interrupted:
+        errors.say(f"interrupted in the second run, so no digits are verified{complete}")
+        return INTERRUPTED
+    fault = simulation.failure(second)
+    message = f"in the second run, at tolerance {other:g}, {fault.message}; no digits are verified{complete}"
+    raise IntegrationError(replace(fault, message=message))
 
 
-def _report(outcome: summary.Outcome, request: Request) -> None:
+def _report(outcome: summary.Outcome, request: Request) -> int:
+    """Tell how the run went; 0, as it came to its end."""
     if request.as_json:
         click.echo(summary.as_json(outcome))
     elif not request.quiet:
         for note in outcome.prepared.start.notes:
             errors.note(note)
         summary.show(outcome, err=request.target == "-")
+    return 0
 
 
 def _saved(recorder: Recorder) -> str:
@@ -142,4 +155,5 @@ def _failed(recorder: Recorder, solution: Any) -> IntegrationError:
     """The engine gave up: its reason in words, with the place of the rows so far."""
     path = _saved(recorder)
     fault = simulation.failure(solution)
-    return IntegrationError(replace(fault, hint=f"the rows so far are in {summary.short(path)}") if path else fault)
+    hints = [fault.hint, f"the rows so far are in {summary.short(path)}" if path else ""]
+    return IntegrationError(replace(fault, hint="; ".join(filter(None, hints))))

@@ -44,7 +44,7 @@ def show(outcome: Outcome, *, err: bool) -> None:
         from mechsim.structure import tableau
 
         click.echo(tableau(prepared.system, prepared.structure), err=err)
-    tables.heading(prepared.spec.title, err=err)
+    tables.heading(prepared.spec.title or prepared.spec.path, err=err)
     tables.facts([*_mechanism(outcome), *_certificate(outcome), *_file(outcome)], err=err)
     _show_end(outcome, err)
     if outcome.agreements:

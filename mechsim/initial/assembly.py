@@ -17,13 +17,14 @@ from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
-from mechsim.structure import redundant_constraints
+from mechsim.structure import meeting_springs, redundant_constraints
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
 FAR_FROM_GUESS = 0.1  # of a coordinate's scale (of the largest speed for velocities): worth a note
 
+ENDS_MEET = 1e-14  # of the mechanism's size: nearer than rounding can tell apart
 ABSURD = 1e10  # velocities so many times what was asked divide by a rounding error at a dead point
 
 
@@ -102,6 +103,7 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     """From closed positions to a start: redundant rows dropped, motion determined, velocities consistent."""
     t = problem.t0.value
     position_wishes, velocity_wishes = wishes(mechanism, problem)
+    check_springs(mechanism, q)
     redundant = tuple(int(index) for index in redundant_constraints(system, t, q))
     independent = system.without(redundant) if redundant else system
     scales, moving = scales_of(mechanism), moving_coordinates(mechanism)
@@ -113,6 +115,21 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     speed = max(np.max(np.abs(v / scales), initial=0.0), 1e-300)
     notes += far_from_guess(mechanism, velocity_wishes, v, scales * speed)
     return Start(t, q, v, rows, redundant, independent, notes)
+
+
+def check_springs(mechanism: Mechanism, q: Array) -> None:
+    """Raise for springs whose ends meet: their force has a size but no direction."""
+    marks = {element.owner: element.mark for element in mechanism.elements if element.kind == "spring"}
+    faults = [
+        Fault(
+            f"the ends of spring {name} meet at the start, so its force has no direction",
+            marks[name],
+            "move one of them under positions, or fix one of its coordinates",
+        )
+        for name in meeting_springs(mechanism, q, ENDS_MEET)
+    ]
+    if faults:
+        raise AssemblyError(*faults)
 
 
 def close_velocities(mechanism: Mechanism, system: System, t: float, q: Array, velocities: Wishes) -> Array:

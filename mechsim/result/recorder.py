@@ -101,8 +101,12 @@ class Recorder:
     def _sample(self, solution: Any, times: Array) -> None:
         """Replace the rows of steps by rows at `times`, which the certificate then covers too."""
         samples = self._journal("samples")
-        for chunk in _chunks(times):
-            samples.append(self._table(solution.sampled(chunk)))
+        try:
+            for chunk in _chunks(times):
+                samples.append(self._table(solution.sampled(chunk)))
+        except BaseException:  # Ctrl-C or a full disk: the rows of steps are still there
+            samples.discard()
+            raise
         if self.journal:
             self.journal.discard()
         self.journal = samples
@@ -124,7 +128,7 @@ def equally_spaced(t0: float, tend: float, samples: int | None, dt: float | None
     if dt is None:
         return None
     steps = (tend - t0) / dt
-    if steps >= MOST_ROWS:
+    if not steps < MOST_ROWS:  # nor for a dt that is no number
         raise OutputError(Fault(f"a spacing of {dt:g} asks for {steps:.3g} rows", hint="choose a larger --dt"))
     # 1e-9: a dt that divides the interval must reach its end in spite of rounding.
     return np.minimum(t0 + dt * np.arange(int(steps + 1e-9) + 1), tend)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechsim.errors import AssemblyError, Fault
+from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.structure.positions import DEPENDENT, Array, Constrained, nearby, scaled_jacobian, velocity_jacobian
 
 # Up to this many constraints a dense factorization is quicker than a sparse one.
@@ -66,13 +66,18 @@ def _surely_independent(system: Constrained, t: float, q: Array) -> bool:
     return bool(np.abs(factors.U.diagonal()).min() > DEPENDENT)
 
 
-def _singular_position(system: Constrained, rows: list[int]) -> Fault:
+def concerned(system: Constrained, rows: list[int]) -> list[tuple[str, Mark | None]]:
+    """Which part or joint each of these constraints belongs to, and where it stands in the file."""
     owners = [(element.owner, element.mark) for element in system.mechanism.elements for _ in element.multipliers]
     labels = list(system.mechanism.multipliers)
-    concerned = [owners[labels.index(system.labels[system.n + row])] for row in rows]
-    names = ", ".join(dict.fromkeys(owner for owner, _ in concerned))
+    return [owners[labels.index(system.labels[system.n + row])] for row in rows]
+
+
+def _singular_position(system: Constrained, rows: list[int]) -> Fault:
+    places = concerned(system, rows)
+    names = ", ".join(dict.fromkeys(owner for owner, _ in places))
     message = (
         f"the mechanism starts in a singular position (a dead centre): there the constraints of {names} "
         "follow from the others, and more than one motion is possible"
     )
-    return Fault(message, concerned[0][1], "start a little beside this position")
+    return Fault(message, places[0][1], "start a little beside this position")

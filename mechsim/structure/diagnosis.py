@@ -1,0 +1,52 @@
+"""Why a motion may have stopped where it did: what is special about the last position, in mechanism words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechsim.model.mechanism import Mechanism
+from mechsim.structure.positions import Array, Constrained, scaled_jacobian
+from mechsim.structure.redundancy import DENSE, concerned
+
+# Rows whose least independent combination is shorter than this are about to become dependent; the rows of mechanisms
+# in ordinary positions keep it above a few hundredths.
+NEARLY_DEPENDENT = 1e-3
+NAMED = 0.1  # rows with a smaller share in that combination are not to blame
+ENDS_MEET = 1e-3  # of the size: nearer ends turn a spring's force faster than steps can follow
+
+
+def why_stopped(system: Constrained, t: float, q: Array) -> str:
+    """A sentence about the position q, or nothing when it looks ordinary."""
+    if springs := meeting_springs(system.mechanism, q, ENDS_MEET):
+        return f"there the ends of spring {', '.join(springs)} meet, and its force has no direction"
+    if names := _nearly_dependent(system, t, q):
+        return (
+            f"there the constraints of {', '.join(names)} become dependent (a dead centre or change point), where the "
+            "mechanism may lock or go on in more than one way; a looser tolerance may step across"
+        )
+    return ""
+
+
+def meeting_springs(mechanism: Mechanism, q: Array, share: float) -> list[str]:
+    """Springs whose ends are nearer to each other than this share of the mechanism's size."""
+    constants = np.asarray(mechanism.constants)
+    found = []
+    for element in mechanism.elements:
+        if element.kind == "spring":
+            ends = np.array([q[slot] if slot >= 0 else constants[-1 - slot] for slot in element.slots])
+            first, second = ends.reshape(2, -1)
+            if float(np.linalg.norm(second - first)) <= share * mechanism.size:
+                found.append(element.owner)
+    return found
+
+
+def _nearly_dependent(system: Constrained, t: float, q: Array) -> list[str]:
+    """Owners of the constraints that nearly say the same at q."""
+    if not 0 < system.m <= DENSE or not np.all(np.isfinite(q)):
+        return []
+    left, lengths, _ = np.linalg.svd(scaled_jacobian(system, t, q)[0])
+    if len(lengths) == system.m and lengths[-1] > NEARLY_DEPENDENT:
+        return []
+    shares = np.abs(left[:, -1])
+    rows = [row for row in range(system.m) if shares[row] > NAMED * shares.max()]
+    return list(dict.fromkeys(owner for owner, _ in concerned(system, rows)))

@@ -1,0 +1,139 @@
+"""How runs end when something comes between: Ctrl-C at any stage, a second run that fails, missing streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mechsim import simulation
+from mechsim.cli import interrupts
+from mechsim.cli.main import main
+from mechsim.result import load
+from mechsim.result.recorder import Recorder
+
+PENDULUM = str(Path(__file__).parent.parent / "specs" / "pendulum.yaml")
+# Both cranks pass through the line of the fixed points at speed: a change point, where constraints are dependent.
+PARALLELOGRAM = """
+PartData:
+  Fixed: {O: [], P: [2]}
+  Rigids:
+    OA, PB: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
+    AB: {Geom: [[2]], Dyna: [[1], 1, 4/12]}
+ProblemData: {tend: 20, positions: {A: [0, 1], B: [2, 1]}, rates: {OA: [7, fixed]}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: str) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(["run", *words])
+    return int(left.value.code or 0)
+
+
+def interrupting(*_: Any, **__: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def failing_second_run(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
+    """The engine comes to its end once; the next time it stops with `status`."""
+    real = simulation.follow
+
+    def follow(prepared: Any, **settings: Any) -> Any:
+        solution = real(prepared, **settings)
+        if "tolerance" in settings:
+            object.__setattr__(solution, "status", status)
+        return solution
+
+    monkeypatch.setattr(simulation, "follow", follow)
+
+
+def test_an_interrupt_while_sampling_keeps_the_rows_of_steps(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real, calls = Recorder._table, []
+
+    def second_time(self: Recorder, *values: Any) -> Any:
+        calls.append(1)
+        return real(self, *values) if len(calls) == 1 else interrupting()
+
+    monkeypatch.setattr(Recorder, "_table", second_time)
+    assert run(PENDULUM, "-o", "out.csv", "--samples", "10") == 130
+    assert "the rows so far are in out.partial.csv" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["out.partial.csv"]
+    assert len(load("out.partial.csv")) > 2
+
+
+@pytest.mark.parametrize(("status", "code"), [("interrupted", 130), ("step_too_small", 4)])
+def test_a_second_run_that_does_not_finish_leaves_the_first_complete(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: str, code: int
+) -> None:
+    failing_second_run(monkeypatch, status)
+    assert run(PENDULUM, "-o", "out.csv", "--verify") == code
+    shown = capsys.readouterr()
+    assert "energy" in shown.out  # the summary of the first run
+    assert "out.csv is complete" in shown.err and "second run" in shown.err
+    assert load("out.csv").status == "finished"
+
+
+def test_a_failed_second_run_prints_one_json_object(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing_second_run(monkeypatch, "step_too_small")
+    assert run(PENDULUM, "-o", "out.csv", "--verify", "--json") == 4
+    told = json.loads(capsys.readouterr().out)
+    assert told["status"] == "error" and "out.csv is complete" in told["faults"][0]["message"]
+
+
+def test_an_interrupt_that_was_swallowed_is_heard_after_the_preparation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = simulation.prepare
+
+    def deaf(spec: Any) -> Any:
+        with suppress(KeyboardInterrupt):  # as JAX does within its callbacks
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(spec)
+
+    monkeypatch.setattr(simulation, "prepare", deaf)
+    assert run(PENDULUM, "-o", "out.csv") == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert interrupts.seen() and not list(Path().iterdir())
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_run_without_standard_streams_still_writes_its_file(closed: str) -> None:
+    words = f"{sys.executable} -m mechsim run {PENDULUM} -o out.csv {closed}"
+    assert subprocess.run(["sh", "-c", words]).returncode == 0
+    assert load("out.csv").status == "finished"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+def test_a_full_standard_output_is_said() -> None:
+    words = f"{sys.executable} -m mechsim run {PENDULUM} -o out.csv > /dev/full"
+    ended = subprocess.run(["sh", "-c", words], capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "cannot write to standard output" in ended.stderr and "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("words", [("--dt", "nan"), ("--order", "2"), ("--order", "61")])
+def test_numbers_that_make_no_sense_are_refused(words: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(PENDULUM, "-o", "out.csv", *words) == 2
+    assert words[1] in capsys.readouterr().err
+
+
+def test_a_run_without_title_is_headed_by_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("swing.yaml").write_text(PARALLELOGRAM)
+    assert run("swing.yaml", "--tend", "0.1") == 0
+    assert capsys.readouterr().out.startswith("swing.yaml\n")
