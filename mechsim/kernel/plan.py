@@ -135,8 +135,9 @@ class _Pattern:
 def _split(group: Group, n: int, c: np.ndarray, d: np.ndarray) -> Iterable[tuple[np.ndarray, list[int], list[int]]]:
     """Lanes that share local offsets. A constant has no offset of its own and fits with any."""
     unknowns = np.concatenate([group.variables, np.where(group.multipliers < 0, -1, group.multipliers + n)])
-    local_d = np.where(unknowns < 0, ALWAYS, np.asarray(d)[unknowns])
-    local_c = np.where(unknowns < 0, ALWAYS, np.asarray(c)[unknowns])
+    is_constant, places = unknowns < 0, np.maximum(unknowns, 0)  # there may be more constants than unknowns
+    local_d = np.where(is_constant, ALWAYS, np.asarray(d)[places])
+    local_c = np.where(is_constant, ALWAYS, np.asarray(c)[places])
     signatures = np.concatenate([local_d, local_c]).T
     found: list[tuple[np.ndarray, list[int]]] = []
     distinct, inverse = np.unique(signatures, axis=0, return_inverse=True)
