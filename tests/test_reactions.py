@@ -88,9 +88,7 @@ def four_bar_forces(bars, rates, masses, known_first=None):
     m1, m2, m3 = masses
     balance.vector((1, "O"), (1, "A"), (-m1 * 1j * a / 2, "w1"), equals=m1 * (turning[0] / 2 - weight))
     middle = turning[0] + turning[1] / 2
-    balance.vector(
-        (-1, "A"), (-1, "B"), (-m2 * 1j * a, "w1"), (-m2 * 1j * b / 2, "w2"), equals=m2 * (middle - weight)
-    )
+    balance.vector((-1, "A"), (-1, "B"), (-m2 * 1j * a, "w1"), (-m2 * 1j * b / 2, "w2"), equals=m2 * (middle - weight))
     balance.vector((1, "B"), (1, "C"), (-m3 * 1j * c / 2, "w3"), equals=m3 * (turning[2] / 2 - weight))
     inertia = [m * abs(z) ** 2 / 12 for m, z in zip(masses, bars, strict=True)]
     balance.moment((-a / 2, "O"), (a / 2, "A"), equals=0.0, also=[(-inertia[0], "w1"), (1.0, "torque")])
