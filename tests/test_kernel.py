@@ -232,3 +232,40 @@ def test_the_twin_and_the_compiled_kernel_agree_on_every_spec(path):
 
 def system_scales(system):
     return np.where(np.arange(system.n + system.m) < system.n, system.scales, 1e4)
+
+
+UNUSUAL = {
+    "a follower force, whose work is a state": """
+PartData:
+  Fixed: {O: []}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[0.4, 0.1], 2, 0.3]}, ABC: {Geom: [[1], [0.5, 0.4]], Dyna: [[0.5, 0.2], 1, 0.1]}}
+AppliedForces: {Gravity: , ConstForces: {ABC.C: [3, -1], OA.A: [0, 2]}, ConstTorques: {ABC-OA: 0.7}}
+ProblemData: {tend: 1, positions: {A: [0.6, -0.8], B: [1.2, -1.6]}, velocities: {A: [0.8, 0.6]}}
+""",
+    "a third bar, whose constraint is redundant": """
+PartData:
+  Fixed: {O: [], Q: [2], R: [1]}
+  Rigids:
+    OA, QB, RC: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
+    ABC: {Geom: [[2], [1]], Dyna: [[1], 4, 1]}
+AppliedForces: {Gravity: }
+ProblemData: {tend: 1, positions: {A: [0.6, -0.8], B: [2.6, -0.8], C: [1.6, -0.8]}, velocities: {A: [0.8, 0.6]}}
+""",
+    "a slider in a slot, and points without mass of their own": """
+PartData:
+  Fixed: {O: [], R: [1]}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}, AB: {Geom: [[3]]}}
+  Particles: {B: 2}
+  Collinear: [ORB]
+ProblemData: {tend: 1, positions: {A: [0.1, 1], B: [2.8]}, rates: {OA: [2, fixed]}}
+""",
+}
+
+
+@pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
+def test_unusual_structures_agree_with_the_twin_too(text):
+    prepared = prepare(read(text))
+    system, start = prepared.system, prepared.start
+    state = np.zeros((2, system.n + system.m))
+    state[:, : system.n] = start.positions, start.velocities
+    assert_solves(system, 0.0, state)
