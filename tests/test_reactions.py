@@ -1,5 +1,7 @@
 """Forces in the joints against Newton and Euler by hand, in complex numbers and code of their own."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from reference import SPECS, reference
@@ -174,7 +176,7 @@ def test_four_bar_held_and_driven(angle, rate, second):
 
 def chain(count, positions):
     names = [f"P{i}" for i in range(count + 1)]
-    rods = ", ".join(f"{a}{b}" for a, b in zip(names, names[1:], strict=False))
+    rods = ", ".join(f"{a}{b}" for a, b in pairwise(names))
     return f"""
 PartData:
   Fixed: {{P0: []}}
