@@ -1,6 +1,8 @@
 """Laws: what acts on a mechanism as formulas over local names, and that they say what is meant (closed forms)."""
 
+import re
 from math import atan, cos, cosh, exp, log, pi, sin, sinh, sqrt, tanh
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -10,6 +12,8 @@ from mechsim import spec
 from mechsim.model import build
 from mechsim.model.formula import coordinate, formula, number, parameter, velocity, write
 
+PAGE = (Path(__file__).parent.parent / "docs" / "language.md").read_text()
+EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 ROD = "{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}"
 TOLERANCE = 1e-13
 # A run of a hundred steps at this tolerance, values of order one: some tens of units of the step's own error.
@@ -385,3 +389,16 @@ def test_a_hanging_torsion_spring_settles_at_its_law():
     """)
     s = row["theta_OA"] - 0.5
     assert s + s**3 == pytest.approx(atan(1), abs=1e-10)
+
+
+def test_a_planet_between_sun_and_ring():
+    """The page's example: ring at rest, so sun 4, planet -2 times as fast as the carrier; inertia 8 + 0.6 + 4 + 2."""
+    text = next(text for text in EXAMPLES if "Planet between" in text)
+    row = end(text)
+    assert row["theta_OC_dot"] == pytest.approx(2 / 14.6, abs=CLOSE)
+    assert [row["theta_OS_dot"], row["theta_CP_dot"]] == pytest.approx([8 / 14.6, -4 / 14.6], abs=CLOSE)
+
+
+@pytest.mark.parametrize("text", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_every_example_of_the_language_page_is_a_mechanism(text):
+    assert mechanism(text).variables

@@ -109,9 +109,13 @@ def test_faults_of_many_expressions_come_together():
 
 
 def test_a_drive_cannot_follow_a_table_with_corners():
-    tables = "Tables: {f: {points: [[0, 0], [1, 1]]}}\nSignals: {g: 2*f}\n"
-    assert "its speed jumps" in first_fault(tables + "Drives: {theta_OA: g}\n").message
+    tables = "Tables: {f: {points: [[0, 0], [0.5, 1]]}}\nSignals: {g: 2*f}\n"
+    message = first_fault(tables + "Drives: {theta_OA: g}\n").message
+    assert message == "Drives.theta_OA: the speed jumps from 4 to 0 at t = 0.5"
     build(parse(HEAD + tables + "Drives: {omega_OA: g}\n"))
+    build(parse(HEAD + "Piecewise: {g: [[0, t**2], [0.5, t - 0.25]]}\nDrives: {theta_OA: g}\n"))
+    message = first_fault("Piecewise: {g: [[0, t], [0.5, 1]]}\nDrives: {omega_OA: g}\n").message
+    assert message == "Drives.omega_OA: the speed jumps from 0.5 to 1 at t = 0.5"
 
 
 def test_a_table_that_ends_too_soon():

@@ -6,21 +6,22 @@ from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces
-from mechsim.model.formula import Formula, coordinate, number, parameter, tanh
+from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
 from mechsim.model.mechanism import Sampler
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
-from mechsim.spec.expression import Expression
 from mechsim.spec.scope import POSITION
+
+# Jumps below this share are a person's rounding of where pieces meet.
+JUMP = 1e-5
 
 
 def drive_drafts(quantities: Quantities) -> Iterator[Draft]:
     """`quantity - motion` is kept at zero, by its value or by its rate; the multiplier is the drive's force, turned."""
     for drive in quantities.spec.actions.drives:
-        if drive.level == POSITION:
-            _refuse_corners(drive, quantities)
-        row = quantities.of(drive.quantity) - quantities.of(drive.motion)
-        rows = [(f"drive_{drive.name}", row)]
+        motion = quantities.of(drive.motion)
+        _refuse_jumps(drive, motion, quantities.book)
+        rows = [(f"drive_{drive.name}", quantities.of(drive.quantity) - motion)]
         draft = Draft(f"drive of {drive.name}", drive.mark, account=f"work_drive_{drive.name}")
         if drive.level == POSITION:
             draft.constraints = rows
@@ -29,20 +30,28 @@ def drive_drafts(quantities: Quantities) -> Iterator[Draft]:
         yield draft
 
 
-def _refuse_corners(drive: Drive, quantities: Quantities) -> None:
-    """A position that jumps or kinks would need an infinite force."""
-    for name in _names(drive.motion, quantities):
-        if name in quantities.tables and quantities.tables[name].kind != "cubic":
-            kind = quantities.tables[name].kind
-            message = f"a drive of positions cannot follow the {kind} table {name}: its speed jumps at every point"
-            raise SpecError(Fault(message, drive.mark, "write kind: cubic, or drive the speed"))
+def _refuse_jumps(drive: Drive, motion: Formula, book: Book) -> None:
+    """A speed that jumps at a break of a table or piecewise function would need an infinite force."""
+    held = list(book.constants)
+    for switch in book.switches:
+        before = _speeds(drive, motion, switch.time, held)
+        for index, value in switch.values.items():
+            held[index] = value
+        after = _speeds(drive, motion, switch.time, held)
+        for what, old, new in zip(("position", "speed"), before, after, strict=True):
+            if abs(new - old) > JUMP * (1 + abs(old)):
+                message = f"Drives.{drive.name}: the {what} jumps from {old:.6g} to {new:.6g} at t = {switch.time:g}"
+                hint = "no force can do that: write kind: cubic, or let the pieces meet"
+                raise SpecError(Fault(message, drive.mark, hint))
 
 
-def _names(expression: Expression, quantities: Quantities) -> Iterator[str]:
-    for name in expression.names:
-        yield name
-        if name in quantities.signals:
-            yield from _names(quantities.signals[name], quantities)
+def _speeds(drive: Drive, motion: Formula, time: float, constants: list[float]) -> tuple[float, float]:
+    """Position (0 where the speed is prescribed) and speed that the drive asks for."""
+    if drive.level != POSITION:
+        return 0.0, constant(motion, time, constants)
+    step = 1e-6 * (1 + abs(time))  # a difference quotient is good to 1e-9 or so: JUMP is far above
+    ahead, back = constant(motion, time + step, constants), constant(motion, time - step, constants)
+    return constant(motion, time, constants), (ahead - back) / (2 * step)
 
 
 def add_controllers(quantities: Quantities, book: Book) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,11 +156,15 @@ def _power(base: Formula, exponent: Formula) -> Formula:
     return Formula("**", (base, exponent))
 
 
-def constant(tree: Formula) -> float:
-    """The value of a formula of numbers and parameters."""
+def constant(tree: Formula, t: float = 0.0, constants: Sequence[float] = ()) -> float:
+    """The value of a formula of numbers, parameters, time and constants of the mechanism."""
     if tree.operation in ("number", "p"):
         return float(tree.operands[-1])
-    operands = [constant(operand) for operand in tree.operands]
+    if tree.operation == "t":
+        return t
+    if tree.operation == "x":
+        return constants[-1 - tree.operands[0]]
+    operands = [constant(operand, t, constants) for operand in tree.operands]
     return float(NUMBERS[tree.operation](*operands))
 
 

@@ -49,7 +49,7 @@ def _held(segments: list[Segment], start: float, end: float, book: Book) -> list
     current = past[-1]
     slots = [book.constant(value) for value in current]
     for time, values in segments:
-        if start < time <= end:
+        if start < time < end:
             for slot, old, new in zip(slots, current, values, strict=True):
                 if old != new:
                     book.switch(time, slot, new)
