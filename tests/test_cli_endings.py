@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mechsim import simulation
-from mechsim.cli import interrupts
 from mechsim.cli.main import main
 from mechsim.result import load
 from mechsim.result.recorder import Recorder
@@ -96,20 +93,22 @@ def test_a_failed_second_run_prints_one_json_object(
     assert told["status"] == "error" and "out.csv is complete" in told["faults"][0]["message"]
 
 
-def test_an_interrupt_that_was_swallowed_is_heard_after_the_preparation(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    real = simulation.prepare
-
-    def deaf(spec: Any) -> Any:
-        with suppress(KeyboardInterrupt):  # as JAX does within its callbacks
-            os.kill(os.getpid(), signal.SIGINT)
-        return real(spec)
-
-    monkeypatch.setattr(simulation, "prepare", deaf)
-    assert run(PENDULUM, "-o", "out.csv") == 130
-    assert "interrupted" in capsys.readouterr().err
-    assert interrupts.seen() and not list(Path().iterdir())
+def test_an_interrupt_while_preparing_ends_the_run_even_where_it_would_be_swallowed() -> None:
+    script = f"""
+import contextlib, os, signal
+from mechsim import simulation
+from mechsim.cli.main import main
+def deaf(spec):
+    with contextlib.suppress(KeyboardInterrupt):  # as JAX does within its callbacks
+        os.kill(os.getpid(), signal.SIGINT)
+    raise AssertionError("not reached")
+simulation.prepare = deaf
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main(["run", {PENDULUM!r}, "-o", "out.csv"])
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ended.returncode == 130 and ended.stderr.strip() == "interrupted"
+    assert not list(Path().iterdir())
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])

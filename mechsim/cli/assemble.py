@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mechsim.cli import errors, options, tables
+from mechsim.cli import errors, interrupts, options, tables
 
 SIDE_BY_SIDE = 4  # configurations per table: fits 80 columns
 
@@ -48,13 +48,14 @@ def assemble(
     from mechsim.model import build
 
     problem = simulation.adjust(simulation.read(spec, parameters), t0=t0, branch=branch)
-    mechanism = build(problem)
-    system = System(mechanism)
-    starts = (
-        configurations(mechanism, system, problem.problem)
-        if every
-        else [find_start(mechanism, system, problem.problem)]
-    )
+    with interrupts.at_once():
+        mechanism = build(problem)
+        system = System(mechanism)
+        starts = (
+            configurations(mechanism, system, problem.problem)
+            if every
+            else [find_start(mechanism, system, problem.problem)]
+        )
     if as_json:
         found = [_as_dict(start, system) for start in starts]
         click.echo(json.dumps({"status": "assembled", "title": problem.title, "configurations": found}))

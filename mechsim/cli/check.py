@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mechsim.cli import errors, options, tables
+from mechsim.cli import errors, interrupts, options, tables
 from mechsim.cli.assemble import redundant_labels
 from mechsim.cli.summary import count
 from mechsim.errors import AssemblyError
@@ -48,7 +48,8 @@ def check(
     may be fixed, and which parts share which degrees of freedom."""
     from mechsim import simulation
 
-    found = _examine(simulation.adjust(simulation.read(spec, parameters), t0=t0, branch=branch))
+    with interrupts.at_once():
+        found = _examine(simulation.adjust(simulation.read(spec, parameters), t0=t0, branch=branch))
     if as_json and not found.failure:
         click.echo(json.dumps(_as_dict(found)))
     elif not as_json:

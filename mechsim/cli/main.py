@@ -15,7 +15,6 @@ import click
 from mechsim._version import __version__
 from mechsim.errors import Fault, MechsimError
 
-INTERRUPTED = 130  # what a shell reports for Ctrl-C
 EXIT_CODES = "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 130 interrupted."
 
 # Every command and the module that holds it; `--help` lists them without importing any.
@@ -85,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _guarded(words: list[str]) -> int:
     from mechsim.cli import errors, interrupts
+    from mechsim.cli.interrupts import INTERRUPTED
 
     interrupts.listen()
     _open_missing_streams()
@@ -114,9 +114,6 @@ def _guarded(words: list[str]) -> int:
     except Exception as error:
         if "--debug" in words:
             raise
-        if interrupts.seen():  # what it broke may say something else
-            errors.say("interrupted")
-            return INTERRUPTED
         if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
             errors.show(MechsimError("cannot write to standard output: the disk is full"), json_wanted=False)
             return 1

@@ -11,6 +11,7 @@ import click
 
 from mechsim import simulation
 from mechsim.cli import errors, interrupts, summary
+from mechsim.cli.interrupts import INTERRUPTED
 from mechsim.cli.progress import Progress
 from mechsim.errors import IntegrationError
 from mechsim.result import Recorder, agreement, equally_spaced, written_layout
@@ -19,7 +20,6 @@ from mechsim.result.layout import Array
 from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec
 
-INTERRUPTED = 130  # what a shell reports for Ctrl-C
 TIGHTEST = 1e-15  # a tolerance below this asks a double for digits it does not have
 
 
@@ -45,8 +45,8 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     """Simulate, write and report. Returns the exit code, or raises what went wrong."""
     check_target(request.target)  # nobody wants to learn after the run that its file cannot be written
     times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), request.samples, request.dt)
-    prepared = simulation.prepare(problem)
-    interrupts.check()
+    with interrupts.at_once():
+        prepared = simulation.prepare(problem)
     recorder = _recorder(prepared, request, sampled=times is not None)
     keep_series = times is not None or request.verify or request.target.endswith(".npz")
     solution = _watched(prepared, recorder, request, keep="polynomials" if keep_series else "steps")
