@@ -199,3 +199,21 @@ def test_samples_between_steps_know_the_constants_of_their_time():
     assert v[:, 0] == pytest.approx(np.where(times < 0.5, 1.0, 3.0), abs=1e-14)
     held = solution.system.holding(solution.constants_at(times))
     assert abs(held.constraints(times, q)).max() < 1e-15
+
+
+def test_a_force_too_flat_to_be_seen_ahead_is_not_stepped_over():
+    """tanh(20 v) is 1 to the last bit and beyond at v = 1: its series says that the mass slows down evenly for ever.
+
+    v' = -tanh(v/s) has sinh(v/s) = sinh(v0/s) exp(-t/s).
+    """
+    law = Law(variables=1, parameters=1, forces={0: "-tanh(v0/p0)"})
+    solution = march(
+        [(law, (0,), {"p0": 0.05}, ())],
+        PLANE,
+        [0.0, 0.0],
+        [1.0, 0.0],
+        kinds=[("particle", (0, 1), PARTICLE)],
+        tend=1.5,
+    )
+    exact = 0.05 * np.arcsinh(np.sinh(20.0) * np.exp(-20 * solution.t))
+    assert solution.v[:, 0] == pytest.approx(exact, abs=1e-13)

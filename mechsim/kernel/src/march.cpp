@@ -149,7 +149,9 @@ double March::solve_stage(int stage) {
     for (int i = 0; i < size_; ++i) residual_[i] = stage + c_[i] >= 0 ? residual_[i] * equation_factor[i] : 0.0;
     lu_.solve(residual_.data());
     // Unknowns found at the same degree are of one kind: compared with the largest of them, by scale.
-    double change[8] = {0}, extent[8] = {0};
+    double extent[8] = {0};
+    double* change = change_;
+    std::fill_n(change, 8, 0.0);
     for (int j = 0; j < size_; ++j) {
         const int degree = stage + d_[j];
         if (degree < 0) continue;
@@ -206,6 +208,7 @@ bool March::settle(int stage) {
         for (int iteration = 0;; ++iteration) {
             const double moved = solve_stage(stage);
             if (!std::isfinite(moved)) return false;
+            if (stage == 0 && iteration == 0) std::copy_n(change_, 8, mismatch_);
             if (moved <= kNegligible) return true;
             if (moved <= kSettled + rounding_) break;
             if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
@@ -282,6 +285,18 @@ void March::predict(double h) {
     }
 }
 
+// How far off the step's polynomials are at its end, by the leading derivatives that the equations give there: an error
+// in the term of degree n shows in derivative d as n over d. The last terms cannot tell of a force too flat for them
+// where the step began, as a saturated tanh.
+double March::missed(double h) const {
+    double largest = 0, power = 1;
+    for (int offset = 1; offset <= largest_offset_; ++offset) {
+        power *= h;
+        largest = std::max(largest, mismatch_[offset] * power / binomials_[offset][control_.order - 1 + offset]);
+    }
+    return largest;
+}
+
 void March::write_point(Record& record) const {
     record.t.push_back(t_);
     const double* x = x_.degree(0);
@@ -326,7 +341,8 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
             t_low_ = t_low;
             set_time(t);
             const Status status = prepare();
-            const bool far = control_.fixed_step <= 0 && distance_ > control_.rejection + rounding_;
+            const double off = std::max(distance_, status == Status::reached ? missed(h) : 0.0);
+            const bool far = control_.fixed_step <= 0 && off > control_.rejection + rounding_;
             if (status == Status::reached && !far) break;
             if (redone >= kMostRedone || control_.fixed_step > 0) return status == Status::reached ? Status::not_projected : status;
             ++statistics_.rejected;

@@ -16,7 +16,7 @@ struct Control {
     double tolerance = 0;      // of the last terms, relative to each unknown's scale
     double safety = 0;         // of the step size
     double fixed_step = 0;     // > 0: no step control
-    double rejection = 0;      // a step is redone when its projection moves further than this, relative to scales
+    double rejection = 0;      // a step is redone when it ends further off than this, relative to scales
 };
 
 struct Statistics {
@@ -71,6 +71,7 @@ class March {
     bool balanced() const;
     double step_size() const;
     void predict(double h);
+    double missed(double h) const;
     void write_point(Record& record) const;
     void set_time(double t);
 
@@ -89,6 +90,8 @@ class March {
     std::vector<double> residual_;  // one more than size: the trash row
     double t_ = 0, t_low_ = 0;
     double distance_ = 0, rounding_ = 0;  // how far the last projection moved, and how much of that rounding may be
+    double change_[8] = {0};    // per degree: the last correction of a stage, relative to scales
+    double mismatch_[8] = {0};  // the first correction of stage 0
     bool prepared_ = false, continued_ = false;
     Statistics statistics_;
 };
