@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -22,6 +23,8 @@ from mechsim.render import encode
 from mechsim.render.film import _pieces, animate, prepare
 from mechsim.render.flat import FlatPicture, render_frames
 from mechsim.render.options import Options
+from mechsim.render.overlay import fitted
+from mechsim.render.pen import Pen
 from mechsim.render.still import grid
 from mechsim.render.theme import THEMES
 from mechsim.result.journal import OutputError
@@ -157,6 +160,37 @@ def test_progress_is_told(pendulum, tmp_path):
     animate(pendulum, tmp_path / "film.mp4", SMALL, lambda done, total: told.append((done, total)))
     assert told[-1] == (60, 60)
     assert sorted(told) == told
+
+
+def test_a_program_with_threads_can_make_a_film(pendulum, tmp_path):
+    """Then processes cannot be forked safely: they start afresh, and the film is handed to them."""
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    try:
+        animate(pendulum, tmp_path / "film.mp4", SMALL)
+    finally:
+        over.set()
+        other.join()
+    assert len(decoded(tmp_path / "film.mp4")[1]) == 60
+
+
+def test_forces_in_joints_are_drawn_at_their_usual_strength(pendulum):
+    film = prepare(pendulum, replace(SMALL, show=("reactions",)))
+    plain = prepare(pendulum, replace(SMALL, show=()))
+    assert {arrow.point for arrow in film.frames.reactions} == {"O", "A"}
+    strength = np.hypot(*film.frames.reactions[0].vectors.T)
+    assert strength.max() == pytest.approx(3 * 9.81, rel=0.01)  # at the lowest point: weight, and twice it inwards
+    assert strength.min() < film.frames.reactions[0].largest <= strength.max()
+    assert not np.array_equal(FlatPicture(*parts(film)).draw(10), FlatPicture(*parts(plain)).draw(10))
+
+
+def test_long_words_are_made_to_fit():
+    pen = Pen(400, 100)
+    assert fitted(pen, "short", 20, 300) == ("short", 20)
+    words, size = fitted(pen, "a very long title " * 9, 20, 300)
+    assert words.endswith("…") and size == 14
+    assert pen.measure(words, size, "bold") <= 300
 
 
 def test_rates_are_fractions():
