@@ -178,11 +178,25 @@ def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
 
 
 def failure(solution: Any) -> Fault:
-    """Why an integration stopped early; the engine's message says where, the hint what is special there."""
+    """Why an integration stopped early: what, when, and which law or drive; the hint says what is special there."""
+    from mechsim.engine.ending import culprit
     from mechsim.structure import why_stopped
 
-    special = why_stopped(solution.system, float(solution.t[-1]), solution.q[-1]) if len(solution.t) else ""
-    return Fault(f"the integration stopped: {solution.message or solution.status}", hint=special)
+    reason = f"the integration stopped: {solution.message or solution.status}"
+    if not len(solution.t):
+        return Fault(reason)
+    special = why_stopped(solution.system, float(solution.t[-1]), solution.q[-1])
+    drives = {
+        each.owner: each.mark for each in solution.system.mechanism.elements if each.owner.startswith("drive of ")
+    }
+    followed = [owner for owner in drives if owner in special]
+    if followed:
+        names = " and the ".join(followed)
+        return Fault(f"{reason}; the mechanism cannot follow the {names} any further", drives[followed[0]], special)
+    found = culprit(solution)
+    if found:
+        return Fault(f"{reason}; the formula of {found.owner} {found.words}", found.mark, special)
+    return Fault(reason, hint=special)
 
 
 def _changed(number: Number, value: float | None) -> Number:

@@ -1,0 +1,88 @@
+"""Which law of the mechanism made a march end before its time, if one did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine.leading import Leading
+from mechsim.engine.solution import Solution
+from mechsim.errors import Mark
+
+AHEAD = 2.0 ** np.arange(-10, 4)  # of the last step: how far beyond the last point a formula is tried
+EARLIER = 200  # points of the march, evenly in time, that the last one is compared with
+WITHOUT_BOUND = 1e4  # a force this much larger than it used to be is running into a pole
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """A law and what is wrong with it, in words that follow its name."""
+
+    owner: str
+    words: str
+    mark: Mark | None
+
+
+def culprit(solution: Solution) -> Culprit | None:
+    """The law whose formula has no value just after the last point, or runs into a pole there."""
+    laws = solution.system.mechanism.laws
+    elements = solution.system.mechanism.elements
+    forces = {i for i, each in enumerate(elements) if each.kind in laws and not each.multipliers}
+    formulas = {i for i, each in enumerate(elements) if each.kind in laws}
+    if len(solution.t) < 2 or not formulas:
+        return None
+    with np.errstate(all="ignore"):
+        number, words = _without_value(solution, formulas), "has no value beyond this point"
+        if number is None:
+            number, words = _without_bound(solution, forces), "grows without bound there"
+    return None if number is None else Culprit(elements[number].owner, words, elements[number].mark)
+
+
+def _without_value(solution: Solution, chosen: set[int]) -> int | None:
+    """The first of these elements whose rows are no numbers when the motion is continued by its accelerations."""
+    system, last = _held(solution), slice(len(solution.t) - 1, None)
+    points = solution.points
+    t, q, v = points.t[last], points.q[last], points.v[last]
+    a, _ = Leading(solution.system, solution.structure, solution.tolerance)(t, q, v, _last(points.constants))
+    a = np.where(np.isfinite(a), a, 0.0)[0]
+    h = AHEAD * np.abs(np.diff(points.t[-4:])).max()
+    ahead = h[:, None]
+    rows = system.rows_of(
+        chosen, t + h, q + ahead * (v + ahead / 2 * a), v + ahead * a, a + 0 * ahead, np.ones((len(h), system.m))
+    )
+    first = {number: _first(~np.isfinite(values).all(axis=-1)) for number, values in rows.items()}
+    broken = [number for number in first if first[number] < len(h)]
+    return min(broken, key=lambda number: first[number]) if broken else None
+
+
+def _without_bound(solution: Solution, chosen: set[int]) -> int | None:
+    """The element whose forces have grown most since earlier points, if they have grown very much."""
+    # Steps crowd before a pole: times, not steps, tell what a force used to be.
+    times = np.linspace(solution.t[0], solution.t[-1], EARLIER)
+    points = np.abs(solution.t - times[:, None]).argmin(axis=1)
+    points[-1] = len(solution.t) - 1
+    t, q, v, lam = (values[points] for values in (solution.t, solution.q, solution.v, solution.lam))
+    rows = _held(solution).rows_of(chosen, t, q, v, np.zeros_like(q), lam)
+    states = {i for i, each in enumerate(solution.system.mechanism.variables) if each.kind == "state"}
+    growth = {}
+    for number, values in rows.items():
+        slots = solution.system.mechanism.elements[number].slots
+        size = np.abs(values[:, [local for local, slot in enumerate(slots) if slot not in states]]).max(axis=-1)
+        growth[number] = size[-1] / max(float(np.median(size)), float(np.finfo(float).tiny))
+    most = max(growth, key=lambda number: growth[number], default=None)
+    return most if most is not None and growth[most] > WITHOUT_BOUND else None
+
+
+def _held(solution: Solution) -> Any:
+    """The system with the constants that hold at the end."""
+    return solution.system.holding(solution.held.values[-1])
+
+
+def _last(constants: np.ndarray | None) -> np.ndarray | None:
+    return None if constants is None else constants[-1:]
+
+
+def _first(flags: np.ndarray) -> int:
+    return int(np.argmax(flags)) if flags.any() else len(flags)
