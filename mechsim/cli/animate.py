@@ -67,7 +67,10 @@ def _speed(context: click.Context, option: click.Parameter, value: str | None) -
     click.option("--size", callback=size_of, metavar="WxH", help="Pixels: 1280x720, for a GIF 640x360."),
     click.option("--from", "start", type=float, metavar="T", help="Time of the motion at which the film starts."),
     click.option("--to", "stop", type=float, metavar="T", help="Time of the motion at which it ends."),
-    click.option("--view", metavar="V", help="Flat: the window X0,X1,Y0,Y1. Solid: azimuth,elevation in degrees."),
+    click.option(
+        "--view", metavar="V",
+        help="Flat: the window X0,X1,Y0,Y1. Solid: azimuth,elevation in degrees, or a move such as 0,30:90,30.",
+    ),
     click.option("--trace", callback=names_of, metavar="A,B", help="Points that leave a trace; none for no trace."),
     click.option(
         "--show", callback=_shown, default="params,time", show_default=True, metavar="WHAT",
