@@ -341,8 +341,8 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
             t_low_ = t_low;
             set_time(t);
             const Status status = prepare();
-            const double off = std::max(distance_, status == Status::reached ? missed(h) : 0.0);
-            const bool far = control_.fixed_step <= 0 && off > control_.rejection + rounding_;
+            const bool far = control_.fixed_step <= 0 && (distance_ > control_.rejection + rounding_ ||
+                                                          missed(h) > control_.tolerance + rounding_);
             if (status == Status::reached && !far) break;
             if (redone >= kMostRedone || control_.fixed_step > 0) return status == Status::reached ? Status::not_projected : status;
             ++statistics_.rejected;

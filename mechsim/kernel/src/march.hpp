@@ -16,7 +16,7 @@ struct Control {
     double tolerance = 0;      // of the last terms, relative to each unknown's scale
     double safety = 0;         // of the step size
     double fixed_step = 0;     // > 0: no step control
-    double rejection = 0;      // a step is redone when it ends further off than this, relative to scales
+    double rejection = 0;      // a step is redone when its projection moves further than this, relative to scales
 };
 
 struct Statistics {
