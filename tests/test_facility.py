@@ -46,7 +46,7 @@ def test_double_pendulum_in_angles_equals_the_cartesian_mechanism():
     angles = rods().simulate(start, tend=1, tol=1e-14)(1.0)
     points = mechsim.simulate("specs/double_pendulum.yaml", tol=1e-14, tend=1)(1.0)
     first = np.array([np.sin(angles["theta1"]), -np.cos(angles["theta1"])])
-    second = first + [np.sin(angles["theta2"]), -np.cos(angles["theta2"])]
+    second = first + np.array([np.sin(angles["theta2"]), -np.cos(angles["theta2"])])
     # both are right to 1e-12 by themselves (growth of a perturbation until t = 1 is 16)
     assert np.allclose(points["A"], first, rtol=0, atol=1e-11)
     assert np.allclose(points["B"], second, rtol=0, atol=1e-11)

@@ -59,7 +59,7 @@ def test_damped_oscillator_has_its_closed_form_and_the_account_closes():
 
 
 def test_skate_is_nonholonomic_and_keeps_its_energy():
-    """A knife edge (x, y, theta) of unit mass and inertia 0.5 on a plane: v and omega are constant, the path a circle."""
+    """A knife edge of unit mass and inertia 0.5 on a plane: speed and turn rate are constant, the path a circle."""
     law = Law(variables=3, nonholonomic=("v0*sin(x2) - v1*cos(x2)",))
     inertia = Law(variables=1, parameters=1, nonholonomic=(), forces={0: "-p0*a0"})
     solution = march(
@@ -109,7 +109,7 @@ def test_a_drive_at_speed_level():
 
 
 def test_friction_that_depends_on_a_reaction_is_found_by_newton():
-    """A block pressed on y = 0 by gravity, friction 0.3 |N| on x: x'' = -0.3 g with N the constraint's own multiplier."""
+    """A block on y = 0, friction 0.3 |N| with N the floor's own multiplier: x'' = -0.3 g."""
     law = Law(variables=2, constraints=("x1",), forces={0: "-0.3*sqrt(m0**2 + 1e-20)"})
     solution = march(
         [(law, (0, 1), {}, ("floor",))],
@@ -140,7 +140,7 @@ def test_own_states_integrate_a_signal():
 
 
 def test_the_march_steps_exactly_on_switches():
-    """A force of +1 until t = 0.7, then -2: parabolas that meet; a smooth method that stepped over would miss by far."""
+    """A force of +1 until t = 0.7, then -2: two parabolas; a method that stepped over the break would miss by far."""
     law = Law(variables=2, forces={0: "x1"})
     solution = march(
         [(law, (0, -1), {}, ())],

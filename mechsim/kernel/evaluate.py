@@ -9,6 +9,7 @@ import numpy as np
 
 from mechsim.derive.program import CONSTANT_FUNCTIONS, Program
 
+
 def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """One array per output, shaped like the inputs: (..., instances). `constants` is the program's constant table."""
     registers: list[np.ndarray] = list(inputs)
