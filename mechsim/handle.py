@@ -74,8 +74,16 @@ class MechanismHandle:
         return self._solve(positions, velocities, t)[0]
 
     def multipliers(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
-        """The Lagrange multipliers of the constraints at a consistent state."""
+        """The Lagrange multipliers at a consistent state; the smallest where constraints are redundant."""
         return self._solve(positions, velocities, t)[1]
+
+    def reactions(self, point: str, positions: Values, velocities: Values, *, t: float = 0.0) -> dict[str, Array]:
+        """The force on each part at a point, in newtons, at a consistent state: what everything else exerts there."""
+        from mechsim.result.reactions import Reactions
+
+        accelerations, multipliers = self._solve(positions, velocities, t)
+        q, v = self.vector(positions), self.vector(velocities)
+        return Reactions(self.system, [point]).forces(t, q, v, accelerations, multipliers)
 
     def energies(self, positions: Values, velocities: Values, *, t: float = 0.0) -> tuple[float, float]:
         """Kinetic and potential energy."""
@@ -121,8 +129,14 @@ class MechanismHandle:
         return given
 
     def _solve(self, positions: Values, velocities: Values, t: float) -> tuple[Array, Array]:
-        accelerations, multipliers = self.system.accelerations(t, self.vector(positions), self.vector(velocities))
-        return np.asarray(accelerations), np.asarray(multipliers)
+        from mechsim.result.multipliers import of_all_constraints
+        from mechsim.structure.redundancy import redundant_constraints
+
+        q, v = self.vector(positions), self.vector(velocities)
+        reduced = self.system.without(redundant_constraints(self.system, t, q))
+        accelerations, multipliers = reduced.accelerations(t, q, v)
+        single = (np.array([t]), q[None], v[None], multipliers[None])
+        return np.asarray(accelerations), of_all_constraints(self.system, reduced, *single)[0]
 
     def __repr__(self) -> str:
         return f"<mechanism {self.mechanism.title!r}: coordinates {', '.join(self.coordinates)}>"

@@ -138,6 +138,11 @@ class Reactions:
         columns += [rows[element][:, local, None] for element, local in self.turns.values()]
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(t), 0))
 
+    def forces(self, t: float, q: Array, v: Array, accelerations: Array, multipliers: Array) -> dict[str, Array]:
+        """The force on each part, in the world frame, at one state and at the one point chosen."""
+        rows = self.system.rows_of(self.elements, t, q, v, accelerations, multipliers)
+        return {each.part.name: each.force(rows, (), self.mechanism.dimension) for each in self.bearings}
+
     def undetermined(self, t: float, q: Array, v: Array, freedom: Array) -> tuple[str, ...]:
         """Columns that change with multipliers which constraints leave open: `freedom` spans those, (count, m)."""
         n, m = self.system.n, self.system.m
