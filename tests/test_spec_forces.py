@@ -167,6 +167,12 @@ def test_drives_and_controllers_are_keyed_by_what_they_move():
     ]  # fmt: skip
 
 
+def test_signals_that_multiply_are_refused_before_they_grow():
+    chain = ", ".join(f"s{i}: s{i - 1}*s{i - 1}" for i in range(1, 60))
+    fault = first_fault(f"Signals: {{s0: t, {chain}}}\nAppliedForces: {{Torques: {{OA: s59}}}}\n")
+    assert fault.mark.line == 8 and "grows to" in fault.message
+
+
 def test_output_is_kept():
     output = parse(HEAD + "Signals: {s: t}\nOutput: {reactions: [O, A], signals: [s]}\n").output
     assert (output.reactions, output.signals) == (("O", "A"), ("s",))

@@ -10,8 +10,9 @@ from mechsim.model.formula import Formula, write
 from mechsim.model.law import Law
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element, Sampler, Switch, Variable
-from mechsim.spec.expression import MAX_FORMULA
+from mechsim.spec.expression import MAX_DEPTH
 
+MAX_SIZE = 5000  # operations of one formula; a person's are below a hundred
 Forces = list[tuple[int, Formula]]  # slot, generalised force on it
 Labelled = list[tuple[str, Formula]]
 
@@ -85,15 +86,18 @@ class Book:
             if slot >= 0 and not (force.is_number and force.value == 0):
                 forces[slot] = forces[slot] + force if slot in forces else force
         draft.forces = list(forces.items())
-        if not self._moves(draft):
+        _refuse_large(draft)
+        leaves = list(dict.fromkeys(leaf for tree in draft.formulas() for leaf in tree.leaves()))
+        moving = [leaf for leaf in leaves if leaf.operation in "xv"]
+        slots = _slots(draft, moving)
+        if all(slot < 0 for slot in slots):
             return None
-        slots = self._slots(draft)
-        symbols = {leaf: f"{leaf.operation}{slots.index(leaf.operands[0])}" for leaf in _leaves(draft, "xv")}
-        symbols |= dict.fromkeys(_leaves(draft, "t"), "t")
-        parameters = _leaves(draft, "p")
+        symbols = {leaf: f"{leaf.operation}{slots.index(leaf.operands[0])}" for leaf in moving}
+        symbols |= dict.fromkeys((leaf for leaf in leaves if leaf.operation == "t"), "t")
+        parameters = [leaf for leaf in leaves if leaf.operation == "p"]
         symbols |= {leaf: f"p{index}" for index, leaf in enumerate(parameters)}
         own = len(draft.constraints) + len(draft.nonholonomic)
-        observed = _leaves(draft, "m")
+        observed = [leaf for leaf in leaves if leaf.operation == "m"]
         symbols |= {leaf: f"m{own + index}" for index, leaf in enumerate(observed)}
         if draft.account:
             slots.append(self.variable(draft.account, draft.owner, "state", self.energy))
@@ -112,23 +116,9 @@ class Book:
         )
         return len(self.elements) - 1
 
-    def _moves(self, draft: Draft) -> bool:
-        touched = [leaf.operands[0] for leaf in _leaves(draft, "xv")] + [slot for slot, _ in draft.forces]
-        return any(slot >= 0 for slot in touched)
-
-    def _slots(self, draft: Draft) -> list[int]:
-        """Coordinates and constants in the order of appearance, then the draft's own states."""
-        states = [slot for slot, _ in draft.states]
-        named = [slot for slot, _ in draft.forces] + [leaf.operands[0] for leaf in _leaves(draft, "xv")]
-        return [slot for slot in dict.fromkeys(named) if slot not in states] + states
-
     def _law(self, draft: Draft, slots: list[int], parameters: int, observed: int, symbols: dict[Formula, str]) -> Law:
         def text(tree: Formula) -> str:
-            written = write(tree, symbols)
-            if len(written) > MAX_FORMULA:
-                message = f"{draft.owner}: the formula grows to {len(written)} characters when its signals are put in"
-                raise SpecError(Fault(message, draft.mark, "use fewer signals within signals"))
-            return written
+            return write(tree, symbols)
 
         return Law(
             variables=len(slots),
@@ -145,7 +135,16 @@ class Book:
         )
 
 
-def _leaves(draft: Draft, operations: str) -> list[Formula]:
-    """The different leaves of these sorts, in the order of appearance."""
-    found = (leaf for tree in draft.formulas() for leaf in tree.leaves() if leaf.operation in operations)
-    return list(dict.fromkeys(found))
+def _refuse_large(draft: Draft) -> None:
+    """Signals within signals may multiply a formula beyond all measure."""
+    for tree in draft.formulas():
+        if tree.size > MAX_SIZE or tree.depth >= MAX_DEPTH:
+            message = f"the formula of {draft.owner} grows to {tree.size} operations when its signals are put in"
+            raise SpecError(Fault(message, draft.mark, f"{MAX_SIZE} are allowed: use fewer signals within signals"))
+
+
+def _slots(draft: Draft, moving: list[Formula]) -> list[int]:
+    """Coordinates and constants in the order of appearance, then the draft's own states."""
+    states = [slot for slot, _ in draft.states]
+    named = [slot for slot, _ in draft.forces] + [leaf.operands[0] for leaf in moving]
+    return [slot for slot in dict.fromkeys(named) if slot not in states] + states

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mechsim.spec.expression import MATH
 
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "**": 4}
 ATOM = 5
+LEAVES = frozenset(("number", "x", "v", "p", "m", "t"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,13 @@ class Formula:
 
     operation: str
     operands: tuple[Any, ...]
+    size: int = field(init=False, compare=False)  # nodes when written out: signals within signals multiply them
+    depth: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        trees = [] if self.operation in LEAVES else self.operands
+        object.__setattr__(self, "size", 1 + sum(tree.size for tree in trees))
+        object.__setattr__(self, "depth", 1 + max((tree.depth for tree in trees), default=0))
 
     def __add__(self, other: Term) -> Formula:
         return _sum(self, formula(other))
@@ -70,11 +78,13 @@ class Formula:
 
     def leaves(self) -> Iterator[Formula]:
         """Every leaf, from left to right."""
-        if not any(isinstance(operand, Formula) for operand in self.operands):
-            yield self
-        for operand in self.operands:
-            if isinstance(operand, Formula):
-                yield from operand.leaves()
+        waiting = [self]
+        while waiting:
+            tree = waiting.pop()
+            if tree.operation in LEAVES:
+                yield tree
+            else:
+                waiting.extend(reversed(tree.operands))
 
     def uses(self, operation: str) -> bool:
         return any(leaf.operation == operation for leaf in self.leaves())
@@ -206,7 +216,7 @@ def _write(tree: Formula, symbols: Mapping[Formula, str]) -> tuple[str, int]:
     """Text and how tightly it binds, so that no more parentheses are written than needed."""
     if tree.is_number:
         return repr(tree.value), ATOM if math.copysign(1, tree.value) > 0 else PRECEDENCE["neg"]
-    if tree in symbols:
+    if tree.operation in LEAVES:
         return symbols[tree], ATOM
     written = [_write(operand, symbols) for operand in tree.operands]
     level = PRECEDENCE.get(tree.operation)
