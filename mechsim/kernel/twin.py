@@ -36,13 +36,14 @@ class Twin:
         return np.zeros((count, self.degrees, block.lanes), dtype=self.dtype)
 
     def set_state(self, t: Any, state: np.ndarray) -> None:
-        """Derivatives 0..d_j - 1 of every unknown, one row per derivative; derivative d_j, if given, is a first guess."""
+        """Derivatives 0..d_j - 1 of every unknown, one row each; derivative d_j, if given, is a first guess."""
         self.t = self.dtype(t)
         size = self.plan.size
         self.x[:, :size] = 0
         for derivative, values in enumerate(state):
             wanted = derivative <= self.d
-            self.x[derivative, :size][wanted] = np.asarray(values, dtype=self.dtype)[wanted] / math.factorial(derivative)
+            given = np.asarray(values, dtype=self.dtype) / math.factorial(derivative)
+            self.x[derivative, :size][wanted] = given[wanted]
 
     def expand(self) -> np.ndarray:
         """Project the state, find all coefficients: (degree, unknown)."""
