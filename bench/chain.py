@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ print(time.perf_counter() - begun)
 
 
 def deriving(rods: int, repeats: int = 3) -> float:
-    """Seconds of deriving in a fresh process with an empty cache, less the same with the cache full; the fastest."""
+    """Seconds of deriving in a fresh process with an empty cache, less the same with the cache full; medians."""
 
     def seconds(cache: str) -> float:
         command = [sys.executable, "-c", DERIVE, str(rods)]
@@ -96,5 +97,5 @@ def deriving(rods: int, repeats: int = 3) -> float:
         with tempfile.TemporaryDirectory() as cache:
             cold.append(seconds(cache))
             warm.append(seconds(cache))
-    print(f"  {rods:5d} rods: deriving {min(cold) - min(warm):.2f} s", flush=True)
-    return min(cold) - min(warm)
+    print(f"  {rods:5d} rods: deriving {median(cold) - median(warm):.2f} s", flush=True)
+    return median(cold) - median(warm)

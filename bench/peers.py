@@ -18,7 +18,7 @@ HEYOKA: Entry = ("bench.peer_heyoka", "heyoka", 17, ("1e-4", "1e-6", "1e-8", "1e
 OTHERS: tuple[Entry, ...] = (
     ("bench.peer_casadi", "casadi", 7, ("1e-6", "1e-8", "1e-10", "1e-12")),
     ("bench.peer_exudyn", "exudyn", 3, ("1000", "10000", "30000")),
-    ("bench.peer_scipy_dae", "scipy_dae", 1, ("5:1e-4", "5:1e-6", "7:1e-8")),
+    ("bench.peer_scipy_dae", "scipy_dae", 3, ("5:1e-4", "5:1e-6", "7:1e-8")),
 )
 
 
