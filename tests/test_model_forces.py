@@ -163,6 +163,17 @@ def test_phases_follow_from_the_guess():
     assert element(built, "OA,PB").parameters == {"p0": 1, "p1": 2, "p2": pytest.approx(2.3, abs=1e-15)}
 
 
+def test_signals_asked_for_are_elements_that_only_tell_values():
+    built = mechanism(f"""
+        Signals: {{power: 3*omega_OA, clock: 2*t}}
+        PartData: {{Fixed: {{O: []}}, Rigids: {{OA: {ROD}}}}}
+        Output: {{signals: [power, clock]}}
+        ProblemData: {{tend: 1}}
+    """)
+    laws = {name: built.laws[built.elements[number].kind] for name, number in built.readouts.items()}
+    assert {name: law.signals for name, law in laws.items()} == {"power": ("3.0*v0",), "clock": ("2.0*t",)}
+
+
 # --- numbers
 
 OSCILLATOR = """

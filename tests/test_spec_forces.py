@@ -80,6 +80,7 @@ FAULTS = [
     ("Joints: {Curves: {B: {x: cos(s)}}}", 22, "Joints.Curves.B lacks y", ""),
     ("Joints: {Ropes: {OBB: 2}}", 18, "the rope OBB runs from a point to itself", ""),
     ("Joints: {Gears: {OA: [1, 2]}}", 18, "Gears.OA names one part, but two roll on each other", ""),
+    ("Joints: {Gears: {OA-OA: [1, 2]}}", 18, "Gears.OA-OA acts between OA and itself", ""),
     ("Joints: {Wheels: {OA-OB: 0}}", 26, "Wheels.OA-OB: a wheel needs a radius", ""),
     ("Joints: {Skates: {A: 0}}", 19, "Skates.A names no part", "write AB.A"),
     ("Joints: {Holonomic: {n: A.vx}}", 25, "Holonomic.n may use positions and time, but A.vx changes", ""),
@@ -171,6 +172,15 @@ def test_signals_that_multiply_are_refused_before_they_grow():
     chain = ", ".join(f"s{i}: s{i - 1}*s{i - 1}" for i in range(1, 60))
     fault = first_fault(f"Signals: {{s0: t, {chain}}}\nAppliedForces: {{Torques: {{OA: s59}}}}\n")
     assert fault.mark.line == 8 and "grows to" in fault.message
+
+
+def test_the_centres_of_gears_must_be_held():
+    parts = "  Rigids: {OA: {Geom: [[1]]}, AC: {Geom: [[1]]}, OB: {Geom: [[1]]}}\n"
+    text = HEAD.replace("  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}\n", parts)
+    parse(text + "Joints: {Gears: {OB-AC: [1, 2, OA]}}\n")
+    for value, where in (("[1, 2]", "neither fixed nor on a carrier"), ("[1, 2, OB]", "not on the carrier OB")):
+        with pytest.raises(SpecError, match=f"A, the centre of AC, is {where}"):
+            parse(text + f"Joints: {{Gears: {{OB-AC: {value}}}}}\n")
 
 
 def test_output_is_kept():

@@ -34,6 +34,7 @@ class Draft:
     states: Forces = field(default_factory=list)
     signals: list[Formula] = field(default_factory=list)
     account: str = ""
+    readout: bool = False  # only tells values, so it is kept even where nothing moves
 
     def formulas(self) -> list[Formula]:
         """All of them, in a fixed order: local names are given in the order of appearance."""
@@ -91,7 +92,9 @@ class Book:
         moving = [leaf for leaf in leaves if leaf.operation in "xv"]
         slots = _slots(draft, moving)
         if all(slot < 0 for slot in slots):
-            return None
+            if not draft.readout:
+                return None
+            slots.append(0)  # a function of time alone still belongs to some variable
         symbols = {leaf: f"{leaf.operation}{slots.index(leaf.operands[0])}" for leaf in moving}
         symbols |= dict.fromkeys((leaf for leaf in leaves if leaf.operation == "t"), "t")
         parameters = [leaf for leaf in leaves if leaf.operation == "p"]

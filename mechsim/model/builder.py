@@ -6,7 +6,7 @@ from itertools import combinations
 
 from mechsim.errors import SpecError
 from mechsim.model import checks, joints, loads, rigid
-from mechsim.model.book import Book
+from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, drive_drafts
 from mechsim.model.layout import Layout, lay_out, typical_energy, typical_length
 from mechsim.model.mechanism import Element, Mechanism, Part
@@ -22,7 +22,9 @@ def build(spec: MechSpec) -> Mechanism:
     if faults:
         raise SpecError(*faults)
     book = Book(layout, _elements(spec, layout), typical_energy(spec, size))
-    _add_laws(Quantities(spec, layout, book), book, size)
+    quantities = Quantities(spec, layout, book)
+    _add_laws(quantities, book, size)
+    readouts = _add_readouts(quantities, book)
     elements = tuple(book.elements)
     faults = checks.undetermined_points(spec, layout, elements)
     if faults:
@@ -39,6 +41,7 @@ def build(spec: MechSpec) -> Mechanism:
         laws=book.laws,
         switches=book.switches,
         samplers=tuple(book.samplers),
+        readouts=readouts,
         guesses=book.guesses,
     )
     return meshed(mechanism, spec.problem) if spec.actions.gears or spec.actions.rollings else mechanism
@@ -52,6 +55,15 @@ def _add_laws(quantities: Quantities, book: Book, size: float) -> None:
     for draft in (*drive_drafts(quantities), *loads.drafts(quantities, size)):
         book.add(draft)
     add_controllers(quantities, book)
+
+
+def _add_readouts(quantities: Quantities, book: Book) -> dict[str, int]:
+    """Elements that do nothing but compute the signals of Output."""
+    readouts: dict[str, int] = {}
+    for name in quantities.spec.output.signals:
+        number = book.add(Draft(f"signal {name}", None, signals=[quantities.named(name)], readout=True))
+        readouts |= {name: number} if number is not None else {}
+    return readouts
 
 
 def _elements(spec: MechSpec, layout: Layout) -> list[Element]:

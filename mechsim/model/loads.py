@@ -108,7 +108,8 @@ def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
         torque = -quantities.of(spring.law, {"s": deflection, "v": turning})
         draft.forces = quantities.torque(spring.part, spring.against, torque)
     if draft.dissipation is not None or draft.forces:
-        draft.account = f"work_torsion_{_between(spring.part, spring.against)}"
+        name = "damper" if draft.potential is None and not draft.forces else "torsion"
+        draft.account = f"work_{name}_{_between(spring.part, spring.against)}"
     return draft
 
 

@@ -77,6 +77,7 @@ class Mechanism:
     laws: Mapping[str, Law] = field(default_factory=dict)  # by their names, which elements use as kinds
     switches: tuple[Switch, ...] = ()  # by time; the integrator steps exactly to each
     samplers: tuple[Sampler, ...] = ()
+    readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
 
     @property

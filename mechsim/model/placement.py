@@ -6,6 +6,7 @@ closes: points the user placed stay, the others follow from parts that have enou
 
 from __future__ import annotations
 
+import re
 from cmath import exp, phase, pi, rect
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.spec.document import Problem, StartValue
+from mechsim.spec.names import POINT
 
 # Parts hanging freely from one point fan out by this angle, so that their free ends do not coincide.
 FAN = 0.35
@@ -81,6 +83,8 @@ class Placing:
         named = {slots: name for name, slots in mechanism.points.items()}
         joints = [element.slots for element in mechanism.elements if element.kind == "collinear"]
         self.lines = [tuple(named[slots[k : k + 2]] for k in (0, 2, 4)) for slots in joints]
+        labels = [label for element in mechanism.elements for label in element.multipliers]
+        self.lines += [tuple(re.findall(POINT, label[5:])) for label in labels if label.startswith("slot_")]
         # Circles an unplaced point lies on: centre and radius.
         self.circles: dict[str, list[tuple[complex, float]]] = {}
 

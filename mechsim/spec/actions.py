@@ -94,7 +94,7 @@ class Drag:
 class Friction:
     """Smooth Coulomb friction mu*load*tanh(v/slow): of a point on a line, or of a part turning on another.
 
-    `load` None: the reaction of the slot or slider that holds the point on the line.
+    `load` None: the reaction of the slot or piston that holds the point on the line.
     """
 
     name: str

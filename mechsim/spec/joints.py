@@ -186,7 +186,19 @@ def _gear(entry: Entry, user: str, scope: Scope) -> Gear | None:
             raise SpecError(Fault(f"{user}: a gear needs a radius", radius.mark))
     if not pair or (carrier and not scope.parts.known_rigid(carrier, entry.mark, user, scope.reading)):
         return None
+    _check_centres(pair, carrier, entry, user, scope)
     return Gear(*pair, entry.value["r"], entry.value["R"], carrier, entry.mark)
+
+
+def _check_centres(pair: tuple[str, str], carrier: str | None, entry: Entry, user: str, scope: Scope) -> None:
+    """Gears turn about their first points, which the carrier or the world must hold at their distance."""
+    held = set(scope.parts.rigid_points.get(carrier, ())) if carrier else scope.parts.fixed_names
+    for part in pair:
+        centre = points_of(part, entry.mark)[0]
+        if centre not in held and not scope.parts.names_lost:
+            where = f"not on the carrier {carrier}" if carrier else "neither fixed nor on a carrier"
+            hint = "a gear turns about its first point; name the part that carries both centres as carrier"
+            raise SpecError(Fault(f"{user}: {centre}, the centre of {part}, is {where}", entry.mark, hint))
 
 
 def _wheel(entry: Entry, user: str, scope: Scope) -> Rolling | None:

@@ -99,7 +99,7 @@ DRAG = ShortOrLong(
 FRICTION = ShortOrLong(
     {
         "mu": Field(StateExpression(), "coefficient of friction", required=True),
-        "N": Field(StateExpression(), "load, N; the reaction of the slot or slider if omitted"),
+        "N": Field(StateExpression(), "load, N; the reaction of the slot or piston if omitted"),
         "v0": Field(Quantity(least=0), "speed at which friction is about 3/4 of its full value, m/s or rad/s"),
         "r": Field(Quantity(least=0), "radius of the pivot, m; 1 if omitted"),
     }
