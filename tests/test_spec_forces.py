@@ -174,6 +174,12 @@ def test_signals_that_multiply_are_refused_before_they_grow():
     assert fault.mark.line == 8 and "grows to" in fault.message
 
 
+def test_a_drive_of_a_part_that_cannot_turn():
+    text = HEAD.replace("Fixed: {O: []}", "Fixed: {O: [], A: [1]}") + "Drives: {theta_OA: t}\n"
+    with pytest.raises(SpecError, match="f:7:10: error: Drives.theta_OA has nothing to move: what it names is fixed"):
+        build(parse(text, "f"))
+
+
 def test_the_centres_of_gears_must_be_held():
     parts = "  Rigids: {OA: {Geom: [[1]]}, AC: {Geom: [[1]]}, OB: {Geom: [[1]]}}\n"
     text = HEAD.replace("  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}\n", parts)

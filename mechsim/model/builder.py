@@ -7,7 +7,7 @@ from itertools import combinations
 from mechsim.errors import SpecError
 from mechsim.model import checks, joints, loads, rigid
 from mechsim.model.book import Book, Draft
-from mechsim.model.control import add_controllers, drive_drafts
+from mechsim.model.control import add_controllers, add_drives
 from mechsim.model.layout import Layout, lay_out, typical_energy, typical_length
 from mechsim.model.mechanism import Element, Mechanism, Part
 from mechsim.model.phase import meshed
@@ -52,7 +52,8 @@ def _add_laws(quantities: Quantities, book: Book, size: float) -> None:
     for draft in joints.drafts(quantities):
         book.add(draft)
     joints.add_curves(quantities, book)
-    for draft in (*drive_drafts(quantities), *loads.drafts(quantities, size)):
+    add_drives(quantities, book)
+    for draft in loads.drafts(quantities, size):
         book.add(draft)
     add_controllers(quantities, book)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
@@ -16,7 +14,7 @@ from mechsim.spec.scope import POSITION
 JUMP = 1e-5
 
 
-def drive_drafts(quantities: Quantities) -> Iterator[Draft]:
+def add_drives(quantities: Quantities, book: Book) -> None:
     """`quantity - motion` is kept at zero, by its value or by its rate; the multiplier is the drive's force, turned."""
     for drive in quantities.spec.actions.drives:
         motion = quantities.of(drive.motion)
@@ -27,7 +25,9 @@ def drive_drafts(quantities: Quantities) -> Iterator[Draft]:
             draft.constraints = rows
         else:
             draft.nonholonomic = rows
-        yield draft
+        if book.add(draft) is None:
+            message = f"Drives.{drive.name} has nothing to move: what it names is fixed in the world"
+            raise SpecError(Fault(message, drive.mark))
 
 
 def _refuse_jumps(drive: Drive, motion: Formula, book: Book) -> None:

@@ -135,14 +135,19 @@ def _drives(entry: Entry, scope: Scope) -> list[Drive]:
 
 
 def _refuse_fixed(quantity: Expression, user: str, mark: Mark, scope: Scope) -> None:
-    points = [set(re.findall(rf"\b{POINT}\b", name.partition(".")[0].partition("(")[2] or name.partition(".")[0]))
-              for name in quantity.names if "." in name or "(" in name]  # fmt: skip
-    for group in points:
-        if group and group <= scope.parts.fixed_names:
-            names = " and ".join(sorted(group))
-            verb = "is" if len(group) == 1 else "are"
-            hint = "remove it from PartData.Fixed, or from here"
-            raise SpecError(Fault(f"{user} drives {names}, which {verb} fixed in the world", mark, hint))
+    for name in quantity.names:
+        points = _points_in(name)
+        if points and points <= scope.parts.fixed_names:
+            verb = "is" if len(points) == 1 else "are"
+            message = f"{user} drives {' and '.join(sorted(points))}, which {verb} fixed in the world"
+            raise SpecError(Fault(message, mark, "remove it from PartData.Fixed, or from here"))
+
+
+def _points_in(name: str) -> set[str]:
+    """The points of `A.x` or `dist(A,B)`."""
+    if "." in name:
+        return {name.partition(".")[0]}
+    return set(name[5:-1].split(",")) if "(" in name else set()
 
 
 def _controllers(entry: Entry, scope: Scope) -> list[Controller]:
