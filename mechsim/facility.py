@@ -121,7 +121,9 @@ class LagrangianSystem:
         problem = _problem(self, positions, velocities or {}, set(fixed), t0, tend)
         prepared = self._with(positions, scales or {}, parameters or {})
         start = assemble(prepared.mechanism, prepared.system, problem)
-        solution = integrate(start.system, analyse(start.system), start, tend=tend, tolerance=tol, order=order)
+        structure = analyse(start.system)
+        self._check_inertia(structure.march_variable_offsets)
+        solution = integrate(start.system, structure, start, tend=tend, tolerance=tol, order=order)
         settings: dict[str, Any] = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
         facts = {"title": self.title, "spec_path": "", "spec_text": "", "version": __version__, "settings": settings}
         motion = Motion(solution, facts, prepared.system)
@@ -143,6 +145,13 @@ class LagrangianSystem:
         changed.mechanism = _mechanism(self.kind, changed.parameters, self.title, sizes)
         changed.system = self.system.rebuilt(changed.mechanism)
         return changed
+
+    def _check_inertia(self, offsets: Any) -> None:
+        """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""
+        massless = [name for name, offset in zip(self.kind.variables, offsets, strict=False) if offset == 0]
+        if massless:
+            hint = "give it a mass, or eliminate it by its balance of forces"
+            raise MechsimError(Fault(f"the Lagrangian gives no inertia to {', '.join(massless)}", hint=hint))
 
     def _check(self, given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
         for name in given:

@@ -153,3 +153,11 @@ def test_a_moving_support_is_a_constraint_with_time():
 def test_mistakes_are_said(call, words):
     with pytest.raises(MechsimError, match=words):
         call()
+
+
+def test_a_coordinate_without_inertia_is_named():
+    system = mechsim.lagrangian_system(
+        lambda q, v, t: v[0] ** 2 / 2 - (q[0] - q[1]) ** 2 / 2 - q[1] ** 2 / 2, ["x", "y"]
+    )
+    with pytest.raises(MechsimError, match="y"):
+        system.simulate({"x": 1.0, "y": 0.5}, tend=1)

@@ -26,9 +26,11 @@ def folder() -> Path:
 
 @functools.cache
 def _derivation_fingerprint() -> str:
-    """Hash of what turns a kind into a program: this room's sources and the JAX version."""
+    """Hash of what turns a kind into a program: this room's sources, what kinds are made with, and the JAX version."""
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    room = Path(__file__).parent
+    shared = [room.parent / "lagrangian" / name for name in ("kind.py", "law.py", "smooth.py")]
+    for source in [*sorted(room.glob("*.py")), *shared]:
         digest.update(source.read_bytes())
     digest.update(version("jax").encode())
     return digest.hexdigest()
@@ -38,8 +40,8 @@ def _path(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Path:
     if kind.source:
         source = kind.source.encode()
     else:
-        declared = kind.kinetic or kind.potential or kind.constraints or kind.force
-        source = Path(inspect.getfile(declared)).read_bytes() if declared else b""
+        declared = {inspect.getfile(value) for value in vars(kind).values() if callable(value)}
+        source = b"".join(Path(file).read_bytes() for file in sorted(declared))
     key = f"{kind.name} {sorted(zero_parameters)} {complete} {_derivation_fingerprint()}".encode()
     return folder() / f"{kind.name}-{hashlib.sha256(key + source).hexdigest()[:24]}.json"
 
