@@ -142,8 +142,8 @@ def text(results: Row, history: Path) -> str:
             "",
             "### All runs so far",
             "",
-            "Milliseconds of mechsim at tol 1e-14 and of heyoka with 12 digits or more, by medians; p is the exponent of "
-            "the chain.",
+            "Milliseconds of mechsim at tol 1e-14 and of heyoka with 12 digits or more, by medians; p is the "
+            "exponent of the chain.",
             "",
             *history_section(history),
             "",
