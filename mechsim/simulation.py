@@ -44,7 +44,7 @@ class Prepared:
     def facts(self) -> dict[str, Any]:
         """What the files of this run carry."""
         spec = self.spec
-        settings = {
+        settings: dict[str, Any] = {
             "tol": spec.solver.tolerance,
             "order": spec.solver.order,
             "t0": float(spec.problem.t0),
@@ -52,6 +52,8 @@ class Prepared:
             "overrides": dict(spec.overrides),
             "branch": spec.problem.branch,
         }
+        if spec.files:  # results need nothing beside themselves
+            settings["files"] = dict(spec.files)
         texts = {"title": spec.title, "spec_path": spec.path, "spec_text": spec.text, "version": __version__}
         return {**texts, "settings": settings}
 

@@ -21,7 +21,7 @@ def read(source: Source, parameters: Parameters | None = None) -> MechSpec:
     overrides = {name: value if isinstance(value, str) else repr(float(value)) for name, value in given.items()}
     if isinstance(source, MechSpec):
         together = {**source.overrides, **overrides}
-        return mechsim.spec.parse(source.text, source.path, together) if overrides else source
+        return mechsim.spec.parse(source.text, source.path, together, source.files) if overrides else source
     if isinstance(source, str) and "\n" in source:
         return mechsim.spec.parse(source, overrides=overrides)
     return mechsim.spec.read(str(source), overrides)

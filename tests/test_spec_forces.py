@@ -196,3 +196,24 @@ def test_output_is_kept():
 
 def test_old_files_have_no_actions():
     assert parse(HEAD).actions == type(parse(HEAD).actions)()
+
+
+def test_results_carry_the_tables_of_their_mechanism(tmp_path):
+    """`mechsim animate out.csv` needs nothing else: a table in a file of its own travels with the results."""
+    import mechsim
+    from mechsim.render.scene import spec_of
+
+    (tmp_path / "push.csv").write_text("t,f\n0,1\n1,2\n2,0\n")
+    (tmp_path / "cart.yaml").write_text(
+        "PartData: {Fixed: {O: [], R: [1]}, Particles: {A: 1}}\n"
+        "Joints: {Slots: {A-OR: []}}\n"
+        "Tables: {push: {file: push.csv}}\n"
+        "AppliedForces: {Forces: {A: [push, 0]}}\n"
+        "ProblemData: {tend: 2, positions: {A: [1]}}\n"
+    )
+    motion = mechsim.simulate(tmp_path / "cart.yaml")
+    motion.save(tmp_path / "out.csv")
+    (tmp_path / "push.csv").unlink()
+    assert spec_of(mechsim.load(tmp_path / "out.csv")).files["push.csv"].startswith("t,f")
+    # x'' = push: 1 + t until 1, then 2 - 2 (t - 1); closed form by integrating twice, to a few roundings
+    assert motion(2.0)["A"][0] == pytest.approx(1 + 2 / 3 + 3 / 2 + 2 / 3, abs=1e-13)

@@ -13,8 +13,9 @@ from mechsim.derive.program import CONSTANT_FUNCTIONS, Program
 def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """One array per output, shaped like the inputs: (..., instances). `constants` is the program's constant table."""
     registers: list[np.ndarray] = list(inputs)
-    for operation in program.operations:
-        registers.append(_operation(operation, registers, constants))
+    with np.errstate(all="ignore"):  # a root of a negative number is nan here; who reads the values says what it means
+        for operation in program.operations:
+            registers.append(_operation(operation, registers, constants))
     results = []
     for output in program.outputs:
         total: Any = constants[output.constant] if output.constant >= 0 else np.zeros(constants.shape[1])

@@ -9,7 +9,7 @@ from mechsim.errors import Mark
 from mechsim.lagrangian import smooth
 from mechsim.lagrangian.kind import Kind
 from mechsim.model.law import Law
-from mechsim.spec.expression import Expression, parse_expression
+from mechsim.spec.expression import MAX_FORMULA, Expression, parse_expression
 
 
 def kind_of(law: Law) -> Kind:
@@ -38,7 +38,7 @@ def kind_of(law: Law) -> Kind:
 
 
 def _parse(formula: str) -> Expression:
-    return parse_expression(formula, Mark("law", 1, 1))
+    return parse_expression(formula, Mark("law", 1, 1), longest=MAX_FORMULA)
 
 
 def _uses(formula: str, letters: str) -> bool:

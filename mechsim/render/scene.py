@@ -116,7 +116,8 @@ def spec_of(trajectory: Trajectory) -> MechSpec:
         hint = "animate a file written by mechsim run"
         raise OutputError(Fault("the results do not carry the mechanism they belong to", hint=hint))
     try:
-        return parse(trajectory.spec_text, trajectory.spec_path or "<spec>", trajectory.settings.get("overrides") or {})
+        settings, name = trajectory.settings, trajectory.spec_path or "<spec>"
+        return parse(trajectory.spec_text, name, settings.get("overrides") or {}, settings.get("files") or {})
     except SpecError as error:
         raise OutputError(Fault("the mechanism file inside the results is damaged"), *error.faults) from error
 

@@ -140,5 +140,6 @@ class MechSpec:
     solver: Solver
     animation: Mapping[str, Any]  # the Animation section and its subsections, plain values, for the renderer
     overrides: Mapping[str, str] = field(default_factory=dict)  # --set NAME=EXPR, as given
+    files: Mapping[str, str] = field(default_factory=dict)  # texts of tables that stand in files of their own
     actions: Actions = field(default_factory=Actions)  # expression forces, drives, controllers, further joints
     output: Output = field(default_factory=Output)

@@ -155,7 +155,7 @@ def _table(entry: Entry, scope: Scope, path: str) -> Table | None:
     if values is None or not ("points" in values or "file" in values):
         return None
     if "file" in values:
-        rows = scope.reading.attempt(_read_csv, values["file"], path, entry.mark)
+        rows = scope.reading.attempt(_read_csv, values["file"], path, entry.mark, scope.reading.files)
         if rows is None:
             return None
         _check_sorted([(row[0], mark) for row, mark in rows], f"Tables.{entry.name}", scope.reading)
@@ -171,15 +171,19 @@ def _table(entry: Entry, scope: Scope, path: str) -> Table | None:
     return Table(entry.name, times, numbers, kind, values.get("outside", True), entry.mark)
 
 
-def _read_csv(name: str, path: str, mark: Mark) -> list[tuple[tuple[float, float], Mark]]:
-    """Rows of two numbers with their places; one line of titles and comments (#) are skipped."""
+def _read_csv(name: str, path: str, mark: Mark, files: dict[str, str]) -> list[tuple[tuple[float, float], Mark]]:
+    """Rows of two numbers with their places; one line of titles and comments (#) are skipped.
+
+    `files` holds texts that are known already (results carry them) and keeps those that are read.
+    """
     place = Path(path).parent / name
     try:
-        text = place.read_text(encoding="utf-8-sig")
+        text = files[name] if name in files else place.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         hint = "the path is from the folder of the mechanism file"
         raise SpecError(Fault(f"cannot read {name}: {reason.lower()}", mark, hint)) from None
+    files[name] = text
     rows: list[tuple[tuple[float, float], Mark]] = []
     for line, cells in enumerate(csv.reader(text.splitlines()), 1):
         if not cells or cells[0].lstrip().startswith("#"):

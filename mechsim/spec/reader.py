@@ -39,13 +39,16 @@ def read(path: str | Path, overrides: Mapping[str, str] = {}) -> MechSpec:
     return parse(_decode(content, name), name, overrides)
 
 
-def parse(text: str, path: str = "<text>", overrides: Mapping[str, str] = {}) -> MechSpec:
-    """Read a mechanism from text; `path` is only what faults call it. Raises SpecError with all faults."""
+def parse(
+    text: str, path: str = "<text>", overrides: Mapping[str, str] = {}, files: Mapping[str, str] = {}
+) -> MechSpec:
+    """Read a mechanism from text; `path` is what faults call it, and where its tables are looked for unless their
+    texts are in `files`. Raises SpecError with all faults."""
     text = text.removeprefix("\ufeff")
     if len(text) > MAX_BYTES:
         raise _too_large(path)
     root, faults = compose(text, path)
-    reading = Reading(faults=faults)
+    reading = Reading(faults=faults, files=dict(files))
     spec = _build(root, reading, text, path, overrides)
     if reading.faults:
         raise SpecError(*_sorted(reading.faults))
@@ -88,6 +91,7 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         solver=build_solver(values.get("SolverParams", {}), parts, reading),
         animation=build_animation(values, parts.rigid_points | parts.spring_points, reading),
         overrides=dict(overrides),
+        files=dict(reading.files),
         actions=actions,
         output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
     )

@@ -34,6 +34,7 @@ class Reading:
     broken: set[str] = field(default_factory=set)  # parameters whose own fault is recorded already
     faults: list[Fault] = field(default_factory=list)
     lost_names: set[str] = field(default_factory=set)  # sections with unreadable names: what they define is not known
+    files: dict[str, str] = field(default_factory=dict)  # texts of tables in files of their own, by name
 
     def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
         """The function's value, or None when it failed; its faults are recorded."""
