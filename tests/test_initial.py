@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mechsim
 from mechsim.errors import AssemblyError
 from mechsim.initial import Start, assemble, configurations
 from mechsim.initial.assembly import moving_coordinates, scales_of
@@ -363,3 +364,19 @@ def test_large_chain_starts_quickly_by_the_sparse_way() -> None:
     _, system, start = prepared(text)
     # Coordinates near 200 are rounded at 2e-14, and so are the rods' lengths.
     assert np.max(np.abs(system.constraints(0.0, start.positions))) < 1e-12
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_the_rate_of_work_is_found_in_any_unit(unit: float) -> None:
+    """The power of a following force is f.v, here 3*2 in units of mass times unit**2; exact but for roundings."""
+    text = f"""
+PhysicalParams: {{L: {unit}}}
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[L]], Dyna: [[L/2], 1, L**2/12]}}}}
+AppliedForces: {{ConstForces: {{OA.A: [0, 3*L]}}}}
+ProblemData: {{tend: 1, positions: {{A: [L, 0]}}, velocities: {{A: [0, [2*L, fixed]]}}}}
+"""
+    handle = mechsim.mechanism(text)
+    _, velocities = handle.start()
+    assert velocities[handle.coordinates.index("work_OA_A")] == pytest.approx(6 * unit**2, rel=1e-14)

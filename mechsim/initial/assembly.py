@@ -148,8 +148,9 @@ def with_state_rates(mechanism: Mechanism, system: System, t: float, q: Array, v
     """The rate of a state (work done) follows from its own equation, linear in the rate."""
     for index, variable in enumerate(mechanism.variables):
         if variable.kind == "state":
-            at_rest, moving = (_state_residual(system, t, q, v, index, rate) for rate in (0.0, 1.0))
-            v[index] = at_rest / (at_rest - moving)
+            at_rest = _state_residual(system, t, q, v, index, 0.0)
+            probe = at_rest or 1.0  # of the size of the answer, in whatever units
+            v[index] = probe * at_rest / (at_rest - _state_residual(system, t, q, v, index, probe))
     return v
 
 
