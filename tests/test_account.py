@@ -31,7 +31,7 @@ def balance(trajectory, labels):
 @pytest.mark.parametrize(
     ("loads", "label", "source"),
     [
-        ("JointDampers: {OA: 0.3}", "work_torsion_OA", "dissipation"),
+        ("JointDampers: {OA: 0.3}", "work_damper_OA", "dissipation"),
         ("Torques: {OA: 2*sin(3*t)}", "work_OA", "force"),
         ("Forces: {OA.A: [0, 1.5]}", "work_OA_A", "force"),
         ("ConstForces: {OA.A: [0, 1.5]}", "work_OA_A", "force"),

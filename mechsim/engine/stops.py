@@ -51,7 +51,7 @@ class Stops:
         self._set(march, changed)
         for sampler in self.samplers:
             if _is_due(sampler, t):
-                values = self.system.signals(sampler.element, t, q, v, self.constants)
+                values = self.system.holding(self.constants).signals(sampler.element, t, q, v)
                 self._set(march, dict(zip(sampler.constants, values, strict=True)))
         self.history.append((t, self.constants.copy()))
         self.next = min(self._times_after(t), default=self.tend)

@@ -214,13 +214,20 @@ class System:
     # --- values at a point
 
     def _values(
-        self, names: tuple[str, ...], t: Any, q: Any, v: Any = None, a: Any = None, lam: Any = None
+        self,
+        names: tuple[str, ...],
+        t: Any,
+        q: Any,
+        v: Any = None,
+        a: Any = None,
+        lam: Any = None,
+        groups: tuple[Group, ...] | None = None,
     ) -> list[tuple[Group, list[tuple[Any, ...]], list[np.ndarray]]]:
         """For each group the outputs whose key begins with one of `names`, with their keys."""
         q = np.asarray(q, dtype=float)
         derivatives = [q, v, a]
         found = []
-        for group in self.groups:
+        for group in self.groups if groups is None else groups:
             program = self._restricted(group, names)
             if not program.outputs:
                 continue
@@ -370,13 +377,12 @@ class System:
             total = total + np.broadcast_to(values[0], (*np.shape(total), group.lanes)).sum(axis=-1)
         return total
 
-    def signals(self, element: int, t: float, q: Any, v: Any, constants: Any) -> np.ndarray:
-        """The signals of one element at a state, with the constants of the mechanism as they are now."""
-        for group, _, values in self.holding(constants)._values(("signal",), t, q, v):
-            if element in group.elements:
-                lane = group.elements.index(element)
-                return np.array([np.broadcast_to(value, group.lanes)[lane] for value in values])
-        raise KeyError(element)
+    def signals(self, element: int, t: Any, q: Any, v: Any) -> np.ndarray:
+        """The signals of one element, (..., signals), at one state or at many."""
+        group = next(group for group in self.groups if element in group.elements)
+        lane, shape = group.elements.index(element), (*np.shape(q)[:-1], group.lanes)
+        _, _, values = self._values(("signal",), t, q, v, groups=(group,))[0]
+        return np.stack([np.broadcast_to(value, shape)[..., lane] for value in values], axis=-1)
 
 
 def _extended(values: np.ndarray, tail: Any) -> np.ndarray:

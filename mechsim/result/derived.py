@@ -1,4 +1,4 @@
-"""Columns beyond the state: what drives exert and give, the Hamiltonian, and forces in the joints on request."""
+"""Columns beyond the state: drives, the Hamiltonian, and on request forces in the joints and signals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.model.mechanism import Mechanism
 from mechsim.result import multipliers
 from mechsim.result.drives import drives
-from mechsim.result.layout import Array
+from mechsim.result.layout import Array, full_layout
 from mechsim.result.reactions import Reactions
 
 UNDETERMINED = 1e-9  # of the largest multiplier: below this, a drive does not take part in what is undetermined
@@ -41,6 +42,8 @@ class Derived:
         names = [("H", "J")] if self.has_hamiltonian else []
         names += [column for drive in self.drives for column in drive.columns]
         names += list(zip(self.reactions.labels, self.reactions.units, strict=True))
+        self.signals = _signal_columns(complete.mechanism, [label for label, _ in names])
+        names += [(label, "") for label in self.signals.values()]
         self.labels = tuple(label for label, _ in names)
         self.units = tuple(unit for _, unit in names)
         self.not_unique = self._undetermined(*state)
@@ -52,16 +55,18 @@ class Derived:
     def table(self, t: Array, q: Array, v: Array, constants: Array | None = None) -> Array:
         """The columns at consistent states, (k, columns); `constants` as in `System.holding`."""
         system = self.complete if constants is None else self.complete.holding(constants)
+        if not len(t):
+            return np.zeros((0, len(self.labels)))
         columns = [np.zeros((len(t), 0))]
         if self.has_hamiltonian:
             columns.append(np.asarray(system.hamiltonian(t, q, v), float)[:, None])
-        if len(t) and (self.drives or self.reactions.labels):
+        if self.drives or self.reactions.labels:
             accelerations, found = self._leading(t, q, v, constants)
             full = multipliers.of_all_constraints(self.complete, self.reduced, t, q, v, found, constants)
             columns += [drive.table(system, t, q, v, accelerations, full) for drive in self.drives]
             columns.append(self.reactions.table(system, t, q, v, accelerations, full))
-        elif not len(t):
-            return np.zeros((0, len(self.labels)))
+        with np.errstate(all="ignore"):  # a signal without a value somewhere is NaN there, and disturbs nothing else
+            columns += [system.signals(element, t, q, v) for element in system.mechanism.readouts.values()]
         return np.concatenate(columns, axis=1)
 
     def _undetermined(self, t: float, q: Array, v: Array) -> tuple[str, ...]:
@@ -76,6 +81,12 @@ class Derived:
             for label, _ in drive.columns
         ]
         return (*open_drives, *self.reactions.undetermined(t, q, v, freedom))
+
+
+def _signal_columns(mechanism: Mechanism, taken: Sequence[str]) -> dict[str, str]:
+    """The column of each signal asked for: its name, with `signal_` before it where a column or point has that name."""
+    known = {*full_layout(mechanism).labels, *mechanism.points, *taken}
+    return {name: f"signal_{name}" if name in known else name for name in mechanism.readouts}
 
 
 def has_hamiltonian(system: Any) -> bool:

@@ -69,7 +69,7 @@ class Motion:
         self.mechanism: Mechanism = solution.system.mechanism
         self.facts = dict(facts)
         self.reactions = tuple(reactions)
-        self._forces: dict[str, Derived] = {}
+        self._forces: dict[str | None, Derived] = {}
 
     def __call__(self, t: float | Array) -> State:
         """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`."""
@@ -84,6 +84,11 @@ class Motion:
         values = self._sample(t)[2]
         labels = self.system.labels[self.system.n :]
         return {label: values[..., index] for index, label in enumerate(labels)}
+
+    def signals(self, t: float | Array) -> dict[str, Array]:
+        """Values at time t of the signals that `Output` of the file names: `motion.signals(0.5)["power"]`."""
+        columns = self._columns(None, t)
+        return {name: columns[label] for name, label in self._derived(None).signals.items()}
 
     def reaction(self, point: str, t: float | Array, *, frame: str = "world") -> dict[str, Array]:
         """The force on each part at a point, in newtons, by part: `motion.reaction("A", 0.5)["OA"]`.
@@ -111,12 +116,13 @@ class Motion:
         derived = self._derived(point)
         return {each.part.name: f"{each.name}_Fx" not in derived.not_unique for each in derived.reactions.bearings}
 
-    def _derived(self, point: str) -> Derived:
+    def _derived(self, point: str | None) -> Derived:
+        """All columns beyond the state, with the forces at one point or at none."""
         if point not in self._forces:
-            self._forces[point] = derived_columns(self.solution, self.complete, [point])
+            self._forces[point] = derived_columns(self.solution, self.complete, [] if point is None else [point])
         return self._forces[point]
 
-    def _columns(self, point: str, t: float | Array) -> dict[str, Array]:
+    def _columns(self, point: str | None, t: float | Array) -> dict[str, Array]:
         self._check(t)
         batch = self.solution.sampled(np.atleast_1d(np.asarray(t, float)))
         derived = self._derived(point)

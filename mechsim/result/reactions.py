@@ -50,8 +50,8 @@ class Bearing:
 
 def joints(mechanism: Mechanism) -> list[str]:
     """Points where something acts on a part: other parts, the ground, a line, a force, a drive."""
-    owned = {number for part in mechanism.parts for number in _own(mechanism, part)}
-    foreign = {slot for number, each in enumerate(mechanism.elements) if number not in owned for slot in each.slots}
+    silent = {number for part in mechanism.parts for number in _own(mechanism, part)} | {*mechanism.readouts.values()}
+    foreign = {slot for number, each in enumerate(mechanism.elements) if number not in silent for slot in each.slots}
     found = []
     for point, slots in mechanism.points.items():
         holders = [part for part in mechanism.parts if point in part.points and _own(mechanism, part)]
@@ -101,7 +101,8 @@ def _bearing(mechanism: Mechanism, point: str, part: Part) -> Bearing:
 
 def turns(mechanism: Mechanism, parts: Collection[str]) -> dict[str, tuple[int, int]]:
     """Per part whose turn angle something acts on: the constraint element that defines it, and its local variable."""
-    uses = Counter(slot for element in mechanism.elements for slot in set(element.slots))
+    acting = [each for number, each in enumerate(mechanism.elements) if number not in mechanism.readouts.values()]
+    uses = Counter(slot for element in acting for slot in set(element.slots))
     return {
         element.owner: (number, len(element.slots) - 1)
         for number, element in enumerate(mechanism.elements)

@@ -93,7 +93,10 @@ DRAG = ShortOrLong(
     {
         "c": Field(Quantity(least=0), "linear drag, N s/m", required=True),
         "k": Field(Quantity(least=0), "quadratic drag, N s^2/m^2; 0 if omitted"),
-        "v0": Field(Quantity(least=0), "speed below which quadratic drag becomes linear, m/s; 0 if omitted"),
+        "v0": Field(
+            Quantity(least=0),
+            "speed below which quadratic drag becomes linear, m/s; 1e-5 of a typical one if omitted",
+        ),
     }
 )
 FRICTION = ShortOrLong(

@@ -13,13 +13,14 @@ from mechsim.spec.actions import Controller, Drive, Output
 from mechsim.spec.expression import Expression, parse_expression
 from mechsim.spec.loads import Point
 from mechsim.spec.names import POINT
-from mechsim.spec.nodes import ListNode, Node
+from mechsim.spec.nodes import ListNode, Node, TextNode
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record
 from mechsim.spec.scope import CONSTANT, POSITION, TIME, VELOCITY, Scope, StateExpression
 from mechsim.spec.shapes import Quantity, Reading, Schema, Text
 from mechsim.spec.suggest import did_you_mean
 
 QUANTITY = r"[^:]+"
+ALL = "all"
 
 
 class OneOrTwo:
@@ -54,9 +55,24 @@ CONTROLLER = Record(
         "target_rate": Field(StateExpression(), "the rate of the target; 0 if omitted"),
     }
 )
+
+
+class PointsOrAll:
+    """A list of points, or the word `all`, which reads to ["all"]: no point can have that name."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> Any:
+        items = node.items if isinstance(node, ListNode) else [node]
+        if len(items) == 1 and isinstance(items[0], TextNode) and items[0].text == ALL:
+            return [ALL]
+        return ListOf(Point()).read(node, reading, label)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [ListOf(Point()).schema(), {"const": ALL}]}
+
+
 OUTPUT = Record(
     {
-        "reactions": Field(ListOf(Point()), "points whose joint reactions are written", may_be_empty=True),
+        "reactions": Field(PointsOrAll(), "points whose joint reactions are written, or all", may_be_empty=True),
         "signals": Field(ListOf(Text()), "signals whose values are written", may_be_empty=True),
     }
 )
@@ -90,7 +106,8 @@ def build_motion(values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
 def build_output(values: Mapping[str, Any], place: Mark, scope: Scope) -> Output:
     """`place` is where the section stands."""
     for point in values.get("reactions", ()):
-        scope.parts.known_point(point, place, "Output.reactions", scope.reading)
+        if point != ALL:
+            scope.parts.known_point(point, place, "Output.reactions", scope.reading)
     for name in values.get("signals", ()):
         if name not in scope.functions and name not in scope.broken:
             hint = did_you_mean(name, scope.functions) or "define it in Signals"
