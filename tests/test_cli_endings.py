@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from mechsim import simulation
 from mechsim.cli.main import main
-from mechsim.result import load
+from mechsim.result import Certificate, load
 from mechsim.result.recorder import Recorder
 
 PENDULUM = str(Path(__file__).parent.parent / "specs" / "pendulum.yaml")
@@ -136,3 +137,24 @@ def test_a_run_without_title_is_headed_by_its_file(capsys: pytest.CaptureFixture
     Path("swing.yaml").write_text(PARALLELOGRAM)
     assert run("swing.yaml", "--tend", "0.1") == 0
     assert capsys.readouterr().out.startswith("swing.yaml\n")
+
+
+def test_a_motion_whose_energy_is_not_kept_is_doubted_even_when_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    """Straight through its anchor a spring's force jumps, which a series does not see; here a run is only told so."""
+    text = """
+PartData: {Fixed: {O: []}, Springs: {OA: [10, 1]}, Particles: {A: 1}}
+ProblemData: {tend: 1, positions: {A: [0.5, 0]}, velocities: {A: [[-5, fixed], [0, fixed]]}}
+"""
+    Path("through.yaml").write_text(text)
+    code = run("through.yaml", "-q")
+    said = capsys.readouterr().err
+    assert code == 4 or "warning: energy drifted" in said
+    assert run(PENDULUM, "-q") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_doubts_of_a_certificate() -> None:
+    figures = dict.fromkeys((each.name for each in fields(Certificate)), 0.0) | {"tolerance": 1e-12, "steps": 100}
+    assert Certificate(**figures | {"energy_drift": 1e-10}).doubts() == ()
+    assert len(Certificate(**figures | {"energy_drift": 1e-7}).doubts()) == 1
+    assert len(Certificate(**figures | {"position_residual": 1e-6}).doubts()) == 1

@@ -30,6 +30,11 @@ def note(text: str) -> None:
     say(click.style("note: ", fg="cyan") + text)
 
 
+def warn(text: str) -> None:
+    """Something that makes a result doubtful."""
+    say(click.style("warning: ", fg="yellow", bold=True) + text)
+
+
 def show(error: MechsimError, *, json_wanted: bool) -> None:
     """Every fault, one after the other; as JSON also on standard output, where a program waits for it."""
     for fault in error.faults:

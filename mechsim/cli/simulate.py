@@ -131,6 +131,9 @@ def _report(outcome: summary.Outcome, request: Request) -> int:
         for note in outcome.prepared.start.notes:
             errors.note(note)
         summary.show(outcome, err=request.target == "-")
+    if not request.as_json:  # even a quiet run must not hide them
+        for doubt in outcome.certificate.doubts():
+            errors.warn(doubt)
     return 0
 
 

@@ -190,6 +190,7 @@ def as_json(outcome: Outcome) -> str:
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),
         "notes": list(prepared.start.notes),
+        "doubts": list(outcome.certificate.doubts()),
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),
         "not_unique": list(outcome.not_unique),

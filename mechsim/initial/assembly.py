@@ -17,7 +17,7 @@ from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
-from mechsim.structure import meeting_springs, redundant_constraints
+from mechsim.structure import meeting_springs, near_singular, redundant_constraints
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -111,6 +111,8 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     v = close_velocities(mechanism, system, t, q, velocity_wishes)
     skipped = frozenset(range(len(q))) - frozenset(moving.tolist())
     rows = (*position_wishes.rows(q, skipped), *velocity_wishes.rows(v, skipped))
+    if singular := near_singular(independent, t, q):
+        notes += (singular,)
     notes += far_from_guess(mechanism, position_wishes, q, scales)
     speed = max(np.max(np.abs(v / scales), initial=0.0), 1e-300)
     notes += far_from_guess(mechanism, velocity_wishes, v, scales * speed)

@@ -23,6 +23,11 @@ from mechsim.result.layout import Array, wide_rows
 # Gradients change little within a batch of rows, and one is dear: this many per batch are enough.
 GRADIENT_ROWS = 4
 
+# Errors of steps add up, each about the tolerance of the largest term; many times that sum has another cause.
+DOUBTFUL_STEP = 100.0
+DOUBTFUL_DRIFT = 1e-10  # roundings stay far below
+DOUBTFUL_RESIDUAL = 1e-9  # a mechanism a million times its size away from the origin comes to 1e-10
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -43,6 +48,18 @@ class Certificate:
 
     def as_dict(self) -> dict[str, float]:
         return asdict(self)
+
+    def doubts(self) -> tuple[str, ...]:
+        """What a person should be told before they trust the motion; usually nothing."""
+        found = []
+        if self.energy_drift > max(DOUBTFUL_DRIFT, DOUBTFUL_STEP * self.tolerance * self.steps):
+            found.append(
+                f"energy drifted by {self.energy_drift:.1e} of its largest term, more than a tolerance of "
+                f"{self.tolerance:g} explains: the motion may have passed a place where a force is not smooth"
+            )
+        if max(self.position_residual, self.velocity_residual) > DOUBTFUL_RESIDUAL:
+            found.append("constraints are not met as they should be: do not trust this motion")
+        return tuple(found)
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> Certificate:

@@ -19,12 +19,29 @@ def why_stopped(system: Constrained, t: float, q: Array) -> str:
     """A sentence about the position q, or nothing when it looks ordinary."""
     if springs := meeting_springs(system.mechanism, q, ENDS_MEET):
         return f"there the ends of spring {', '.join(springs)} meet, and its force has no direction"
-    if names := _nearly_dependent(system, t, q):
+    names, _ = _nearly_dependent(system, t, q)
+    if names:
         return (
             f"there the constraints of {', '.join(names)} become dependent (a dead centre or change point), where the "
             "mechanism may lock or go on in more than one way; a looser tolerance may step across"
         )
     return ""
+
+
+def near_singular(system: Constrained, t: float, q: Array) -> str:
+    """A note about a start so near a singular position that digits are lost, or nothing.
+
+    A rounding of positions is amplified by the inverse of how independent the constraints are, and changes velocities
+    by that once more.
+    """
+    names, independence = _nearly_dependent(system, t, q)
+    if not names:
+        return ""
+    lost = min(16, round(-2 * np.log10(max(independence, 1e-16))))
+    return (
+        f"the start is close to a singular position (a dead centre): the constraints of {', '.join(names)} are nearly "
+        f"dependent there, and about {lost} of 16 digits of the motion are lost"
+    )
 
 
 def meeting_springs(mechanism: Mechanism, q: Array, share: float) -> list[str]:
@@ -40,13 +57,13 @@ def meeting_springs(mechanism: Mechanism, q: Array, share: float) -> list[str]:
     return found
 
 
-def _nearly_dependent(system: Constrained, t: float, q: Array) -> list[str]:
-    """Owners of the constraints that nearly say the same at q."""
-    if not 0 < system.m <= DENSE or not np.all(np.isfinite(q)):
-        return []
-    left, lengths, _ = np.linalg.svd(scaled_jacobian(system, t, q)[0])
-    if len(lengths) == system.m and lengths[-1] > NEARLY_DEPENDENT:
-        return []
+def _nearly_dependent(system: Constrained, t: float, q: Array) -> tuple[list[str], float]:
+    """Owners of the constraints that nearly say the same at q, and how independent they still are (1: fully)."""
+    if not 0 < system.m <= min(DENSE, system.n) or not np.all(np.isfinite(q)):
+        return [], 1.0
+    left, lengths, _ = np.linalg.svd(scaled_jacobian(system, t, q)[0], full_matrices=False)
+    if lengths[-1] > NEARLY_DEPENDENT:
+        return [], 1.0
     shares = np.abs(left[:, -1])
     rows = [row for row in range(system.m) if shares[row] > NAMED * shares.max()]
-    return list(dict.fromkeys(owner for owner, _ in concerned(system, rows)))
+    return list(dict.fromkeys(owner for owner, _ in concerned(system, rows))), float(lengths[-1])
