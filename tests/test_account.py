@@ -60,7 +60,7 @@ def test_damper_takes_the_integral_of_its_power():
         times = (begin + end) / 2 + (end - begin) / 2 * nodes
         rates = motion.velocity(times)["theta_OA"]
         taken += (end - begin) / 2 * (weights * 0.3 * rates**2).sum()
-    assert balances(motion.mechanism, motion.solution.q)["work_torsion_OA"] == pytest.approx(-taken, abs=1e-13)
+    assert balances(motion.mechanism, motion.solution.q)["work_damper_OA"] == pytest.approx(-taken, abs=1e-13)
 
 
 def test_drive_work_is_the_energy_gained_and_the_integral_of_its_power():
@@ -180,6 +180,6 @@ def test_the_summary_names_the_accounts(tmp_path, monkeypatch, capsys):
         main(["run", "p.yaml", "--tend", "1"])
     shown = capsys.readouterr().out
     assert left.value.code in (0, None), shown
-    for words in ("drives gave", "forces gave", "dampers took", "work_drive_A_y", "work_torsion_OA", "less all work"):
+    for words in ("drives gave", "forces gave", "dampers took", "work_drive_A_y", "work_damper_OA", "less all work"):
         assert words in shown
     assert "work_OA" in load("p.csv").labels

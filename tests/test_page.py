@@ -162,6 +162,26 @@ ProblemData: {tend: 1, positions: {D: [0.5, -0.9], E: [1.5, -0.9], F: [2.5, -0.9
     assert reactions_of(film.scene, film.frames, motion.trajectory) == []
 
 
+def test_reactions_know_drives_tables_and_slots():
+    """The same forces as `Motion.reaction`, from the table alone: one code computes both. Peak: about 60 N."""
+    text = """
+Piecewise: {push: [[0, 5], [0.4, 20], [0.8, -3*t]]}
+PartData:
+  Fixed: {O: [], R: [1]}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}, AB: {Geom: [[3]], Dyna: [[1.5], 3, 27/12]}}
+  Particles: {B: 2}
+Joints: {Slots: {B-OR: []}}
+AppliedForces: {Gravity: , Forces: {B: [push, 0]}}
+Drives: {theta_OA: pi/2 + 5*t}
+ProblemData: {tend: 1, positions: {A: [0, 1], B: [2.8]}}
+"""
+    motion = mechsim.simulate(text)
+    times = np.linspace(0.05, 0.95, 19)
+    for label, point, part in (("on OA at O", "O", "OA"), ("on AB at B", "B", "AB")):
+        expected = motion.reaction(point, times)[part]
+        assert reaction(motion, label, times) == pytest.approx(expected, abs=1e-8)
+
+
 def run(*words: str) -> int:
     with pytest.raises(SystemExit) as left:
         main(words)
