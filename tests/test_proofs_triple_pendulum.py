@@ -1,4 +1,4 @@
-"""Proof 6 of the forces: the triple pendulum of seed 003, forced and without its barrier, against its eq (8) in angles."""
+"""Proof 6 of the forces: the triple pendulum of seed 003, forced, without its barrier, against its eq (8) in angles."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def angles(t, c, q, w):
     ],
 )
 def test_columns_are_those_of_the_angles(c, q, w, tend):
-    """The bar is 1e-9: DOP853 errs by some 1e-12 per second; weak damping (figure 4e) is chaotic, so it runs shorter."""
+    """The bar is 1e-9: DOP853 errs by 1e-12 per second; weak damping (figure 4e) is chaotic, so it runs shorter."""
     motion = mechsim.simulate(SPECS / "forces/triple_pendulum.yaml", parameters={"c": c, "q": q, "w": w}, tend=tend)
     table = motion.sampled(np.linspace(0.0, tend, 201))
     expected = angles(table.t, c, q, w)

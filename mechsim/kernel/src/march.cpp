@@ -16,6 +16,8 @@ constexpr double kRounding = 64 * 2.2e-16;  // of the largest position (a turn a
 constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
 constexpr double kShrink = 0.5;      // of a step that is redone
 constexpr int kMostRedone = 30;
+constexpr double kRough = 1e-6;      // leading derivatives missed by more than this (relative) are no rounding
+constexpr double kCured = 0.1;       // a shorter step has cured a miss that fell below this part of it
 
 double factorial(int n) {
     double f = 1;
@@ -149,9 +151,10 @@ double March::solve_stage(int stage) {
     for (int i = 0; i < size_; ++i) residual_[i] = stage + c_[i] >= 0 ? residual_[i] * equation_factor[i] : 0.0;
     lu_.solve(residual_.data());
     // Unknowns found at the same degree are of one kind: compared with the largest of them, by scale.
-    double extent[8] = {0};
     double* change = change_;
+    double* extent = extent_;
     std::fill_n(change, 8, 0.0);
+    std::fill_n(extent, 8, 0.0);
     for (int j = 0; j < size_; ++j) {
         const int degree = stage + d_[j];
         if (degree < 0) continue;
@@ -208,7 +211,7 @@ bool March::settle(int stage) {
         for (int iteration = 0;; ++iteration) {
             const double moved = solve_stage(stage);
             if (!std::isfinite(moved)) return false;
-            if (stage == 0 && iteration == 0) std::copy_n(change_, 8, mismatch_);
+            if (stage == 0 && iteration == 0) note_mismatch();
             if (moved <= kNegligible) return true;
             if (moved <= kSettled + rounding_) break;
             if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
@@ -285,6 +288,16 @@ void March::predict(double h) {
     }
 }
 
+// The first correction of stage 0, where it is more than rounding: absolute per offset, and relative.
+void March::note_mismatch() {
+    rough_ = 0;
+    for (int offset = 1; offset <= largest_offset_; ++offset) {
+        const bool seen = change_[offset] > kSettled * extent_[offset];
+        mismatch_[offset] = seen ? change_[offset] : 0.0;
+        if (seen) rough_ = std::max(rough_, change_[offset] / extent_[offset]);
+    }
+}
+
 // How far off the step's polynomials are at its end, by the leading derivatives that the equations give there: an error
 // in the term of degree n shows in derivative d as n over d. The last terms cannot tell of a force too flat for them
 // where the step began, as a saturated tanh.
@@ -330,6 +343,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         std::swap(x_, polynomial_);
         low_before = low_;
         const double t_before = t_, t_low_before = t_low_;
+        double off_before = INFINITY;
         for (int redone = 0;; ++redone) {
             const double signed_h = backwards ? -h : h;
             const bool last = h == std::abs(left);
@@ -341,8 +355,12 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
             t_low_ = t_low;
             set_time(t);
             const Status status = prepare();
+            const double off = missed(h);
+            // What a shorter step does not cure is rounding, as of time near a pole.
+            const bool cured = rough_ > kRough || off < kCured * off_before;
             const bool far = control_.fixed_step <= 0 && (distance_ > control_.rejection + rounding_ ||
-                                                          missed(h) > control_.tolerance + rounding_);
+                                                          (off > control_.tolerance + rounding_ && cured));
+            off_before = status == Status::reached ? off : INFINITY;
             if (status == Status::reached && !far) break;
             if (redone >= kMostRedone || control_.fixed_step > 0) return status == Status::reached ? Status::not_projected : status;
             ++statistics_.rejected;

@@ -71,6 +71,7 @@ class March {
     bool balanced() const;
     double step_size() const;
     void predict(double h);
+    void note_mismatch();
     double missed(double h) const;
     void write_point(Record& record) const;
     void set_time(double t);
@@ -90,8 +91,8 @@ class March {
     std::vector<double> residual_;  // one more than size: the trash row
     double t_ = 0, t_low_ = 0;
     double distance_ = 0, rounding_ = 0;  // how far the last projection moved, and how much of that rounding may be
-    double change_[8] = {0};    // per degree: the last correction of a stage, relative to scales
-    double mismatch_[8] = {0};  // the first correction of stage 0
+    double change_[8] = {0}, extent_[8] = {0};  // per degree: the last correction of a stage, and what it corrected
+    double mismatch_[8] = {0}, rough_ = 0;      // per offset: the first correction of stage 0; the largest, relative
     bool prepared_ = false, continued_ = false;
     Statistics statistics_;
 };
