@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.render.fitting import ACCENT, Fitting, corners, poses
+from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import Frames, placed
-from mechsim.render.mesh import ball, coil, pin, prism
+from mechsim.render.mesh import ball, coil, pin, prism, tube
 from mechsim.render.polygon import circle, rounded_square
 from mechsim.render.scene import Scene, SceneParticle, SceneSpring
-from mechsim.render.stage import Look, Placing, Stage, posed, stretched
+from mechsim.render.stage import Look, Placing, Stage, framed, posed, stretched
 from mechsim.render.theme import Theme
 from mechsim.result.layout import Array
 
@@ -19,12 +21,14 @@ BEVEL = 0.45
 PIN_RADIUS = 0.5
 COIL_RADIUS = 0.95
 WIRE_RADIUS = 0.24
+WIRE_OF_WIDTH = 0.07  # the radius of a wire that stands for a line, for each pixel of its width
 BLOCK = 2.0  # half of the side of a ground block
 THICKNESS = 0.86  # of a part, in distances between layers (zscale); the rest is air
 FEWEST_TURNS, MOST_TURNS = 5, 20
 
 LIGHT = np.array([-0.45, 0.60, 1.0])  # towards the light that throws the shadows
 SHADOW_BLUR = 0.45  # width of a shadow's soft edge for each unit of height above the board
+CHALK = (0.93, 0.93, 0.92)  # what colours are thinned with
 STEEL = Look((0.78, 0.80, 0.83), 0.8)
 
 
@@ -94,8 +98,8 @@ def build_bodies(stage: Stage, scene: Scene, frames: Frames, theme: Theme) -> No
         _spring(built, spring)
     for particle in scene.particles:
         _particle(built, particle)
-    for points in scene.guides:
-        _rail(built, points)
+    for fitting in fittings_of(scene, frames):
+        _fitting(built, fitting)
 
 
 def seen_points(scene: Scene, frames: Frames, directions: int = 48, samples: int = 200) -> Array:
@@ -107,6 +111,7 @@ def seen_points(scene: Scene, frames: Frames, directions: int = 48, samples: int
     clouds = [placed(part.outline, frames.poses[part.name], frame) for part in scene.parts for frame in chosen]
     for name, path in frames.points.items():
         clouds.append((path[chosen][:, None] + wide.get(name, levels.skin) * square).reshape(-1, 2))
+    clouds += [corners(fitting, frames) for fitting in fittings_of(scene, frames)]
     clouds += [place + BLOCK * levels.skin * square for place in scene.ground.values()]
     cloud = np.vstack(clouds)
     outermost = cloud[np.unique(np.argmax(cloud @ circle(1.0, directions).T, axis=0))]
@@ -157,7 +162,7 @@ def _blocks(built: Set) -> None:
     square = rounded_square(BLOCK * levels.skin, 0.5 * levels.skin)
     red, green, blue = (np.array(rgb(built.theme.faint)) + STEEL.colour) / 2
     look = Look((red, green, blue), 0.1)
-    for name in built.scene.ground:
+    for name in built.scene.footings:
         place = posed(built.frames.points[name])
         built.stage.add(prism(square, levels.board, top, 0.3 * levels.skin), look, place)
         built.shadow(square, (levels.board + top) / 2, place)
@@ -184,18 +189,47 @@ def _particle(built: Set, particle: SceneParticle) -> None:
     built.shadow(circle(particle.radius), height, place)
 
 
-def _rail(built: Set, names: tuple[str, ...]) -> None:
-    """A slim bar through points that stay on one line, under the parts, as long as the film needs it."""
-    skin, board = built.levels.skin, built.levels.board
-    places = np.stack([built.frames.points[name] for name in names], axis=1)
-    # The two points that are farthest apart over the film give the direction: others may meet on the way.
-    spread = np.linalg.norm(places - places[:, :1], axis=2).mean(axis=0)
-    along = places[:, int(np.argmax(spread))] - places[:, 0]
-    angle = np.unwrap(np.arctan2(along[:, 1], along[:, 0]))
-    direction = np.column_stack([np.cos(angle), np.sin(angle)])
-    reach = np.einsum("kij,kj->ki", places - places[:, :1], direction)
-    low, high = reach.min() - 2 * skin, reach.max() + 2 * skin
-    bar = np.array([[low, -0.4 * skin], [high, -0.4 * skin], [high, 0.4 * skin], [low, 0.4 * skin]])
-    place = posed(places[:, 0], angle)
-    built.stage.add(prism(bar, 0.65 * board, 0.1 * board, 0.2 * skin), STEEL, place)
-    built.shadow(bar, 0.4 * board, place)
+def _fitting(built: Set, fitting: Fitting) -> None:
+    """A region as a plate, a line as a wire; on the board, inside a layer under its part, or on top of it."""
+    levels, paint = built.levels, fitting.paint
+    bottom, top = _span(levels, fitting)
+    place = framed(*poses(fitting, built.frames))
+    look = _look_of(built, fitting)
+    if paint.face is None:
+        wire = WIRE_OF_WIDTH * paint.width * levels.skin
+        for line in fitting.shapes:
+            middle = np.column_stack([_spaced(line), np.full(len(_spaced(line)), top)])
+            built.stage.add(tube(middle, wire), look, place)
+        return
+    built.stage.add(prism(fitting.shapes[0], bottom, top, 0.15 * levels.skin), look, place)
+    if paint.shadow:
+        built.shadow(fitting.shapes[0], (bottom + top) / 2, place)
+
+
+def _span(levels: Levels, fitting: Fitting) -> tuple[float, float]:
+    """Bottom and top of a fitting."""
+    if fitting.height < -0.5:
+        return 0.65 * levels.board, 0.1 * levels.board
+    layer = round(fitting.height)
+    bottom, top = levels.part(layer)
+    if fitting.height < layer or fitting.height < 0:
+        return bottom, bottom + (0.45 - fitting.height + layer if fitting.height > layer - 0.08 else 0.45) * (
+            top - bottom
+        )
+    return bottom, top + (fitting.height - layer) * min(levels.step, levels.skin)
+
+
+def _spaced(line: Array) -> Array:
+    """The line without corners that follow on themselves, which have no direction."""
+    kept: Array = line[np.append(True, np.hypot(*np.diff(line, axis=0).T) > 0)]
+    return kept
+
+
+def _look_of(built: Set, fitting: Fitting) -> Look:
+    theme, paint, colour = built.theme, fitting.paint, fitting.colour
+    share = paint.edge if paint.face is None else paint.face
+    plain = (
+        theme.edge if colour is None else theme.trace[0] if colour == ACCENT else theme.parts[colour % len(theme.parts)]
+    )
+    red, green, blue = (1 - (share or 0)) * np.array(CHALK) + (share or 0) * np.array(rgb(plain))
+    return Look((red, green, blue), 0.3)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.render import symbols
+from mechsim.render.fitting import ACCENT, FLOOR, Fitting, poses
+from mechsim.render.fittings import fittings_of
 from mechsim.render.forces import Arrow, arrows_of
 from mechsim.render.frames import Frames
 from mechsim.render.options import Options, traced, unit_of
@@ -39,6 +41,17 @@ class Look:
     face: tuple[float, float, float]
     edge: tuple[float, float, float]
     light: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class FittingLook:
+    """A fitting ready to be drawn."""
+
+    fitting: Fitting
+    path: Path
+    poses: tuple[Array, Array, Array]
+    face: tuple[float, float, float] | None
+    edge: tuple[float, float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,7 @@ class FlatPicture:
         self.window: Window = window_of(scene, frames, options.view, self.overlay.box)
         self.skin = self.window.scale * scene.fleshoutwid  # pixels
         self.ways = self._ways()
+        self.fittings = [self._fit(fitting) for fitting in fittings_of(scene, frames)]
         self.arrows = self._arrows()
         self.steps = self._steps()
         self._draw_background()
@@ -96,6 +110,7 @@ class FlatPicture:
             for point in body.points:
                 heights[point] = max(heights.get(point, 0.0), body.layer)
         steps: list[tuple[float, Callable[[int], None]]] = []
+        steps += [(look.fitting.height, partial(self._fitting, look)) for look in self.fittings if not self._lies(look)]
         steps += [(body.layer, partial(self._body, self._look(body))) for body in scene.parts]
         for spring in scene.springs:
             steps.append((max(heights.get(p, 0.0) for p in spring.points) + 0.4, partial(self._spring, spring)))
@@ -118,11 +133,15 @@ class FlatPicture:
     def _draw_background(self) -> None:
         self.pen.clear(self.theme.background)
         self.overlay.draw_background(self.window)
-        for guide in self.scene.guides:
-            self._guide(guide)
-        for place_of in self.scene.ground.values():
-            self._ground(place_of)
+        for name in self.scene.footings:
+            self._ground(self.scene.ground[name])
+        for look in filter(self._lies, self.fittings):
+            self._fitting(look, 0)
         self.pen.keep()
+
+    def _lies(self, look: FittingLook) -> bool:
+        """Whether a fitting is part of the background."""
+        return look.fitting.height <= FLOOR and look.fitting.stands_still(self.scene)
 
     def _ground(self, point: Array) -> None:
         bracket, hatching = symbols.ground(self.skin)
@@ -133,17 +152,39 @@ class FlatPicture:
         self.pen.outline(closed(bracket), where, face, edge, 1.4 * self.unit)
         self.pen.line(strokes(*hatching), where, edge, 1.4 * self.unit)
 
-    def _guide(self, names: tuple[str, ...]) -> None:
-        """A rail, where two points of the line are fixed: as far as the others come."""
-        fixed = [self.scene.ground[name] for name in names if name in self.scene.ground]
-        if len(fixed) < 2:
-            return
-        seen = np.vstack([*fixed, *(self.frames.points[name] for name in names if name not in self.scene.ground)])
-        direction = (fixed[1] - fixed[0]) / np.linalg.norm(fixed[1] - fixed[0])
-        along = (seen - fixed[0]) @ direction
-        ends = fixed[0] + np.outer([along.min(), along.max()], direction)
-        rail = mix(self.theme.background, self.theme.edge, 0.22)
-        self.pen.line(Path(self.window.pixels(ends)), place(1, 0, 0, 0), rail, 0.9 * self.skin)
+    def _fit(self, fitting: Fitting) -> FittingLook:
+        theme, paint, colour = self.theme, fitting.paint, fitting.colour
+        plain = (
+            theme.edge
+            if colour is None
+            else theme.trace[0]
+            if colour == ACCENT
+            else theme.parts[colour % len(theme.parts)]
+        )
+        rim = plain if colour is None or colour == ACCENT else mix(plain, "#000000", 0.42)
+        return FittingLook(
+            fitting,
+            strokes(*fitting.shapes) if paint.face is None else closed(fitting.shapes[0]),
+            poses(fitting, self.frames),
+            None if paint.face is None else mix(theme.background, plain, paint.face),
+            None if paint.edge is None else mix(theme.background, rim, paint.edge),
+        )
+
+    def _fitting(self, look: FittingLook, index: int) -> None:
+        origin, angle, stretch = (values[index] for values in look.poses)
+        paint, scale = look.fitting.paint, self.window.scale
+        x, y = self.window.pixels(origin)
+        where = place(scale, angle, x, y, stretch)
+        if paint.shadow:
+            drop = (1.6 + 0.5 * max(look.fitting.height, 0.0)) * self.unit
+            shade = place(scale, angle, x + drop, y - drop, stretch)
+            self.pen.fill(look.path, shade, self.theme.shadow, self.theme.shadow_strength)
+        if look.face is None:
+            self.pen.line(look.path, where, look.edge, paint.width * self.unit)
+        elif look.edge is None:
+            self.pen.fill(look.path, where, look.face)
+        else:
+            self.pen.outline(look.path, where, look.face, look.edge, paint.width * self.unit)
 
     def _body(self, look: Look, index: int) -> None:
         origin, angle = self.frames.poses[look.body.name]

@@ -36,16 +36,16 @@ def strokes(*lines: Array) -> Path:
 DISC = Path.unit_circle()
 
 
-def mix(colour: str, other: str, share: float) -> tuple[float, float, float]:
+def mix(colour: Any, other: Any, share: float) -> tuple[float, float, float]:
     """`colour` with a share of another."""
     red, green, blue = (1 - share) * np.array(to_rgb(colour)) + share * np.array(to_rgb(other))
     return float(red), float(green), float(blue)
 
 
-def place(scale: float, angle: float, x: float, y: float) -> Affine2D:
-    """Turn, scale and shift: from a shape's own frame to pixels."""
+def place(scale: float, angle: float, x: float, y: float, stretch: float = 1.0) -> Affine2D:
+    """Turn, scale and shift: from a shape's own frame, stretched along its x axis, to pixels."""
     cos, sin = scale * np.cos(angle), scale * np.sin(angle)
-    return Affine2D(np.array([[cos, -sin, x], [sin, cos, y], [0.0, 0.0, 1.0]]))
+    return Affine2D(np.array([[stretch * cos, -sin, x], [stretch * sin, cos, y], [0.0, 0.0, 1.0]]))
 
 
 class Pen:

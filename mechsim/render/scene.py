@@ -12,11 +12,12 @@ import numpy as np
 from mechsim.errors import Fault, SpecError
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
-from mechsim.render.outline import layers_of, outline_around
+from mechsim.render.outline import area, layers_of, outline_around
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec import parse
+from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec, PointForce, Rigid, Torque
 from mechsim.spec.names import POINT
 
@@ -25,6 +26,7 @@ from mechsim.spec.names import POINT
 FLESH = 0.036
 FLESH_OF_REACH = 0.009
 FLESH_OF_SHORTEST = 0.16
+THIN = 0.6  # the skin of a rod without mass, as a share of the others'
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,12 @@ class Scene:
     particles: tuple[SceneParticle, ...]
     pivots: tuple[str, ...]  # points where parts are joined, to each other or to the ground
     ground: Mapping[str, Array]  # fixed points and where they are
+    footings: tuple[str, ...]  # those of them that something stands on; others only mark a line
     guides: tuple[tuple[str, ...], ...]  # points that stay on one line
     forces: tuple[PointForce, ...]
     torques: tuple[Torque, ...]
+    actions: Actions  # joints beyond pins, dampers, drives, controllers: what fittings are made from
+    parameters: Mapping[str, float]
     gravity: tuple[float, ...] | None
     view: tuple[float, float] | None  # azimuth and elevation in degrees, if the file says
     zscale: float  # distance between layers
@@ -99,9 +104,12 @@ def scene_of(trajectory: Any) -> Scene:
         particles=_particles(spec, skin),
         pivots=_pivots(spec),
         ground={name: np.array([float(x) for x in fixed.coordinates]) for name, fixed in spec.fixed.items()},
+        footings=_footings(spec),
         guides=tuple(joint.points for joint in spec.collinear),
         forces=spec.forces,
         torques=spec.torques,
+        actions=spec.actions,
+        parameters={name: float(value) for name, value in spec.parameters.items()},
         gravity=tuple(float(x) for x in spec.gravity) if spec.gravity else None,
         view=_view(spec),
         zscale=float(spec.animation.get("Skeleton", {}).get("zscale", 0) or 0.6 * skin),
@@ -156,10 +164,26 @@ def _local(part: Rigid) -> Array:
 
 def _bodies(spec: MechSpec, skin: float) -> tuple[SceneBody, ...]:
     skels = spec.animation.get("Skels") or {}
-    paths = [_path(part, skels.get(part.name) or {}) for part in spec.rigids]
-    outlines = [outline_around(path, skin, drawn=bool(skels.get(part.name, {}).get("path")))
-                for part, path in zip(spec.rigids, paths, strict=True)]  # fmt: skip
-    layers = layers_of([part.points for part in spec.rigids], outlines)
+    discs = _discs(spec)
+    racks = {each.rack: float(each.radius) for each in spec.actions.rollings if each.rack}
+    paths, outlines = [], []
+    for part in spec.rigids:
+        own, drawn = skels.get(part.name) or {}, bool(skels.get(part.name, {}).get("path"))
+        path = _path(part, own)
+        # The rim of a wheel is its disc: what reaches it ends inside.
+        inside = discs.get(part.name, 0.0) - 1.2 * skin
+        beyond = np.hypot(*path.T)
+        on_disc = (beyond > inside) & (beyond < inside + 1.3 * skin) & (inside > 0) & (not drawn)
+        path = np.where(on_disc[:, None], path * (inside / np.maximum(beyond, 1e-300))[:, None], path)
+        thin = not drawn and len(part.points) == 2 and not float(part.mass) and part.name not in discs
+        if part.name in racks and not drawn:  # hidden behind its teeth, which begin at the line of its points
+            path, thin = path - np.array([0, skin + 0.06 * racks[part.name]]), True
+        paths.append(path)
+        outlines.append(outline_around(path, THIN * skin if thin else skin, drawn=drawn))
+    circle = outline_around(np.zeros((1, 2)), 1.0, drawn=False)
+    areas = [max(outline, discs.get(part.name, 0.0) * circle, key=area)
+             for part, outline in zip(spec.rigids, outlines, strict=True)]  # fmt: skip
+    layers = layers_of([part.points for part in spec.rigids], areas)
     return tuple(
         SceneBody(
             name=part.name,
@@ -174,6 +198,17 @@ def _bodies(spec: MechSpec, skin: float) -> tuple[SceneBody, ...]:
         )
         for index, (part, path, outline, layer) in enumerate(zip(spec.rigids, paths, outlines, layers, strict=True))
     )
+
+
+def _discs(spec: MechSpec) -> dict[str, float]:
+    """Wheels, gears and pinions and their radii. A gear's negative radius is that of a ring, which is no disc."""
+    gears = [(gear.part, float(gear.radius)) for gear in spec.actions.gears]
+    gears += [(gear.other, float(gear.other_radius)) for gear in spec.actions.gears]
+    wheels = [(wheel.part, abs(float(wheel.radius))) for wheel in spec.actions.rollings]
+    discs: dict[str, float] = {}
+    for part, radius in (pair for pair in (*gears, *wheels) if pair[1] > 0):
+        discs[part] = max(radius, discs.get(part, 0.0))
+    return discs
 
 
 def _path(part: Rigid, skel: Mapping[str, Any]) -> Array:
@@ -193,11 +228,28 @@ def _particles(spec: MechSpec, skin: float) -> tuple[SceneParticle, ...]:
     )
 
 
+def _links(spec: MechSpec) -> list[tuple[str, ...]]:
+    """Points of everything that is fastened to its points."""
+    links = [part.points for part in spec.rigids] + [spring.points for spring in spec.springs]
+    links += [damper.points for damper in spec.actions.dampers] + [rope.points for rope in spec.actions.ropes]
+    return [tuple(dict.fromkeys(points)) for points in links]
+
+
 def _pivots(spec: MechSpec) -> tuple[str, ...]:
-    """Points at which two parts meet, or a part meets the ground, in the order of the file."""
-    parts = [*(part.points for part in spec.rigids), *(spring.points for spring in spec.springs)]
+    """Points at which two parts meet, or a part meets the ground, in the order of the file; and pins in slots."""
     count: dict[str, int] = {}
-    for points in parts:
-        for point in points:
-            count[point] = count.get(point, 0) + 1
-    return tuple(point for point, parts_there in count.items() if parts_there > 1 or point in spec.fixed)
+    for point in (point for points in _links(spec) for point in points):
+        count[point] = count.get(point, 0) + 1
+    slotted = {slot.point for slot in spec.actions.slots}
+    return tuple(name for name, links in count.items() if links > 1 or name in spec.fixed or name in slotted)
+
+
+def _footings(spec: MechSpec) -> tuple[str, ...]:
+    """Fixed points, but for those that only tell where a line is: a hatched rail says that better."""
+    linked = {point for points in _links(spec) for point in points}
+    actions = spec.actions
+    lines: list[tuple[str, ...]] = [joint.points for joint in spec.collinear]
+    lines += [slot.line for slot in actions.slots] + [slider.line for slider in actions.sliders]
+    lines += [wheel.line for wheel in actions.rollings]
+    marks = {point for line in lines for point in line} - linked
+    return tuple(name for name in spec.fixed if name not in marks)

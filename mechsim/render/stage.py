@@ -101,6 +101,18 @@ def posed(origin: Array, angle: Array | None = None, height: float = 0.0) -> Pla
     return place
 
 
+def framed(origin: Array, angle: Array, stretch: Array) -> Placing:
+    """Placement in the plane, (k, 2) and (k,), stretched along the body's own x axis by (k,)."""
+    place = posed(origin, angle)
+
+    def stretched_too(frame: int) -> Array:
+        matrix = place(frame)
+        matrix[:, 0] *= stretch[frame]
+        return matrix
+
+    return stretched_too
+
+
 def stretched(start: Array, end: Array, length: float, height: float) -> Placing:
     """Placement of what has `length` along the x axis: turned, and scaled along its length (seed, section 5)."""
 

@@ -7,6 +7,7 @@ import numpy as np
 from mechsim.result.layout import Array
 
 COIL_CORNERS = 18  # per turn
+MOST_STROKES = 160  # of hatching along a line
 
 
 def coil(length: float, radius: float, turns: int, lead: float) -> Array:
@@ -69,3 +70,84 @@ def turning_arrow(radius: float, width: float, direction: float) -> Array:
     along = sign * np.array([-end[1], end[0]])
     tip = np.array([(radius + head / 2) * end, radius * end + head * 1.1 * along, (radius - head / 2) * end])
     return np.vstack([outer, tip, inner[::-1]])
+
+
+UNIT_LINE = np.array([[0.0, 0.0], [1.0, 0.0]])
+# A blade, in widths of a part's skin: slender and pointed at both ends.
+BLADE = np.array([[-4.2, 0], [-3.2, 0.3], [3.2, 0.3], [4.2, 0], [3.2, -0.3], [-3.2, -0.3]])
+
+
+def arc(radius: float, start: float = 0.0, end: float = 2 * np.pi) -> Array:
+    """A piece of a circle about the origin, as a whole one if nothing else is said."""
+    turn = np.linspace(start, end, max(8, round(abs(end - start) / (2 * np.pi) * 120) + 1))
+    return radius * np.column_stack([np.cos(turn), np.sin(turn)])
+
+
+def capsule(low: float, high: float, radius: float) -> Array:
+    """A bar along x with round ends, from `low` to `high`."""
+    right, left = arc(radius, -np.pi / 2, np.pi / 2), arc(radius, np.pi / 2, 3 * np.pi / 2)
+    return np.vstack([moved(right, high - radius, 0), moved(left, low + radius, 0)])
+
+
+def hatching(low: float, high: float, size: float) -> list[Array]:
+    """A line along x from `low` to `high` and slanting strokes on its right, the sign of what does not move."""
+    count = int(np.clip((high - low) / (1.1 * size), 4, MOST_STROKES))
+    foot = np.linspace(low, high, count + 1)[1:]
+    return [np.array([[low, 0], [high, 0]]), *(np.array([[x, 0], [x - 0.6 * size, -0.7 * size]]) for x in foot)]
+
+
+def rounded_block(half_length: float, half_width: float) -> Array:
+    """A rectangle about the origin with round corners."""
+    radius = 0.3 * min(half_length, half_width)
+    middles = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * (half_length - radius, half_width - radius)
+    quarter = np.pi / 2
+    return np.vstack([arc(radius, k * quarter, (k + 1) * quarter) + middle for k, middle in enumerate(middles)])
+
+
+def spiral(inner: float, outer: float, turns: float) -> Array:
+    """A wire that winds out from the origin and ends on the positive x axis."""
+    turn = 2 * np.pi * np.linspace(-turns, 0, round(32 * turns))
+    return np.linspace(inner, outer, len(turn))[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+
+
+def brake(radius: float) -> tuple[Array, ...]:
+    """The sign of a viscous pivot: an arc, and two shoes around it."""
+    return arc(0.75 * radius, -2.3, 2.3), arc(radius, -2.2, -0.8), arc(radius, 0.8, 2.2)
+
+
+def turn_sign(radius: float) -> tuple[Array, ...]:
+    """An arrow that turns, inside a circle."""
+    way = arc(0.68 * radius, -0.6, 4.2)
+    tip, size = way[-1], 0.3 * radius
+    head = [tip + size * np.array([np.cos(a), np.sin(a)]) for a in (4.2 - np.pi / 2 + 0.5, 4.2 - np.pi / 2 - 0.9)]
+    return way, np.array([head[0], tip, head[1]])
+
+
+def push_sign(radius: float) -> tuple[Array, ...]:
+    """Arrows to both sides, inside a circle."""
+    end, size = 0.72 * radius, 0.26 * radius
+    heads = [np.array([[s * (end - size), size], [s * end, 0], [s * (end - size), -size]]) for s in (-1, 1)]
+    return np.array([[-end, 0], [end, 0]]), *heads
+
+
+def toothed(radius: float, teeth: int, phase: float) -> Array:
+    """A circle with so many shallow teeth, one of them at the angle `phase`; a plain one if there are none."""
+    if not teeth:
+        return arc(radius)
+    turn = np.linspace(0, 2 * np.pi, 16 * teeth, endpoint=False) + phase
+    reach = radius + tooth(teeth * (turn - phase), 2 * radius / teeth)
+    return reach[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+
+
+def tooth(angle: Array, module: float) -> Array:
+    """The height of flat-topped teeth above the pitch line; one tooth is a full turn of `angle`."""
+    return 0.62 * module * np.clip(1.7 * np.cos(angle), -1, 1)
+
+
+def moved(shape: Array, x: float, y: float) -> Array:
+    return shape + np.array([x, y])
+
+
+def turned(shape: Array, angle: float) -> Array:
+    cos, sin = np.cos(angle), np.sin(angle)
+    return shape @ np.array([[cos, sin], [-sin, cos]])

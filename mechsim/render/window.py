@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechsim.errors import Fault
+from mechsim.render.fitting import corners
+from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene
 from mechsim.result.journal import OutputError
@@ -37,7 +39,8 @@ def window_of(scene: Scene, frames: Frames, view: str | None, box: tuple[float, 
 def reach(scene: Scene, frames: Frames) -> tuple[Array, Array]:
     """The corners of the smallest upright box around everything that is drawn, over all frames."""
     skin = scene.fleshoutwid
-    ground = [point + skin * np.array(offset) for point in scene.ground.values() for offset in ((-3, -4.6), (3, 1.5))]
+    ground = [point + skin * np.array(offset) for point in map(scene.ground.__getitem__, scene.footings)
+              for offset in ((-3, -4.6), (3, 1.5))]  # fmt: skip
     clouds = [np.array(ground)] if ground else []
     clouds += [frames.points[name] + sign * 1.2 * skin for name in frames.points for sign in (-1, 1)]
     for body in scene.parts:
@@ -46,6 +49,7 @@ def reach(scene: Scene, frames: Frames) -> tuple[Array, Array]:
         flat = np.column_stack([turned.real.ravel(), turned.imag.ravel()])
         clouds += [flat - 1.2 * skin, flat + 1.2 * skin]
     clouds += [frames.points[p.point] + sign * p.radius for p in scene.particles for sign in (-1, 1)]
+    clouds += [corners(fitting, frames) for fitting in fittings_of(scene, frames)]
     cloud = np.vstack(clouds)
     return cloud.min(axis=0), cloud.max(axis=0)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from mechsim.render.fitting import Fitting
+from mechsim.render.fittings import fittings_of
 from mechsim.render.forces import Arrow, arrows_of
 from mechsim.render.frames import Frames, hermite, sample, span, with_exact_energies
 from mechsim.render.options import Options, default_speed, traced
@@ -79,8 +82,8 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
         "springs": [_spring(spring, scene) for spring in scene.springs],
         "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
         "pivots": list(scene.pivots),
-        "ground": list(scene.ground),
-        "guides": _guides(scene, dense),
+        "footings": list(scene.footings),
+        "fittings": [_fitting(fitting) for fitting in fittings_of(scene, dense)],
         "weights": _weights(scene),
         "forces": _arrows(arrows_of(scene, dense), channels),
         "reactions": _arrows(reactions_of(scene, dense, trajectory), channels),
@@ -151,12 +154,15 @@ def _peak(velocities: Array) -> float:
 def _columns(scene: Scene, frames: Frames, trajectory: Trajectory, channels: Channels) -> list[dict[str, Any]]:
     """What can be plotted, named as in the table: time, coordinates with their derivatives, energies."""
     columns = [{"label": "t", "unit": "s", "channel": channels.add(frames.t, np.ones_like(frames.t)), "rate": False}]
+    units = dict(zip(trajectory.labels, trajectory.units, strict=True))
     for index, variable in enumerate(scene.mechanism.variables):
         if trajectory.polynomials is None and variable.label not in trajectory.labels:
             continue
         channel = channels.add(frames.coordinates[:, index], frames.rates[:, index])
-        unit, rate_unit = UNITS[variable.kind]
+        unit, rate_unit = UNITS.get(variable.kind, (units.get(variable.label, ""), ""))
         columns.append({"label": variable.label, "unit": unit, "channel": channel, "rate": False})
+        if variable.kind == "state":
+            continue
         columns.append({"label": f"{variable.label}_dot", "unit": rate_unit, "channel": channel, "rate": True})
     energies = dict(frames.energies)
     if "T" in energies and "V" in energies:
@@ -201,16 +207,9 @@ def _spring(spring: SceneSpring, scene: Scene) -> dict[str, Any]:
     return {"name": spring.name, "points": list(spring.points), "turns": turns}
 
 
-def _guides(scene: Scene, frames: Frames) -> list[list[list[float]]]:
-    """Rails: where two points of a line are fixed, the two ends that the others reach."""
-    rails = []
-    for names in scene.guides:
-        fixed = [scene.ground[name] for name in names if name in scene.ground]
-        if len(fixed) > 1:
-            direction = (fixed[1] - fixed[0]) / np.linalg.norm(fixed[1] - fixed[0])
-            along = np.concatenate([(frames.points[name] - fixed[0]) @ direction for name in names])
-            rails.append([(fixed[0] + end * direction).tolist() for end in (along.min(), along.max())])
-    return rails
+def _fitting(fitting: Fitting) -> dict[str, Any]:
+    own = {key: getattr(fitting, key) for key in ("name", "kind", "at", "along", "stretched", "height", "colour")}
+    return {**own, **asdict(fitting.paint), "shapes": [_short(shape) for shape in fitting.shapes]}
 
 
 def _arrows(arrows: list[Arrow], channels: Channels) -> dict[str, Any] | None:

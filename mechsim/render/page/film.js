@@ -72,6 +72,16 @@ class Film {
     return { x: there[0] - cos * own[0] + sin * own[1], y: there[1] - sin * own[0] - cos * own[1], cos, sin };
   }
 
+  // The frame of a fitting: at a point, or the world's; its x axis along the way between two points, or the world's.
+  frame(fitting, time) {
+    const [x, y] = fitting.at === null ? [0, 0] : this.position(fitting.at, time);
+    if (fitting.along === null) return { x, y, cos: 1, sin: 0, stretch: 1 };
+    const [from, to] = fitting.along.map((name) => this.position(name, time));
+    const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+    const length = Math.hypot(dx, dy) || 1e-300;
+    return { x, y, cos: dx / length, sin: dy / length, stretch: fitting.stretched ? length : 1 };
+  }
+
   // The centre of mass of the whole mechanism, or null where nothing has mass.
   centre(time) {
     let [mass, x, y] = [0, 0, 0];

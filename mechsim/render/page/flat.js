@@ -15,7 +15,8 @@ class FlatView {
     this.pen = canvas.getContext("2d");
     this.film = film;
     this.shapes = film.data.bodies.map((body) => ({ outline: polygonPath(body.outline), rim: polygonPath(body.rim) }));
-    this.steps = stepsOf(film.data);
+    this.fittings = film.data.fittings.map((fitting) => ({ ...fitting, path: fittingPath(fitting) }));
+    this.steps = stepsOf(film.data, this.fittings);
     this.neighbours = neighboursOf(film.data);
     this.radii = new Map(film.data.particles.map((particle) => [particle.point, particle.radius]));
     const reach = (body) => Math.max(...body.local.map((place) => Math.hypot(...place)));
@@ -30,7 +31,7 @@ class FlatView {
     const names = ["paper", "ink", "edge", "shadow", "velocity", "force", "pin"];
     this.colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
     const { paper, edge } = this.colours;
-    const between = { ground: mix(paper, edge, 0.62), foot: mix(paper, edge, 0.14), rail: mix(paper, edge, 0.22) };
+    const between = { ground: mix(paper, edge, 0.62), foot: mix(paper, edge, 0.14) };
     Object.assign(this.colours, between, { gleam: mix(edge, paper, 0.62) });
     this.shadowStrength = Number(colour("shadow-strength"));
     const list = (name) => colour(name).split(/\s+/);
@@ -117,10 +118,10 @@ class FlatView {
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = "round";
-    this.film.data.guides.forEach((guide) => this.drawGuide(guide));
-    for (const name of this.film.data.ground) {
+    for (const name of this.film.data.footings) {
       drawBracket(pen, ...this.seen(name, time), this.unit, this.colours.foot, this.colours.ground);
     }
+    this.fittings.filter((fitting) => fitting.height < 0).forEach((fitting) => this.drawFitting(fitting, time));
     if (settings.traces) [...settings.traced].forEach((name) => this.drawTrace(name, time, settings.tail));
     for (const [kind, thing] of this.steps) this[kind](thing, time);
     if (settings.centroids) this.drawCentroids(time);
@@ -164,6 +165,43 @@ class FlatView {
     pen.restore();
   }
 
+  // What holds or moves the mechanism: any shape in a frame of its own. Lines keep their width when it is stretched.
+  drawFitting(fitting, time) {
+    const { pen, at } = this;
+    const { x, y, cos, sin, stretch } = this.film.frame(fitting, time);
+    const shape = (offset) => {
+      const path = new Path2D();
+      const [a, b, c, d] = [stretch * cos, -stretch * sin, -sin, -cos].map((value) => value * at.scale);
+      path.addPath(fitting.path, { a, b, c, d, e: at.x + at.scale * x + offset, f: at.y - at.scale * y + offset });
+      return path;
+    };
+    const [face, edge] = this.inks(fitting);
+    if (fitting.shadow) {
+      pen.globalAlpha = this.shadowStrength;
+      pen.fillStyle = this.colours.shadow;
+      pen.fill(shape((1.6 + 0.5 * Math.max(fitting.height, 0)) * Math.min(1, this.unit / 8)));
+      pen.globalAlpha = 1;
+    }
+    const path = shape(0);
+    if (face) {
+      pen.fillStyle = face;
+      pen.fill(path);
+    }
+    if (edge) {
+      pen.strokeStyle = edge;
+      pen.lineWidth = fitting.width * Math.min(1, 0.35 + this.unit / 8);
+      pen.stroke(path);
+    }
+  }
+
+  // The colours of a fitting's face and edge: shares of its colour on the paper.
+  inks({ colour, face, edge }) {
+    const { paper, edge: ink } = this.colours;
+    const part = colour === null ? ink : colour < 0 ? this.traceColours[0] : this.look(colour).plain;
+    const rim = colour === null || colour < 0 ? part : this.look(colour).edge;
+    return [face === null ? null : mix(paper, part, face), edge === null ? null : mix(paper, rim, edge)];
+  }
+
   drawSpring(spring, time) {
     const { pen } = this;
     const [a, b] = spring.points.map((name) => this.seen(name, time));
@@ -194,16 +232,6 @@ class FlatView {
   // A point of one part only, where nothing is joined.
   drawMark(name, time) {
     disc(this.pen, ...this.seen(name, time), Math.max(0.24 * this.unit, 1.8), this.colours.edge);
-  }
-
-  // A rail, between the two places in the world that the points on it reach.
-  drawGuide(ends) {
-    const { pen } = this;
-    pen.strokeStyle = this.colours.rail;
-    pen.lineWidth = 0.9 * this.unit;
-    pen.lineCap = "round";
-    line(pen, ...this.screen(ends[0]), ...this.screen(ends[1]));
-    pen.lineCap = "butt";
   }
 
   // Where a point has been during the last `tail` of motion, fading with age. Each shade is one piece of the way.
@@ -334,13 +362,14 @@ class FlatView {
 }
 
 // What to draw, lowest layer first: a joint lies on the highest of its parts.
-function stepsOf(data) {
+function stepsOf(data, fittings) {
   const heights = new Map();
   for (const body of data.bodies) {
     for (const name of body.points) heights.set(name, Math.max(heights.get(name) ?? 0, body.layer));
   }
   const height = (name) => heights.get(name) ?? 0;
   const steps = [
+    ...fittings.filter((fitting) => fitting.height >= 0).map((fitting) => [fitting.height, "drawFitting", fitting]),
     ...data.bodies.map((body, index) => [body.layer, "drawBody", index]),
     ...data.springs.map((spring) => [Math.max(...spring.points.map(height)) + 0.4, "drawSpring", spring]),
     ...data.pivots.map((name) => [height(name) + 0.5, "drawPivot", name]),
@@ -351,7 +380,7 @@ function stepsOf(data) {
 }
 
 function marksOf(data) {
-  const others = new Set([...data.pivots, ...data.particles.map((particle) => particle.point), ...data.ground]);
+  const others = new Set([...data.pivots, ...data.particles.map((particle) => particle.point), ...data.footings]);
   return data.points.map((point) => point.name).filter((name) => !others.has(name));
 }
 

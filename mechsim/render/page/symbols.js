@@ -1,15 +1,27 @@
 // Shapes that stand for things, on a canvas in pixels: coils, ground, joints, centres of mass, arrows.
 
+// `colour` with a share of another, both written as #rrggbb.
 function mix(colour, other, share) {
   const parts = (hex) => [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
   const [from, to] = [parts(colour), parts(other)];
-  return `rgb(${from.map((value, index) => Math.round(value + share * (to[index] - value))).join(" ")})`;
+  const mixed = from.map((value, index) => Math.round(value + share * (to[index] - value)));
+  return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
 function polygonPath(corners) {
   const path = new Path2D();
   corners.forEach(([x, y], index) => (index ? path.lineTo(x, y) : path.moveTo(x, y)));
   path.closePath();
+  return path;
+}
+
+// The shapes of a fitting as one path: a region if it has a face, else open lines.
+function fittingPath({ shapes, face }) {
+  const path = new Path2D();
+  for (const shape of shapes) {
+    shape.forEach(([x, y], index) => (index ? path.lineTo(x, y) : path.moveTo(x, y)));
+    if (face !== null) path.closePath();
+  }
   return path;
 }
 
