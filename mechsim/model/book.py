@@ -89,7 +89,7 @@ class Book:
         draft.forces = list(forces.items())
         _refuse_large(draft)
         leaves = list(dict.fromkeys(leaf for tree in draft.formulas() for leaf in tree.leaves()))
-        moving = [leaf for leaf in leaves if leaf.operation in "xv"]
+        moving = [leaf for leaf in leaves if leaf.operation in "xva"]
         slots = _slots(draft, moving)
         if all(slot < 0 for slot in slots):
             if not draft.readout:

@@ -12,13 +12,13 @@ from mechsim.spec.expression import MATH
 
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "**": 4}
 ATOM = 5
-LEAVES = frozenset(("number", "x", "v", "p", "m", "t"))
+LEAVES = frozenset(("number", "x", "v", "a", "p", "m", "t"))
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A tree. Leaves: ("number", value), ("x", slot), ("v", slot), ("p", name, value), ("m", label), ("t",); a slot
-    below zero is a constant of the mechanism. Other nodes: an operator or a function and its operands."""
+    """A tree. Leaves: ("number", value), ("x", slot), ("v", slot), ("a", slot), ("p", name, value), ("m", label),
+    ("t",); a slot below zero is a constant of the mechanism. Other nodes: an operator or function and its operands."""
 
     operation: str
     operands: tuple[Any, ...]
@@ -113,6 +113,10 @@ def coordinate(slot: int) -> Formula:
 def velocity(slot: int) -> Formula:
     """The rate of a coordinate; what is fixed has none."""
     return Formula("v", (slot,)) if slot >= 0 else number(0)
+
+
+def acceleration(slot: int) -> Formula:
+    return Formula("a", (slot,)) if slot >= 0 else number(0)
 
 
 def multiplier(label: str) -> Formula:

@@ -9,6 +9,7 @@ from mechsim.errors import Fault, SpecError
 from mechsim.model import rigid
 from mechsim.model.book import Draft
 from mechsim.model.formula import Formula, formula, multiplier, number, parameter, sqrt, tanh
+from mechsim.model.pivots import pivot_force
 from mechsim.model.quantities import Pair, Quantities
 from mechsim.spec.actions import (
     CentralGravity,
@@ -160,11 +161,14 @@ def _friction(friction: Friction, quantities: Quantities, size: float) -> Draft:
 
 
 def _reaction(friction: Friction, quantities: Quantities, size: float) -> Formula:
-    """The normal force of the slot, a multiplier in newtons; its size without a corner."""
+    """The size of the force in the pivot, or of the slot's normal force, a multiplier; without a corner at zero."""
+    rounding = parameter("rounding", LOAD_ROUNDING * quantities.book.energy / size)
+    if friction.part is not None:
+        x, y = pivot_force(friction, quantities)
+        return formula(sqrt(x**2 + y**2 + rounding**2))
     for slot in quantities.spec.actions.slots:
         if slot.point == friction.point and slot.line == friction.line:
             normal = multiplier(f"slot_{slot.point},{''.join(slot.line)}")
-            rounding = parameter("rounding", LOAD_ROUNDING * quantities.book.energy / size)
             return formula(sqrt(normal**2 + rounding**2))
     line = "".join(friction.line or ())
     message = f"Friction.{friction.name} has no load N, and no slot or piston {friction.point}-{line} gives one"

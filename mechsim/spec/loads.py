@@ -102,7 +102,7 @@ DRAG = ShortOrLong(
 FRICTION = ShortOrLong(
     {
         "mu": Field(StateExpression(), "coefficient of friction", required=True),
-        "N": Field(StateExpression(), "load, N; the reaction of the slot or piston if omitted"),
+        "N": Field(StateExpression(), "load, N; the reaction of the slot, piston or pivot if omitted"),
         "v0": Field(Quantity(least=0), "speed at which friction is about 3/4 of its full value, m/s or rad/s"),
         "r": Field(Quantity(least=0), "radius of the pivot, m; 1 if omitted"),
     }
@@ -270,8 +270,6 @@ def _friction(entry: Entry, user: str, scope: Scope) -> Friction | None:
     first, dash, second = (name.strip() for name in entry.name.partition("-"))
     common: tuple[Any, ...] = (values["mu"], values.get("N"), values.get("r", one), values["v0"], entry.mark)
     if len(points_of(first, entry.mark)) > 1:
-        if "N" not in values:
-            raise SpecError(Fault(f"{user} needs N, the load of the pivot", entry.mark))
         parts = two_parts(entry, user, scope)
         return Friction(entry.name, None, None, *parts, *common) if parts and all(fine) else None
     if not dash:
