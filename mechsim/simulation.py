@@ -153,6 +153,7 @@ def follow(
         order=solver.order,
         keep=keep,
         observer=observer,
+        complete=prepared.complete,
     )
 
 
@@ -187,6 +188,8 @@ def failure(solution: Any) -> Fault:
     reason = f"the integration stopped: {solution.message or solution.status}"
     if not len(solution.t):
         return Fault(reason)
+    if solution.status == "contradiction":
+        return _contradiction(reason, solution)
     special = why_stopped(solution.system, float(solution.t[-1]), solution.q[-1])
     drives = {
         each.owner: each.mark for each in solution.system.mechanism.elements if each.owner.startswith("drive of ")
@@ -199,6 +202,13 @@ def failure(solution: Any) -> Fault:
     if found:
         return Fault(f"{reason}; the formula of {found.owner} {found.words}", found.mark, special)
     return Fault(reason, hint=special)
+
+
+def _contradiction(reason: str, solution: Any) -> Fault:
+    label = solution.message.partition(" ")[0]
+    owner = next(each for each in solution.system.mechanism.elements if label in each.multipliers)
+    hint = "at the start it followed from them, but later it asks for another motion: remove one, or let them agree"
+    return Fault(reason, owner.mark, hint)
 
 
 def _changed(number: Number, value: float | None) -> Number:

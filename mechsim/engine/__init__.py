@@ -11,6 +11,7 @@ import numpy as np
 from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
 from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.stops import Stops
+from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status, make_march
 from mechsim.kernel.plan import make_plan
 from mechsim.kernel.system import System
@@ -39,8 +40,12 @@ def integrate(
     keep: str = "polynomials",
     observer: Callable[[Batch], None] | None = None,
     fixed_step: float = 0.0,
+    complete: System | None = None,
 ) -> Solution:
-    """March from a consistent start to `tend`. Failure is a status of the Solution, not an exception."""
+    """March from a consistent start to `tend`. Failure is a status of the Solution, not an exception.
+
+    `complete` has the constraints too that `system` leaves out: the march ends where one of them does not hold.
+    """
     order = order or order_for(tolerance)
     began = time.perf_counter()
     plan = make_plan(system, structure.march_equation_offsets, structure.march_variable_offsets)
@@ -48,16 +53,17 @@ def integrate(
         plan, order=order, tolerance=tolerance, safety=SAFETY, fixed_step=fixed_step, rejection=REJECTION * tolerance
     )
     march.set_state(start.t, _state(system, plan.variable_offsets, start))
-    collector = _Collector(system.n, keep == "polynomials", observer)
+    watch = Watch(system, complete or system)
+    collector = _Collector(system.n, keep == "polynomials", observer, watch)
     stops = Stops(system, start, tend)
     prepared = time.perf_counter()
     status, interrupted = Status.RUNNING, False
     try:
         stops.begin(march)
-        while status == Status.RUNNING:
+        while status == Status.RUNNING and not watch.broken:
             goal = stops.next
             status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.keep), stops.held)
-            if status == Status.REACHED and goal != tend:
+            if status == Status.REACHED and goal != tend and not watch.broken:
                 stops.reached(march, *collector.last)
                 status = Status.RUNNING
         collector.show()
@@ -68,6 +74,9 @@ def integrate(
     name = "interrupted" if interrupted else "finished" if status == Status.REACHED else status.name.lower()
     reached = collector.parts[-1][0][-1] if collector.parts else start.t
     message = f"{MESSAGES[status]}, at t = {reached:.9g}" if status in MESSAGES else ""
+    if watch.broken:
+        name = "contradiction"
+        message = f"{watch.broken} cannot be met with the other constraints after t = {reached:.9g}"
     statistics = {**march.statistics, "order": order, "seconds": seconds, "preparation_seconds": prepared - began}
     held = Held.of(stops.history)
     return collector.solution(name, message, statistics, system, structure, plan, order, tolerance, held)
@@ -84,8 +93,9 @@ def _state(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:
 class _Collector:
     """Gathers what the march returns, and shows each batch to the observer."""
 
-    def __init__(self, n: int, keep: bool, observer: Callable[[Batch], None] | None):
+    def __init__(self, n: int, keep: bool, observer: Callable[[Batch], None] | None, watch: Watch):
         self.n = n
+        self.watch = watch
         self.keep = keep
         self.observer = observer
         self.parts: list[tuple[np.ndarray, ...]] = []
@@ -95,11 +105,15 @@ class _Collector:
 
     def take(self, result: Any, constants: np.ndarray | None) -> Status:
         status, t, x, v, _, polynomials = result
-        if len(t):
-            part = (t, x[:, : self.n], v[:, : self.n], x[:, self.n :])
-            self.parts.append(part)
-            held = None if constants is None else np.tile(constants, (len(t), 1))
-            self.waiting.append(Batch(*part, held))
+        held = None if constants is None else np.tile(constants, (len(t), 1))
+        batch = Batch(t, x[:, : self.n], v[:, : self.n], x[:, self.n :], held)
+        good = self.watch.holds(batch)
+        if good < len(t):
+            polynomials = polynomials[: max(0, len(polynomials) - (len(t) - good))]
+            batch = batch.first(good)
+        if good:
+            self.parts.append((batch.t, batch.q, batch.v, batch.lam))
+            self.waiting.append(batch)
         if self.keep and len(polynomials):
             self.polynomials.append(polynomials)
         if time.perf_counter() - self.shown >= BATCH_SECONDS:

@@ -35,6 +35,11 @@ class Batch:
         held = [each.constants for each in batches if each.constants is not None]
         return cls(t, q, v, lam, np.concatenate(held) if held else None)
 
+    def first(self, count: int) -> Batch:
+        """Its first points."""
+        constants = None if self.constants is None else self.constants[:count]
+        return Batch(self.t[:count], self.q[:count], self.v[:count], self.lam[:count], constants)
+
 
 @dataclass(frozen=True)
 class Held:
@@ -57,7 +62,7 @@ class Solution:
     """Points at step ends (projected on the constraints) and, if kept, `coefficients[step, unknown, degree]`.
 
     status: "finished", "interrupted", or why the march stopped before its end ("step_too_small", "singular",
-    "not_finite", "not_projected"); what was computed until then is here.
+    "not_finite", "not_projected", "contradiction"); what was computed until then is here.
     """
 
     t: np.ndarray

@@ -26,7 +26,7 @@ def add_drives(quantities: Quantities, book: Book) -> None:
         else:
             draft.nonholonomic = rows
         if book.add(draft) is None:
-            message = f"Drives.{drive.name} has nothing to move: what it names is fixed in the world"
+            message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
             raise SpecError(Fault(message, drive.mark))
 
 
