@@ -121,6 +121,7 @@ def adjust(
 
 def prepare(spec: MechSpec) -> Prepared:
     """Build the mechanism, give it equations, find a consistent start, and analyse its structure."""
+    from mechsim.engine.ending import culprit_at
     from mechsim.initial import assemble
     from mechsim.kernel.system import System
     from mechsim.model import build
@@ -130,6 +131,9 @@ def prepare(spec: MechSpec) -> Prepared:
     system = System(mechanism)
     start = assemble(mechanism, system, spec.problem, branch=spec.problem.branch)
     structure = analyse(start.system)
+    if found := culprit_at(start.system, start.t, start.positions, start.velocities):
+        message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
+        raise IntegrationError(Fault(message, found.mark))
     return Prepared(spec, mechanism, system, start, structure)
 
 

@@ -40,6 +40,18 @@ def culprit(solution: Solution) -> Culprit | None:
     return None if number is None else Culprit(elements[number].owner, words, elements[number].mark)
 
 
+def culprit_at(system: Any, t: float, q: np.ndarray, v: np.ndarray) -> Culprit | None:
+    """The law whose formula has no value at a state."""
+    elements = system.mechanism.elements
+    formulas = {i for i, each in enumerate(elements) if each.kind in system.mechanism.laws}
+    if not formulas:
+        return None
+    with np.errstate(all="ignore"):
+        rows = system.rows_of(formulas, t, q, v, np.zeros(system.n), np.ones(system.m))
+    broken = [number for number, values in rows.items() if not np.isfinite(values).all()]
+    return Culprit(elements[broken[0]].owner, "has no value there", elements[broken[0]].mark) if broken else None
+
+
 def _without_value(solution: Solution, chosen: set[int]) -> int | None:
     """The first of these elements whose rows are no numbers when the motion is continued by its accelerations."""
     system, last = _held(solution), slice(len(solution.t) - 1, None)
