@@ -12,7 +12,7 @@ from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 
 SLOPE = float(np.tan(np.radians(11)))  # half of the picture's height per distance: a long lens, parallels stay so
-FIT_ROUNDS = 24  # by perspective, centring and distance depend on each other a little
+FIT_ROUNDS = 64  # by perspective, centring and distance depend on each other a little
 
 View = tuple[float, float]
 

@@ -147,7 +147,15 @@ def _pivot_springs(shop: Workshop) -> Iterator[Fitting]:
             wire = symbols.spiral(0.75 * size, 2.3 * size, 2.5)
             yield Fitting(name, "torsion spring", (wire,), WIRE, at, along, height=height)
         if float(spring.damping):
-            yield Fitting(name, "joint damper", symbols.brake(2.0 * size), WIRE, at, along, height=height)
+            yield Fitting(
+                name,
+                "joint damper",
+                symbols.brake(max(1.7 * shop.skin, 1.3 * shop.particle(at))),
+                WIRE,
+                at,
+                along,
+                height=height,
+            )
 
 
 def _skates(shop: Workshop) -> Iterator[Fitting]:

@@ -111,8 +111,8 @@ def spiral(inner: float, outer: float, turns: float) -> Array:
 
 
 def brake(radius: float) -> tuple[Array, ...]:
-    """The sign of a viscous pivot: an arc, and two shoes around it."""
-    return arc(0.75 * radius, -2.3, 2.3), arc(radius, -2.2, -0.8), arc(radius, 0.8, 2.2)
+    """The sign of a viscous pivot: two shoes around it."""
+    return arc(radius, -2.3, -0.85), arc(radius, 0.85, 2.3)
 
 
 def turn_sign(radius: float) -> tuple[Array, ...]:
