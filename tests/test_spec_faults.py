@@ -125,7 +125,10 @@ ADDITIONS = [
     (part("Springs: {AA: [1, 1]}"), "7:13 the name AA holds the point A twice"),
     (part("Springs: {ABC: [1, 1]}"), "7:13 the spring ABC has 3 points, it needs two ends"),
     (part("Springs: {OA: [1, 1]}"), "7:13 OA is a rigid part already"),
-    (part("Springs: {AB: [1]}"), "7:17 PartData.Springs.AB has 1 of the values [k, l, mu, c], where mu and c may be left out"),
+    (
+        part("Springs: {AB: [1]}"),
+        "7:17 PartData.Springs.AB has 1 of the values [k, l, mu, c], where mu and c may be left out",
+    ),
     (part("Springs: {AB: {k: 1}}"), "7:17 PartData.Springs.AB lacks l"),
     (part("Springs: {AB: {k: 1, l: 1, q: 1}}"), "7:30 unknown key q in PartData.Springs.AB"),
     (part("Springs: {AB: [1, -1]}"), "7:21 PartData.Springs.AB.l is -1, but must not be negative"),
