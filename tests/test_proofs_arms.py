@@ -226,25 +226,20 @@ def test_slider_is_drawn_in():
 
 
 def arm_of(count):
+    """A damped arm of equal links of any number."""
     names = [f"P{i}" for i in range(count + 1)]
     links = [f"{a}{b}" for a, b in pairwise(names)]
     joints = [links[0], *(f"{after}-{before}" for before, after in pairwise(links))]
-    return f"""
-PartData:
-  Fixed: {{P0: []}}
-  Rigids:
-    {", ".join(links)}: {{Geom: [[1]]}}
-  Particles:
-    {", ".join(names[1:])}: 1
-AppliedForces:
-  Gravity: [0, -9.8]
-  JointDampers:
-    {", ".join(joints)}: 1
-ProblemData:
-  tend: 1
-  angles:
-    {", ".join(links)}: [0, fixed]
-"""
+
+    def listed(keys, value):
+        return "".join(f"    {key}: {value}\n" for key in keys)
+
+    return (
+        f"PartData:\n  Fixed: {{P0: []}}\n  Rigids:\n{listed(links, '{Geom: [[1]]}')}"
+        f"  Particles:\n{listed(names[1:], 1)}"
+        f"AppliedForces:\n  Gravity: [0, -9.8]\n  JointDampers:\n{listed(joints, 1)}"
+        f"ProblemData:\n  tend: 1\n  angles:\n{listed(links, '[0, fixed]')}"
+    )
 
 
 def test_more_links_need_no_more_programs():
