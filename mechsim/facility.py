@@ -54,7 +54,12 @@ def lagrangian_system(
         raise MechsimError(Fault(f"coordinates must have different names, but are {', '.join(names) or 'none'}"))
     values = dict(parameters or {})
     with_parameters = bool(values)
-    count = _constraint_count(constraints, names, values)
+    state: list[Any] = [np.full(len(names), 0.5), np.full(len(names), 0.5), 0.0]
+    more = [SimpleNamespace(**values)] if values else []
+    _tried(lagrangian, "lagrangian(q, v, t)", [*state, *more])
+    count = _count(_tried(constraints, "constraints(q, t)", [state[0], 0.0, *more]), "constraints(q, t)")
+    if forces and _count(_tried(forces, "forces(q, v, t)", [*state, *more]), "forces(q, v, t)") != len(names):
+        raise MechsimError(Fault(f"forces(q, v, t) must return {len(names)} values, one per coordinate"))
     kind = Kind(
         name=f"lagrangian-{next(_numbers)}",
         variables=names,
@@ -73,16 +78,20 @@ def _adapted(function: Function, with_parameters: bool) -> Function:
     return function if with_parameters else lambda *arguments: function(*arguments[:-1])
 
 
-def _constraint_count(constraints: Function | None, names: Sequence[str], parameters: Mapping[str, float]) -> int:
-    if constraints is None:
-        return 0
-    arguments: list[Any] = [np.full(len(names), 0.5), 0.0]
-    if parameters:
-        arguments.append(SimpleNamespace(**parameters))
-    found = constraints(*arguments)
-    if not hasattr(found, "__len__"):
-        raise MechsimError(Fault("constraints(q, t) must return a list, even of one scalar"))
-    return len(found)
+def _tried(function: Function | None, name: str, arguments: list[Any]) -> Any:
+    """What a user's function returns for plain arrays. JAX would answer a wrong index with some other entry."""
+    if function is None:
+        return []
+    try:
+        return function(*arguments)
+    except (IndexError, TypeError) as error:
+        raise MechsimError(Fault(f"{name} cannot be called: {error}")) from error
+
+
+def _count(values: Any, name: str) -> int:
+    if not hasattr(values, "__len__"):
+        raise MechsimError(Fault(f"{name} must return a list, even of one scalar"))
+    return len(values)
 
 
 class LagrangianSystem:
@@ -93,7 +102,7 @@ class LagrangianSystem:
         self.parameters = dict(parameters)
         self.title = title
         self.mechanism = _mechanism(kind, parameters, title, scales or [1.0] * len(kind.variables))
-        self.system = System(self.mechanism, {kind.name: kind})
+        self.system = _derived(self.mechanism, kind)
 
     def simulate(
         self,
@@ -115,9 +124,11 @@ class LagrangianSystem:
         """
         from mechsim.engine import integrate
         from mechsim.initial import assemble
-        from mechsim.simulation import CutShort, failure
+        from mechsim.simulation import CutShort, failure, setting_faults
         from mechsim.structure import analyse
 
+        if faults := setting_faults(tol, order, t0, tend):
+            raise MechsimError(*faults)
         problem = _problem(self, positions, velocities or {}, set(fixed), t0, tend)
         prepared = self._with(positions, scales or {}, parameters or {})
         start = assemble(prepared.mechanism, prepared.system, problem)
@@ -157,6 +168,17 @@ class LagrangianSystem:
         for name in given:
             if name not in known:
                 raise MechsimError(Fault(f"{what} names {name!r}, but there are only {', '.join(known) or 'none'}"))
+
+
+def _derived(mechanism: Mechanism, kind: Kind) -> System:
+    """The equations; what JAX cannot trace is said in words."""
+    try:
+        return System(mechanism, {kind.name: kind})
+    except Exception as error:
+        if not type(error).__module__.startswith("jax"):
+            raise
+        hint = "use jax.numpy instead of numpy or math, and jax.numpy.where instead of if"
+        raise MechsimError(Fault(f"JAX cannot trace the functions of {mechanism.title}", hint=hint)) from error
 
 
 def _mechanism(kind: Kind, parameters: Mapping[str, float], title: str, scales: Sequence[float]) -> Mechanism:

@@ -114,7 +114,8 @@ def adjust(
             branch=problem.branch if branch is None else branch,
         ),
     )
-    if faults := _faults(changed):
+    times = float(changed.problem.t0), float(changed.problem.tend)
+    if faults := setting_faults(changed.solver.tolerance, changed.solver.order, *times):
         raise SpecError(*faults)
     return changed
 
@@ -219,11 +220,10 @@ def _changed(number: Number, value: float | None) -> Number:
     return number if value is None else replace(number, value=float(value), text=repr(float(value)))
 
 
-def _faults(spec: MechSpec) -> list[Fault]:
+def setting_faults(tolerance: float, order: int | None, t0: float, tend: float) -> list[Fault]:
+    """What is wrong with the settings of an integration."""
     from mechsim.engine import LARGEST_ORDER, SMALLEST_ORDER
 
-    tolerance, order = spec.solver.tolerance, spec.solver.order
-    t0, tend = float(spec.problem.t0), float(spec.problem.tend)
     faults = []
     if not 0.0 < tolerance < 1.0:
         faults.append(Fault(f"the tolerance {tolerance:g} is not between 0 and 1", hint="for example 1e-12"))

@@ -1,5 +1,7 @@
 """The Lagrangian facility: the same solver for a Lagrangian in any coordinates."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -161,3 +163,32 @@ def test_a_coordinate_without_inertia_is_named():
     )
     with pytest.raises(MechsimError, match="y"):
         system.simulate({"x": 1.0, "y": 0.5}, tend=1)
+
+
+# --- slips
+
+FREE = {"lagrangian": lambda q, v, t: v[0] ** 2 / 2, "coordinates": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    [
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 - q[3]}, "index 3"),  # JAX alone would take q[0]
+        ({"lagrangian": lambda q, v: v[0] ** 2 / 2}, "lagrangian(q, v, t) cannot be called"),
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 + np.cos(q[0])}, "jax.numpy instead of numpy"),
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 if q[0] > 0 else 0.0}, "jax.numpy.where instead of if"),
+        ({"constraints": lambda q, t: q[0]}, "must return a list"),
+        ({"constraints": lambda q, t: [q[1]]}, "index 1"),
+        ({"forces": lambda q, v, t: [0.0, 1.0]}, "must return 1 values"),
+    ],
+)
+def test_slips_in_a_users_functions_are_said(slip: dict[str, Any], said: str) -> None:
+    with pytest.raises(mechsim.MechsimError) as refused:
+        mechsim.lagrangian_system(**{**FREE, **slip})
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("slip", [{"tol": 0.0}, {"order": 1}, {"tend": -1.0}, {"tend": np.inf}])
+def test_settings_that_make_no_sense_are_refused(slip: dict[str, Any]) -> None:
+    with pytest.raises(mechsim.MechsimError):
+        mechsim.lagrangian_system(**FREE).simulate({"x": 0.0}, **{"tend": 1.0, **slip})

@@ -39,7 +39,7 @@ class Polynomials:
         return values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trajectory:
     """Rows in time order; `table[:, i]` is the column `labels[i]` in `units[i]`."""
 
@@ -68,6 +68,10 @@ class Trajectory:
         if not axes:
             raise KeyError(f"no column or point {label!r}; columns are {', '.join(self.labels)}")
         return self.table[:, [self.labels.index(axis) for axis in axes]]
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:g} to {self.t[-1]:g}, " if len(self) else ""
+        return f"<Trajectory of {self.title!r}, {span}{len(self)} rows: {', '.join(self.labels)}>"
 
     @property
     def t(self) -> Array:

@@ -62,10 +62,15 @@ def resolve(node: Node | None, overrides: Mapping[str, str], reading: Reading) -
     return {name: Number(values[name], e.text, e.mark) for name, e in expressions.items() if name in values}
 
 
+def _parameters_there(expressions: Mapping[str, Expression]) -> str:
+    names = ", ".join(expressions)
+    return f"the file has the parameters {names}" if names else "the file has no PhysicalParams"
+
+
 def _override(expressions: dict[str, Expression], overrides: Mapping[str, str], reading: Reading) -> None:
     for name, text in overrides.items():
         if name not in expressions and name not in reading.broken:
-            hint = did_you_mean(name, expressions) or "only parameters of the file can be set"
+            hint = did_you_mean(name, expressions) or _parameters_there(expressions)
             reading.fault(f"there is no parameter {name}", Mark(OVERRIDES_FILE, 1, 1), hint)
             continue
         # as if the text `NAME=EXPR` were a file of its own
