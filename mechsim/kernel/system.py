@@ -68,11 +68,12 @@ class System:
         self.kinds = dict(kinds or {})
         self.dropped = dropped
         self.n = len(mechanism.variables)
-        kept = [i for i in range(len(mechanism.multipliers)) if i not in dropped]
+        multipliers = mechanism.multipliers
+        kept = [i for i in range(len(multipliers)) if i not in dropped]
         self.m = len(kept)
-        self._constraint_number = np.full(len(mechanism.multipliers) + 1, -1)
+        self._constraint_number = np.full(len(multipliers) + 1, -1)
         self._constraint_number[kept] = np.arange(self.m)
-        self.labels = tuple(v.label for v in mechanism.variables) + tuple(mechanism.multipliers[i] for i in kept)
+        self.labels = tuple(v.label for v in mechanism.variables) + tuple(multipliers[i] for i in kept)
         self.scales = np.array([v.scale for v in mechanism.variables] + [1.0] * self.m)
         self.constants = np.array(mechanism.constants, dtype=float)
         self.complete = complete
