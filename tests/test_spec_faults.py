@@ -272,3 +272,11 @@ def test_a_damaged_file_gives_a_mechanism_or_a_fault(data):
         parse(GOOD[:start] + piece + GOOD[stop:])
     except SpecError as error:
         assert error.faults
+
+
+@pytest.mark.parametrize("given", ["9.81", "-9.81"])
+def test_gravity_as_a_number_is_not_advised_to_act_sideways(given: str) -> None:
+    text = f"PartData: {{}}\nAppliedForces: {{Gravity: {given}}}\nProblemData: {{tend: 1}}\n"
+    with pytest.raises(SpecError) as refused:
+        parse(text)
+    assert any(fault.hint == "write [0, -9.81], where +y is upward" for fault in refused.value.faults)

@@ -19,7 +19,7 @@ from mechsim.spec.actions import (
 )
 from mechsim.spec.document import Number
 from mechsim.spec.names import POINT, point_of, points_of
-from mechsim.spec.nodes import DictNode, Node, TextNode
+from mechsim.spec.nodes import DictNode, Node, TextNode, describe
 from mechsim.spec.parameters import check_parameter_name
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLong
 from mechsim.spec.scope import POSITION, VELOCITY, Scope, StateExpression, reference_points
@@ -38,7 +38,11 @@ class Gravity:
         if isinstance(node, DictNode):
             values = CENTRAL.read(node, reading, label)
             return {**values, "mark": node.mark} if len(values) == 2 else None
-        if not isinstance(node, TextNode) or not node.empty:
+        if isinstance(node, TextNode) and not node.empty:
+            # [9.81] would be padded to a gravity along x
+            hint = f"write [0, -{node.text.lstrip('+-')}], where +y is upward"
+            raise SpecError(Fault(f"{label} must be a list of coordinates, not {describe(node)}", node.mark, hint))
+        if not isinstance(node, TextNode):
             return Vector().read(node, reading, label)
         zeros = (Number(0.0, "0", node.mark),) * (reading.dimension - 1)
         return (*zeros, Number(-9.80665, "-9.80665", node.mark))
