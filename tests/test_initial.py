@@ -380,3 +380,18 @@ ProblemData: {{tend: 1, positions: {{A: [L, 0]}}, velocities: {{A: [0, [2*L, fix
     handle = mechsim.mechanism(text)
     _, velocities = handle.start()
     assert velocities[handle.coordinates.index("work_OA_A")] == pytest.approx(6 * unit**2, rel=1e-14)
+
+
+def test_an_angle_that_looks_like_degrees_is_noted_and_a_large_gap_is_a_plain_percentage() -> None:
+    rod = """
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}
+ProblemData: {tend: 1, positions: {A: [2, 0]}, angles: {OA: [90, fixed]}}
+"""
+    problem = parse(rod)
+    mechanism = build(problem)
+    start = assemble(mechanism, System(mechanism), problem.problem)
+    assert any("theta_OA = 90" in note and "radians" in note for note in start.notes)
+    too_far = parse(rod.replace("A: [2, 0]", "A: [[2, fixed], 0]").replace(", angles: {OA: [90, fixed]}", ""))
+    mechanism = build(too_far)
+    with pytest.raises(AssemblyError, match=r"\(100% of the mechanism's size\)"):
+        assemble(mechanism, System(mechanism), too_far.problem)

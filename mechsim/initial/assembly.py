@@ -113,6 +113,7 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     rows = (*position_wishes.rows(q, skipped), *velocity_wishes.rows(v, skipped))
     if singular := near_singular(independent, t, q):
         notes += (singular,)
+    notes += many_turns(mechanism, position_wishes)
     notes += far_from_guess(mechanism, position_wishes, q, scales)
     speed = max(np.max(np.abs(v / scales), initial=0.0), 1e-300)
     notes += far_from_guess(mechanism, velocity_wishes, v, scales * speed)
@@ -160,6 +161,17 @@ def _state_residual(system: System, t: float, q: Array, v: Array, index: int, ra
     trial = v.copy()
     trial[index] = rate
     return float(system.residuals(t, q, trial, np.zeros(system.n), np.zeros(system.m))[index])
+
+
+def many_turns(mechanism: Mechanism, positions: Wishes) -> tuple[str, ...]:
+    """Notes about turn angles that look like degrees."""
+    asked = [(label, value) for label, value in zip(positions.labels, positions.values, strict=True) if value]
+    angles = {variable.label for variable in mechanism.variables if variable.kind == "angle"}
+    return tuple(
+        f"{label} = {value.number.value:g} is more than a turn: angles are in radians, 90 degrees are pi/2"
+        for label, value in asked
+        if label in angles and abs(value.number.value) > 2 * pi
+    )
 
 
 def far_from_guess(mechanism: Mechanism, level: Wishes, obtained: Array, scales: Array) -> tuple[str, ...]:

@@ -160,7 +160,7 @@ class Conflict:
         if self.wishes.quantity != "position" or len(self.guess) > MANY:
             return ""
         gap = self.distance_left(members, point)
-        return f": a gap of about {gap:.3g} remains ({100 * gap / self.mechanism.size:.2g}% of the mechanism's size)"
+        return f": a gap of about {gap:.3g} remains ({_percent(gap / self.mechanism.size)} of the mechanism's size)"
 
     def distance_left(self, members: list[Member], point: Array) -> float:
         """How far a fixed value is from what can be reached; without one, by how much one part alone must give way.
@@ -228,6 +228,10 @@ class Conflict:
         """Points fixed in the world that the members hold on to."""
         used = {slot for member in members if member.element for slot in member.element.slots}
         return [name for name, slots in self.mechanism.points.items() if slots[0] < 0 and used & set(slots)]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
 
 
 def _gap(closure: Closure, point: Array) -> float:
