@@ -217,3 +217,18 @@ def test_a_force_too_flat_to_be_seen_ahead_is_not_stepped_over():
     )
     exact = 0.05 * np.arcsinh(np.sinh(20.0) * np.exp(-20 * solution.t))
     assert solution.v[:, 0] == pytest.approx(exact, abs=1e-13)
+
+
+@pytest.mark.parametrize("width", [0.3, 0.1, 0.02])
+def test_a_pulse_too_far_to_be_seen_is_not_stepped_over(width):
+    """A mass at rest, pushed by a Gaussian at t = 5 of which nothing is left at t = 0: it gains sqrt(pi) width."""
+    law = Law(variables=1, parameters=1, forces={0: "exp(-((t - 5)/p0)**2)"})
+    solution = march(
+        [(law, (0,), {"p0": width}, ())],
+        PLANE,
+        [0.0, 0.0],
+        [0.0, 0.0],
+        kinds=[("particle", (0, 1), PARTICLE)],
+        tend=10.0,
+    )
+    assert solution.v[-1, 0] == pytest.approx(np.sqrt(np.pi) * width, abs=1e-13)

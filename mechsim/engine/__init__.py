@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
+from mechsim.engine.control import LARGEST_ORDER, LEAST_STEPS, REJECTION, SAFETY, SMALLEST_ORDER, order_for
 from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.stops import Stops
 from mechsim.engine.watch import Watch
@@ -50,7 +51,13 @@ def integrate(
     began = time.perf_counter()
     plan = make_plan(system, structure.march_equation_offsets, structure.march_variable_offsets)
     march = make_march(
-        plan, order=order, tolerance=tolerance, safety=SAFETY, fixed_step=fixed_step, rejection=REJECTION * tolerance
+        plan,
+        order=order,
+        tolerance=tolerance,
+        safety=SAFETY,
+        fixed_step=fixed_step,
+        rejection=REJECTION * tolerance,
+        largest_step=abs(tend - start.t) / LEAST_STEPS if system.mechanism.laws else math.inf,
     )
     march.set_state(start.t, _state(system, plan.variable_offsets, start))
     watch = Watch(system, complete or system)

@@ -11,6 +11,10 @@ SAFETY = 0.7
 # A step whose projection moves the mechanism further than this many tolerances (of its size) is redone.
 REJECTION = 100.0
 
+# A mechanism with formulas takes at least so many steps: a pulse of force that is still too small to be seen in the
+# series is then met, if it is not much shorter than a step.
+LEAST_STEPS = 200
+
 
 def order_for(tolerance: float) -> int:
     """The order at which a Taylor step to this tolerance is cheapest (Jorba and Zou 2005; 17 at 1e-14)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 from typing import Any
 
@@ -24,7 +25,14 @@ class Status(IntEnum):
 
 
 def make_march(
-    plan: Plan, *, order: int, tolerance: float, safety: float, fixed_step: float = 0.0, rejection: float
+    plan: Plan,
+    *,
+    order: int,
+    tolerance: float,
+    safety: float,
+    fixed_step: float = 0.0,
+    rejection: float,
+    largest_step: float = math.inf,
 ) -> Any:
     """A March of the compiled module, ready to be given a state."""
     march = _kernel.March(
@@ -41,6 +49,7 @@ def make_march(
         safety,
         fixed_step,
         rejection,
+        largest_step,
     )
     for block in plan.blocks:
         _add(march, block, plan.size, False)

@@ -335,6 +335,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         }
         expand();
         double h = control_.fixed_step > 0 ? control_.fixed_step : step_size();
+        if (h > control_.largest_step) h = control_.largest_step;
         if (std::isnan(h)) return Status::not_finite;
         const double left = (t_end - t_) - t_low_;
         const bool backwards = left < 0;

@@ -1,6 +1,7 @@
 // The march: Taylor expansion of a DAE by structure, projection, step control. See DESIGN 4.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Control {
     double safety = 0;         // of the step size
     double fixed_step = 0;     // > 0: no step control
     double rejection = 0;      // a step is redone when its projection moves further than this, relative to scales
+    double largest_step = INFINITY;
 };
 
 struct Statistics {

@@ -125,10 +125,10 @@ NB_MODULE(_kernel, m) {
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
                 const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix, int order,
-                double tolerance, double safety, double fixed_step, double rejection) {
+                double tolerance, double safety, double fixed_step, double rejection, double largest_step) {
                  new (self) March(size, integers(c), integers(d), doubles(scales), doubles(constants), integers(rows),
                                   integers(columns), doubles(matrix),
-                                  Control{order, tolerance, safety, fixed_step, rejection});
+                                  Control{order, tolerance, safety, fixed_step, rejection, largest_step});
              })
         .def("add_block", [](March& self, int lanes, const Doubles& constants, const Integers& inputs,
                              const Integers& unknowns, const Integers& operations, const Integers& outputs,
