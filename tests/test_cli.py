@@ -532,3 +532,16 @@ def test_a_state_must_be_complete() -> None:
         pendulum.mass_matrix({"A": (1, 0), "B": (1, 0)})
     with pytest.raises(ValueError, match="2 coordinates"):
         pendulum.mass_matrix([1.0])
+
+
+def test_a_mechanism_that_cannot_move_has_nothing_to_fix(command: Command) -> None:
+    text = """
+PartData:
+  Fixed: {O: [], P: [1]}
+  Rigids: {"OA, PA": {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+ProblemData: {tend: 1, positions: {A: [0.5, 0.9]}}
+"""
+    Path("truss.yaml").write_text(text)
+    shown = command("check", "truss.yaml")
+    assert "0 degrees of freedom" in shown.out and "cannot move" in shown.out
+    assert "velocities" not in shown.out

@@ -130,7 +130,7 @@ def _freedom_facts(found: Findings) -> list[tuple[str, str]]:
     facts = [("parts", describe_sharing(found.groups))]
     for number, (freedom, labels) in enumerate(may_fix(found.mechanism, found.groups)):
         facts.append(("may be fixed" if number == 0 else "", f"{freedom} of {', '.join(labels)}"))
-    return [*facts, ("", "and as many of their velocities")]
+    return [*facts, ("", "and as many of their velocities")] if len(facts) > 1 else facts
 
 
 def _as_dict(found: Findings) -> dict[str, Any]:

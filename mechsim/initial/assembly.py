@@ -185,4 +185,5 @@ def far_from_guess(mechanism: Mechanism, level: Wishes, obtained: Array, scales:
         if abs(difference) > FAR_FROM_GUESS * scales[index]:
             names.append(f"{level.labels[index]} (guess {value.number.value:.6g}, obtained {obtained[index]:.6g})")
     shown = names[:4] + ([f"{len(names) - 4} more"] if len(names) > 4 else [])
-    return (f"the consistent {level.quantity} is far from its guess: {joined(shown)}",) if names else ()
+    others = "; `mechsim assemble --all` lists other ways to close" if level.quantity == "position" else ""
+    return (f"the consistent {level.quantity} is far from its guess: {joined(shown)}{others}",) if names else ()
