@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import LARGEST_ORDER, LEAST_STEPS, REJECTION, SAFETY, SMALLEST_ORDER, order_for
+from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, largest_step, order_for
 from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.stops import Stops
 from mechsim.engine.watch import Watch
@@ -57,7 +56,7 @@ def integrate(
         safety=SAFETY,
         fixed_step=fixed_step,
         rejection=REJECTION * tolerance,
-        largest_step=abs(tend - start.t) / LEAST_STEPS if system.mechanism.laws else math.inf,
+        largest_step=largest_step((law.text for law in system.mechanism.laws.values()), tend - start.t),
     )
     march.set_state(start.t, _state(system, plan.variable_offsets, start))
     watch = Watch(system, complete or system)
