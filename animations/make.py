@@ -13,14 +13,32 @@ HERE = Path(__file__).parent
 SPECS = HERE.parent / "specs"
 MECHSIM = str(Path(sys.executable).parent / "mechsim")
 SIZE = ["--size", "960x540"]
+SMALL = ["--size", "640x360", "--fps", "20"]  # of what is in a folder of its own: many examples that differ a little
 
 # What suits an example better than the usual choices.
 FILM = {
     "andrews": ["--trace", "E,H"],
     "four_bar": ["--show", "params,time,energy"],
     "mechanism0": ["--speed", "1/10"],
-    "mechanism1a": ["--to", "24", "--speed", "2"],
+    "mechanism1a": ["--to", "16", "--speed", "2"],
     "mechanism1b": ["--to", "12", "--show", "params,time,energy"],
+    "pendulum": ["--to", "6"],
+    "double_pendulum": ["--to", "8"],
+    "arm1": ["--to", "6"],
+    "arm1_pd": ["--to", "6"],
+    "arm2": ["--to", "6"],
+    "arm3": ["--to", "6"],
+    "arm10": ["--to", "6"],
+    "bead_on_hoop": ["--to", "6"],
+    "arm2_pd": ["--to", "8"],
+    "arm3_compensated": ["--to", "8"],
+    "arm3_pd": ["--to", "8"],
+    "arm3_pid": ["--to", "16", "--speed", "2"],
+    "arm3_slider": ["--to", "6"],
+    "chaplygin_sleigh": ["--speed", "2"],
+    "driven_oscillator": ["--to", "12", "--speed", "2"],
+    "rolling_wheel": ["--to", "1.5", "--speed", "1/4"],
+    "triple_pendulum": ["--to", "8"],
 }
 
 PAGE = """<!doctype html>
@@ -35,20 +53,24 @@ PAGE = """<!doctype html>
   figure {{ margin: 0; }}
   video {{ width: 100%; border-radius: .6rem; background: #fafaf7; box-shadow: 0 1px 4px #0003; }}
   figcaption p {{ margin: .2rem 0; opacity: .8; }}
-  h2 {{ font-size: 1.1rem; margin: .6rem 0 0; }}
+  h2 {{ margin: 2rem 0 1rem; }}
+  h3 {{ font-size: 1.1rem; margin: .6rem 0 0; }}
 </style>
 <h1>Examples in motion</h1>
 <p>Every film was drawn by <code>mechsim animate</code> from the results of <code>mechsim run</code>;
 <code>make animations</code> remakes them. The motion is true to time at the speed shown.</p>
-<main>
-{figures}
-</main>
+{sections}
 </html>
 """
+SECTION = """<h2>{heading}</h2>
+<main>
+{figures}
+</main>"""
+HEADINGS = {".": "Mechanisms", "forces": "Forces, joints, drives and control"}
 FIGURE = """<figure>
 <video src="{film}" autoplay loop muted playsinline controls aria-label="{title}"></video>
-<figcaption><h2>{title}</h2><p>{about}</p><p><a href="{page}">Interactive page</a>,
-<a href="../specs/{name}.yaml">{name}.yaml</a></p></figcaption>
+<figcaption><h3>{title}</h3><p>{about}</p><p><a href="{page}">Interactive page</a>,
+<a href="../specs/{spec}">{spec}</a></p></figcaption>
 </figure>"""
 
 
@@ -76,27 +98,35 @@ def film(spec: Path, folder: str) -> str:
     name = spec.stem
     results = f"{folder}/{name}.npz"
     mechsim("run", str(spec), "-o", results, "--quiet")
-    mechsim("animate", results, "-o", str(HERE / f"{name}.mp4"), *SIZE, *FILM.get(name, []))
+    size = SIZE if spec.parent == SPECS else SMALL
+    mechsim("animate", results, "-o", str(HERE / f"{name}.mp4"), *size, *FILM.get(name, []))
     mechsim("animate", results, "-o", str(HERE / f"{name}.html"), *FILM.get(name, []))
-    if name == "andrews":
-        mechsim("animate", results, "-o", str(HERE / "andrews.gif"), "--fps", "20", *FILM[name])
-        if find_spec("pyvista"):
-            mechsim("animate", results, "-o", str(HERE / "andrews-solid.mp4"), *SIZE, "--renderer", "solid")
-    return entry(name, f"{name}.mp4", title(spec), about(spec))
+    figure = entry(spec, f"{name}.mp4", title(spec), about(spec))
+    if name != "andrews":
+        return figure
+    mechsim("animate", results, "-o", str(HERE / "andrews.gif"), "--fps", "20", *FILM[name])
+    if not find_spec("pyvista"):
+        return figure
+    mechsim("animate", results, "-o", str(HERE / "andrews-solid.mp4"), *SIZE, "--renderer", "solid")
+    words = "The same motion, drawn as lit solids that pass over one another: mechsim animate --renderer solid."
+    return figure + "\n" + entry(spec, "andrews-solid.mp4", "Andrews Squeezing Mechanism, solid", words)
 
 
-def entry(name: str, film: str, heading: str, words: str) -> str:
+def entry(spec: Path, film: str, heading: str, words: str) -> str:
     texts = {"title": html.escape(heading, quote=True), "about": html.escape(words)}
-    return FIGURE.format(name=name, film=film, page=f"{name}.html", **texts)
+    return FIGURE.format(spec=spec.relative_to(SPECS).as_posix(), film=film, page=f"{spec.stem}.html", **texts)
+
+
+def section(folder: str, results: str) -> str:
+    figures = [film(spec, results) for spec in sorted((SPECS / folder).glob("*.yaml"))]
+    return SECTION.format(heading=HEADINGS.get(folder, folder.capitalize()), figures="\n".join(figures))
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        figures = [film(spec, folder) for spec in sorted(SPECS.glob("*.yaml"))]
-    if (HERE / "andrews-solid.mp4").exists():
-        words = "The same motion, drawn as lit solids that pass over one another: mechsim animate --renderer solid."
-        figures.insert(1, entry("andrews", "andrews-solid.mp4", "Andrews Squeezing Mechanism, solid", words))
-    (HERE / "index.html").write_text(PAGE.format(figures="\n".join(figures)))
+    folders = sorted({spec.parent.relative_to(SPECS).as_posix() for spec in SPECS.rglob("*.yaml")})
+    with tempfile.TemporaryDirectory() as results:
+        sections = [section(folder, results) for folder in folders]
+    (HERE / "index.html").write_text(PAGE.format(sections="\n".join(sections)))
 
 
 if __name__ == "__main__":
