@@ -124,6 +124,8 @@ class Recorder:
 def equally_spaced(t0: float, tend: float, samples: int | None, dt: float | None) -> Array | None:
     """Times of `--samples N` (both ends included) or `--dt X` (from t0 on); None when neither is asked for."""
     if samples is not None:
+        if samples >= MOST_ROWS:
+            raise OutputError(Fault(f"{samples} rows are too many", hint=f"ask for less than {MOST_ROWS:g} --samples"))
         return np.linspace(t0, tend, samples)
     if dt is None:
         return None
