@@ -36,7 +36,8 @@ def _road(shop: Workshop, wheel: Rolling, name: str) -> Fitting:
     """The line, as far as the wheel rolls on it; hatched on the other side if it is fixed in the world."""
     radius = float(wheel.radius)
     centre = shop.bodies[wheel.part].points[0]
-    low, high = shop.extent(wheel.line, [centre], abs(radius) + 2 * shop.skin)
+    points = [centre, *wheel.line] if shop.is_ground(wheel.line) else [centre]
+    low, high = shop.extent(wheel.line, points, abs(radius) + 2 * shop.skin)
     if not shop.is_ground(wheel.line):
         road = np.array([[low, 0], [high, 0]])
         return Fitting(name, "wheel", (road,), ROAD, wheel.line[0], wheel.line, height=shop.on_top(wheel.line, 0.2))
