@@ -42,7 +42,7 @@ from mechsim.cli import options
         help="Write the forces on the parts at these joints, for example A,C, or all.",
     ),
     click.option("--verify", is_flag=True, help="Run again at another tolerance and count the digits that agree."),
-    click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
+    click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors and warnings."),
     options.JSON,
     options.DEBUG,
 )
