@@ -176,7 +176,7 @@ def test_signals_that_multiply_are_refused_before_they_grow():
 
 def test_a_drive_of_a_part_that_cannot_turn():
     text = HEAD.replace("Fixed: {O: []}", "Fixed: {O: [], A: [1]}") + "Drives: {theta_OA: t}\n"
-    with pytest.raises(SpecError, match=r"f:7:10: error: Drives\.theta_OA has nothing to move: what it names cannot change"):
+    with pytest.raises(SpecError, match=r"f:7:10: error: Drives\.theta_OA has nothing to move: what it names cannot"):
         build(parse(text, "f"))
 
 
