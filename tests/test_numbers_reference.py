@@ -95,3 +95,13 @@ def force_on(system, part, point, t, q, v, accelerations, multipliers):
     by_label = dict(zip(system.labels[system.n :], multipliers, strict=True))
     own = [by_label[label] for label in alone.multipliers]
     return System(alone).residuals(t, q, v, accelerations, own)[list(mechanism.points[point])]
+
+
+def test_a_spring_of_no_length_passes_through_its_anchor():
+    """V = k d^2/2 is smooth everywhere: harmonic motion, exactly through the anchor, to a few roundings."""
+    motion = mechsim.simulate(
+        "PartData: {Fixed: {O: []}, Springs: {OA: [4, 0]}, Particles: {A: 1}}\n"
+        "ProblemData: {tend: 10, positions: {A: [1, 0]}}\n",
+        tol=1e-14,
+    )
+    assert motion(10.0)["A"] == pytest.approx([np.cos(20.0), 0.0], abs=1e-13)

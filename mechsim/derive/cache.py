@@ -18,7 +18,7 @@ from mechsim.lagrangian.kind import Kind
 
 def folder() -> Path:
     """$MECHSIM_CACHE, else the user's cache folder."""
-    if "MECHSIM_CACHE" in os.environ:
+    if os.environ.get("MECHSIM_CACHE"):
         return Path(os.environ["MECHSIM_CACHE"])
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "mechsim"
@@ -63,4 +63,10 @@ def store(kind: Kind, zero_parameters: frozenset[int], complete: bool, program: 
             json.dump(to_document(program), file)
         os.replace(temporary, path)
     except OSError as problem:
-        print(f"mechsim: derived equations could not be cached ({problem})", file=sys.stderr)
+        _complain(f"mechsim: derived equations could not be cached ({problem.strerror or problem}): {path.parent}")
+
+
+@functools.cache
+def _complain(message: str) -> None:
+    """Say it once, not for every kind."""
+    print(message, file=sys.stderr)

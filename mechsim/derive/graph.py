@@ -116,9 +116,14 @@ class Graph:
         (factor_a, base_a), (factor_b, base_b) = self._split(a), self._split(b)
         if base_a == base_b:
             product = self._square(base_a)
+        elif self._are_reciprocal(base_a, base_b):
+            product = self.one  # a spring of no length pulls k r d/r = k d, also where its ends meet
         else:
             product = self._node(("multiply", min(base_a, base_b), max(base_a, base_b)), False)
         return self.scale(self.multiply(factor_a, factor_b), product)
+
+    def _are_reciprocal(self, a: Node, b: Node) -> bool:
+        return self.nodes[a] == ("ratio", self.one, b) or self.nodes[b] == ("ratio", self.one, a)
 
     def _square(self, node: Node) -> Node:
         name, *arguments = self.nodes[node]

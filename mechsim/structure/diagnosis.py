@@ -21,9 +21,11 @@ def why_stopped(system: Constrained, t: float, q: Array) -> str:
         return f"there the ends of spring {', '.join(springs)} meet, and its force has no direction"
     names, _ = _nearly_dependent(system, t, q)
     if names:
+        # Formulas may prescribe motion, which no tolerance carries beyond its reach.
+        advice = "" if system.mechanism.laws else "; a looser tolerance may step across"
         return (
             f"there the constraints of {', '.join(names)} become dependent (a dead centre or change point), where the "
-            "mechanism may lock or go on in more than one way; a looser tolerance may step across"
+            f"mechanism may lock or go on in more than one way{advice}"
         )
     return ""
 
@@ -45,11 +47,14 @@ def near_singular(system: Constrained, t: float, q: Array) -> str:
 
 
 def meeting_springs(mechanism: Mechanism, q: Array, share: float) -> list[str]:
-    """Springs whose ends are nearer to each other than this share of the mechanism's size."""
+    """Springs whose ends are nearer to each other than this share of the mechanism's size.
+
+    A spring of no length pulls by its ends' difference, smooth also where they meet: it is not listed.
+    """
     constants = np.asarray(mechanism.constants)
     found = []
     for element in mechanism.elements:
-        if element.kind == "spring":
+        if element.kind == "spring" and element.parameters["length"] != 0:
             ends = np.array([q[slot] if slot >= 0 else constants[-1 - slot] for slot in element.slots])
             first, second = ends.reshape(2, -1)
             if float(np.linalg.norm(second - first)) <= share * mechanism.size:
