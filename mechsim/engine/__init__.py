@@ -16,7 +16,7 @@ from mechsim.kernel.compiled import Status, make_march
 from mechsim.kernel.plan import make_plan
 from mechsim.kernel.system import System
 
-__all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "integrate", "order_for"]
+__all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "integrate", "order_for", "state_of"]
 
 BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and Ctrl-C is heard
 BATCH_STEPS = 4096
@@ -58,7 +58,7 @@ def integrate(
         rejection=REJECTION * tolerance,
         largest_step=largest_step((law.text for law in system.mechanism.laws.values()), tend - start.t),
     )
-    march.set_state(start.t, _state(system, plan.variable_offsets, start))
+    march.set_state(start.t, state_of(system, plan.variable_offsets, start))
     watch = Watch(system, complete or system)
     collector = _Collector(system.n, keep == "polynomials", observer, watch)
     stops = Stops(system, start, tend)
@@ -88,7 +88,7 @@ def integrate(
     return collector.solution(name, message, statistics, system, structure, plan, order, tolerance, held)
 
 
-def _state(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:
+def state_of(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:
     """Derivatives below the offset of every unknown, as the kernel wants them."""
     state = np.zeros((int(offsets.max()), system.n + system.m))
     for derivative, values in enumerate((start.positions, start.velocities)[: len(state)]):
