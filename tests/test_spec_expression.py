@@ -53,8 +53,10 @@ def test_same_value_as_python(text):
     else:
         try:
             assert value(text) == expected
-        except SpecError as error:  # Python lets an infinity vanish again (1/inf); we report where it arose
-            assert "too large" in str(error)
+        except SpecError as error:
+            # Python lets an infinity vanish again (1/inf), and the size of a complex power be real (abs((-1)**2.5));
+            # we report where they arose.
+            assert "too large" in str(error) or "is not defined for -" in str(error)
 
 
 @given(st.text(max_size=60))
