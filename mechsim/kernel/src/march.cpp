@@ -14,6 +14,7 @@ constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
 constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
 constexpr double kRounding = 64 * 2.2e-16;  // of the largest position (a turn angle may be many times its scale)
 constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
+constexpr double kSlow = 1e-2;  // a step that moves less than this (of the scales) by the speed so far
 constexpr double kShrink = 0.5;      // of a step that is redone
 constexpr int kMostRedone = 30;
 constexpr double kRough = 1e-6;      // leading derivatives missed by more than this (relative) are no rounding
@@ -112,6 +113,7 @@ void March::set_state(double t, const double* derivatives) {
             // What stage 0 finds (n == d_j) is a guess only, which a row that is not affine in it needs.
             if (n <= d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
     prepared_ = continued_ = false;
+    peak_speed_ = 0;
 }
 
 void March::set_constant(int number, double value) {
@@ -250,19 +252,41 @@ void March::expand() {
     }
 }
 
-// The step over which the last two terms stay below the tolerance (as Jorba and Zou 2005, eq 3-3, by terms).
-double March::step_size() const {
+// The step over which the last two terms stay below the tolerance (as Jorba and Zou 2005, eq 3-3, by terms): in
+// positions relative to their scales, and in velocities relative to the largest so far, which fast motion in short
+// steps needs. What starts slowly is judged by the speed it soon has.
+double March::step_size() {
+    peak_speed_ = std::max(peak_speed_, fastest(1));
+    const double h = step_size(0, 1.0);
+    if (!std::isfinite(h)) return h;
+    double extent = peak_speed_, power = 1;
+    if (peak_speed_ * h < kSlow)
+        for (int n = 2; n < degrees_; ++n) extent = std::max(extent, n * fastest(n) * (power *= h));
+    return control_.safety * std::min(h, step_size(1, extent));
+}
+
+// The largest coefficient of this degree among unknowns that have a velocity, relative to scales.
+double March::fastest(int degree) const {
+    double largest = 0;
+    for (int j = 0; j < size_; ++j)
+        if (d_[j] >= 2) largest = std::max(largest, std::abs(x_.degree(degree)[j]) / scales_[j]);
+    return largest;
+}
+
+// The same before safety, for derivative 0 or 1 of the unknowns relative to `extent`.
+double March::step_size(int derivative, double extent) const {
     double h = INFINITY;
     for (int back = 0; back < 2; ++back) {
-        for (int offset = 1; offset <= largest_offset_; ++offset) {
+        for (int offset = derivative + 1; offset <= largest_offset_; ++offset) {
             const int degree = control_.order - 1 + offset - back;
             double largest = 0;
             for (int j = 0; j < size_; ++j)
                 if (d_[j] == offset) largest = std::max(largest, std::abs(x_.degree(degree)[j]) / scales_[j]);
-            if (largest > 0) h = std::min(h, std::pow(control_.tolerance / largest, 1.0 / degree));
+            if (derivative == 1) largest *= degree;
+            if (largest > 0) h = std::min(h, std::pow(control_.tolerance * extent / largest, 1.0 / (degree - derivative)));
         }
     }
-    return control_.safety * h;
+    return h;
 }
 
 // The state after h, from the polynomials of the step; also a guess for what stage 0 will find.

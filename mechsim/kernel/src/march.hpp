@@ -71,7 +71,9 @@ class March {
     void residual_of(int stage);
     bool settle(int stage);
     bool balanced() const;
-    double step_size() const;
+    double step_size();
+    double step_size(int derivative, double extent) const;
+    double fastest(int degree) const;
     void predict(double h);
     void note_mismatch();
     double missed(double h) const;
@@ -95,6 +97,7 @@ class March {
     double distance_ = 0, rounding_ = 0;  // how far the last projection moved, and how much of that rounding may be
     double change_[8] = {0}, extent_[8] = {0};  // per degree: the last correction of a stage, and what it corrected
     double mismatch_[8] = {0}, rough_ = 0;      // per offset: the first correction of stage 0; the largest, relative
+    double peak_speed_ = 0;  // relative to scales
     bool prepared_ = false, continued_ = false;
     Statistics statistics_;
 };
