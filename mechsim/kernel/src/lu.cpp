@@ -9,7 +9,7 @@ namespace mechsim {
 
 namespace {
 constexpr double kThreshold = 0.1;    // a pivot is at least this fraction of the largest entry of its row
-constexpr double kGrowthLimit = 1e4;  // reuse a pivot sequence while scaled entries of U stay below this
+constexpr double kGrowthLimit = 1e2;   // reuse a pivot sequence while scaled entries of U stay below this: two digits lost
 constexpr double kSingular = 1e13;    // growth beyond this with fresh pivots: nothing left of 16 digits
 constexpr int kRowsTried = 4;         // rows of least count in which a pivot is looked for
 }  // namespace
