@@ -19,7 +19,7 @@ help:
 	@echo "make setup      only the environment, in $(VENV)"
 	@echo "make kernel     rebuild the compiled kernel after a change of its sources"
 	@echo "make check      format, lint, types, layers"
-	@echo "make animations films and pages of all examples, into animations/"
+	@echo "make animations films of all examples, into animations/"
 	@echo "make bench      time against digits, ours and peers, into docs/benchmarks.md"
 	@echo "make sanitize   kernel tests under address and undefined-behaviour sanitizers"
 	@echo "make clean      remove what the above made"

@@ -1,4 +1,4 @@
-"""`make animations`: a film and an interactive page for every example in specs/, and an index that shows them."""
+"""`make animations`: a film for every example in specs/, the interactive page of one, and an index that shows them."""
 
 from __future__ import annotations
 
@@ -69,8 +69,7 @@ SECTION = """<h2>{heading}</h2>
 HEADINGS = {".": "Mechanisms", "forces": "Forces, joints, drives and control"}
 FIGURE = """<figure>
 <video src="{film}" autoplay loop muted playsinline controls aria-label="{title}"></video>
-<figcaption><h3>{title}</h3><p>{about}</p><p><a href="{page}">Interactive page</a>,
-<a href="../specs/{spec}">{spec}</a></p></figcaption>
+<figcaption><h3>{title}</h3><p>{about}</p><p>{page}<a href="../specs/{spec}">{spec}</a></p></figcaption>
 </figure>"""
 
 
@@ -94,16 +93,16 @@ def title(spec: Path) -> str:
 
 
 def film(spec: Path, folder: str) -> str:
-    """Make the film and the page of one example; returns its place in the index."""
+    """Make the film of one example; returns its place in the index."""
     name = spec.stem
     results = f"{folder}/{name}.npz"
     mechsim("run", str(spec), "-o", results, "--quiet")
     size = SIZE if spec.parent == SPECS else SMALL
     mechsim("animate", results, "-o", str(HERE / f"{name}.mp4"), *size, *FILM.get(name, []))
-    mechsim("animate", results, "-o", str(HERE / f"{name}.html"), *FILM.get(name, []))
     figure = entry(spec, f"{name}.mp4", title(spec), about(spec))
     if name != "andrews":
         return figure
+    mechsim("animate", results, "-o", str(HERE / "andrews.html"), *FILM[name])
     mechsim("animate", results, "-o", str(HERE / "andrews.gif"), "--fps", "20", *FILM[name])
     if not find_spec("pyvista"):
         return figure
@@ -114,7 +113,9 @@ def film(spec: Path, folder: str) -> str:
 
 def entry(spec: Path, film: str, heading: str, words: str) -> str:
     texts = {"title": html.escape(heading, quote=True), "about": html.escape(words)}
-    return FIGURE.format(spec=spec.relative_to(SPECS).as_posix(), film=film, page=f"{spec.stem}.html", **texts)
+    # Every page holds the whole player, so one is kept; `mechsim open` makes the others.
+    page = '<a href="andrews.html">Interactive page</a>, ' if spec.stem == "andrews" else ""
+    return FIGURE.format(spec=spec.relative_to(SPECS).as_posix(), film=film, page=page, **texts)
 
 
 def section(folder: str, results: str) -> str:

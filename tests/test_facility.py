@@ -192,3 +192,12 @@ def test_slips_in_a_users_functions_are_said(slip: dict[str, Any], said: str) ->
 def test_settings_that_make_no_sense_are_refused(slip: dict[str, Any]) -> None:
     with pytest.raises(mechsim.MechsimError):
         mechsim.lagrangian_system(**FREE).simulate({"x": 0.0}, **{"tend": 1.0, **slip})
+
+
+def test_a_pulse_of_force_on_a_body_at_rest_is_met():
+    """x'' = exp(-((t - 5)/0.3)^2) from rest: at t = 0 no series shows it; afterwards x' = 0.3 sqrt(pi) to rounding."""
+    system = mechsim.lagrangian_system(
+        lambda q, v, t: v[0] ** 2 / 2, ["x"], forces=lambda q, v, t: [jnp.exp(-(((t - 5.0) / 0.3) ** 2))]
+    )
+    motion = system.simulate({"x": 1.0}, tend=10, tol=1e-12)
+    assert motion.velocity(10.0)["x"] == pytest.approx(0.3 * np.sqrt(np.pi), abs=1e-11)

@@ -56,7 +56,7 @@ def integrate(
         safety=SAFETY,
         fixed_step=fixed_step,
         rejection=REJECTION * tolerance,
-        largest_step=largest_step((law.text for law in system.mechanism.laws.values()), tend - start.t),
+        largest_step=largest_step((group.program for group in system.groups), tend - start.t),
     )
     march.set_state(start.t, state_of(system, plan.variable_offsets, start))
     watch = Watch(system, complete or system)
