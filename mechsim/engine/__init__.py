@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, largest_step, order_for
+from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
 from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.stops import Stops
 from mechsim.engine.watch import Watch
@@ -56,7 +56,6 @@ def integrate(
         safety=SAFETY,
         fixed_step=fixed_step,
         rejection=REJECTION * tolerance,
-        largest_step=largest_step((group.program for group in system.groups), tend - start.t),
     )
     march.set_state(start.t, state_of(system, plan.variable_offsets, start))
     watch = Watch(system, complete or system)

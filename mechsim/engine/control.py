@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-
-from mechsim.derive.program import Program
-
 SMALLEST_ORDER = 3
 LARGEST_ORDER = 60
 # Shortens every step: the last terms then stay near a twentieth of the tolerance, so that errors of many steps add up
@@ -15,19 +11,8 @@ SAFETY = 0.85
 # A step whose projection moves the mechanism further than this many tolerances (of its size) is redone.
 REJECTION = 100.0
 
-# These functions can be too small to be seen in a series, and large later. With them a march takes at least so many
-# steps: a pulse of force is then met, if it is not much shorter than a step.
-FLAT = frozenset({"exp", "sinh", "cosh", "tanh"})
-LEAST_STEPS = 200
-
 
 def order_for(tolerance: float) -> int:
     """The order at which a step to this tolerance is cheapest if its cost grows with the square of the order (Jorba and
     Zou 2005; 17 at 1e-14). Small mechanisms cost less than that: four orders more would save them some time."""
     return max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2))
-
-
-def largest_step(programs: Iterable[Program], span: float) -> float:
-    """The longest step allowed in a march of these programs over a time `span`."""
-    flat = any(operation.function in FLAT for program in programs for operation in program.operations)
-    return abs(span) / LEAST_STEPS if flat else math.inf

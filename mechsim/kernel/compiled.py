@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 from typing import Any
 
@@ -32,7 +31,6 @@ def make_march(
     safety: float,
     fixed_step: float = 0.0,
     rejection: float,
-    largest_step: float = math.inf,
 ) -> Any:
     """A March of the compiled module, ready to be given a state."""
     march = _kernel.March(
@@ -49,7 +47,6 @@ def make_march(
         safety,
         fixed_step,
         rejection,
-        largest_step,
     )
     for block in plan.blocks:
         _add(march, block, plan.size, False)
@@ -99,6 +96,7 @@ def _add(march: Any, block: Block, no_row: int, matrix: bool) -> None:
         np.ascontiguousarray(block.rows, dtype=np.int32),
         no_row,
         matrix,
+        block.watched,
     )
 
 

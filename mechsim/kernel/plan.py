@@ -10,7 +10,7 @@ stages read its history, so that it must learn what was found. The plan is what 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,7 @@ class Block:
     schedule: Schedule
     rows: np.ndarray  # (outputs, lanes): global row, or for Jacobian blocks the entry of the matrix; -1 if none
     row_leads: np.ndarray  # (outputs,)
+    watched: bool = False  # a formula, whose series may not tell all there is (src/inspect.hpp)
 
     @property
     def lanes(self) -> int:
@@ -160,8 +161,10 @@ def _row_block(system: System, group: Group, lanes: np.ndarray, d: list[int], c:
         return None
     row_leads = np.array([c[o.key[1]] for o in program.outputs], dtype=np.int32)
     rows = np.array([group.row(o.key[1], system.n)[lanes] for o in program.outputs], dtype=np.int32)
-    schedule = _schedule(program, _available(program.inputs, d, len(group.kind.variables)), row_leads)
-    return _block(system, group, lanes, program, schedule, np.maximum(rows, -1), row_leads)
+    available = _available(program.inputs, d, len(group.kind.variables))
+    schedule = _schedule(program, available, row_leads, group.kind.is_formula)
+    block = _block(system, group, lanes, program, schedule, np.maximum(rows, -1), row_leads)
+    return replace(block, watched=group.kind.is_formula)
 
 
 def _jacobian_block(
@@ -212,7 +215,8 @@ def _available(inputs: tuple[Input, ...], d: list[int], count: int) -> np.ndarra
     return np.array([ahead(source) for source in inputs], dtype=np.int32)
 
 
-def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray) -> Schedule:
+def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray, watched: bool = False) -> Schedule:
+    """`watched`: the series of all registers are read after the step, so all are told what was found."""
     inputs, operations = len(program.inputs), program.operations
     lead = np.full(inputs + len(operations), -ALWAYS, dtype=np.int32)
     for output, row_lead in zip(program.outputs, row_leads, strict=True):
@@ -236,7 +240,7 @@ def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray) ->
         silent[inputs + i] = operation.name in LINEAR and all(
             silent[r] and lead[r] == lead[inputs + i] for r in operation.operands()
         )
-    corrected = _corrected(program, row_leads, lead, hot)
+    corrected = hot.copy() if watched else _corrected(program, row_leads, lead, hot)
     corrected[:inputs] |= ~hot[:inputs] & (available < ALWAYS)
     return Schedule(available, lead, hot, silent, corrected)
 

@@ -56,6 +56,11 @@ class Kind:
     cacheable: bool = True  # a function a user passed in has no source we could key a cache by
 
     @property
+    def is_formula(self) -> bool:
+        """Whether a user wrote it: then it may hold anything, pulses and walls too."""
+        return bool(self.source) or not self.cacheable
+
+    @property
     def multiplier_count(self) -> int:
         """Of its own constraints, holonomic ones first."""
         return self.constraint_count + self.nonholonomic_count

@@ -10,9 +10,9 @@ namespace mechsim {
 namespace {
 
 struct Factorials {
-    double falling[3][128];  // falling[o][n] = (n + o)! / n!
+    double falling[3][kMostDegrees];  // falling[o][n] = (n + o)! / n!
     Factorials() {
-        for (int n = 0; n < 128; ++n) {
+        for (int n = 0; n < kMostDegrees; ++n) {
             falling[0][n] = 1;
             falling[1][n] = n + 1;
             falling[2][n] = double(n + 1) * (n + 2);
@@ -71,26 +71,6 @@ MECHSIM_INLINE Lanes convolve_square(ConstRow u, int n, int first, int step) {
 }
 
 MECHSIM_INLINE double slope_sign(Function f) { return f == Function::cos || f == Function::acos ? -1.0 : 1.0; }
-
-double value_of(Function f, double u, double constant, double extra) {
-    switch (f) {
-        case Function::exp: return std::exp(u);
-        case Function::log: return std::log(u);
-        case Function::sin: return std::sin(u);
-        case Function::cos: return std::cos(u);
-        case Function::tan: return std::tan(u);
-        case Function::sinh: return std::sinh(u);
-        case Function::cosh: return std::cosh(u);
-        case Function::tanh: return std::tanh(u);
-        case Function::asin: return std::asin(u);
-        case Function::acos: return std::acos(u);
-        case Function::atan: return std::atan(u);
-        case Function::power: return std::pow(u, constant);
-        case Function::atan2: return std::atan2(u, extra);
-        case Function::zero: return 0.0;
-    }
-    return 0.0;
-}
 
 void function_at_degree_zero(Block& block, const Operation& op, double* w) {
     const double* u = block.row(op.a, 0);
@@ -215,6 +195,26 @@ bool leaves_out(Code code) { return code == Code::multiply || code == Code::squa
 
 }  // namespace
 
+double value_of(Function f, double u, double constant, double extra) {
+    switch (f) {
+        case Function::exp: return std::exp(u);
+        case Function::log: return std::log(u);
+        case Function::sin: return std::sin(u);
+        case Function::cos: return std::cos(u);
+        case Function::tan: return std::tan(u);
+        case Function::sinh: return std::sinh(u);
+        case Function::cosh: return std::cosh(u);
+        case Function::tanh: return std::tanh(u);
+        case Function::asin: return std::asin(u);
+        case Function::acos: return std::acos(u);
+        case Function::atan: return std::atan(u);
+        case Function::power: return std::pow(u, constant);
+        case Function::atan2: return std::atan2(u, extra);
+        case Function::zero: return 0.0;
+    }
+    return 0.0;
+}
+
 Aligned aligned_zeros(std::size_t count) {
     std::size_t bytes = (std::max<std::size_t>(count, 1) * sizeof(double) + 63) / 64 * 64;
     void* memory = std::aligned_alloc(64, bytes);
@@ -256,6 +256,15 @@ void Block::allocate(int degree_count) {
     }
     for (std::size_t r = 0; r < registers; ++r)
         if (clear[r]) cleared.push_back(int(r));
+    std::vector<bool> counts(registers, false);
+    for (const Term& term : terms) counts[term.reg] = true;
+    for (int i = int(operations.size()) - 1; i >= 0; --i) {
+        Operation& op = operations[i];
+        op.counts = counts[count + i];
+        if (!op.counts) continue;
+        counts[op.a] = true;
+        if (op.b >= 0 && (op.code != Code::function || op.is_integral())) counts[op.b] = true;
+    }
     for (int i = 0; i < count; ++i)
         if (inputs[i].read && !inputs[i].time) read.push_back(i);
     for (std::size_t o = 0; o < outputs.size(); ++o)
@@ -290,6 +299,19 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
         if (n == 0 && output.constant >= 0) {
             const double* value = block.constant(output.constant);
             for (int l = 0; l < block.lanes; ++l) residual[row[l]] += value[l];
+        }
+    }
+}
+
+void add_sizes(const Block& block, double* sizes) {
+    for (std::size_t o = 0; o < block.outputs.size(); ++o) {
+        const Output& output = block.outputs[o];
+        if (output.lead != 0) continue;
+        for (int l = 0; l < block.lanes; ++l) {
+            double& size = sizes[block.rows[o * block.stride + l]];
+            for (int t = output.first_term; t < output.last_term; ++t)
+                size += std::abs(block.constant(block.terms[t].constant)[l] * block.row(block.terms[t].reg, 0)[l]);
+            if (output.constant >= 0) size += std::abs(block.constant(output.constant)[l]);
         }
     }
 }

@@ -9,10 +9,16 @@
 
 namespace mechsim {
 
+constexpr int kAlways = 1000;       // lead of what is known at every degree (ALWAYS in kernel/plan.py)
+constexpr int kMostDegrees = 128;   // of a series; an order beyond is refused
+
 enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function };
 enum class Function : int {
     exp, log, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, power, atan2, zero
 };
+
+// Value of a function at a point; `power` uses the constant, `atan2` the extra operand.
+double value_of(Function f, double u, double constant, double extra);
 
 struct Operation {
     Code code;
@@ -22,10 +28,15 @@ struct Operation {
     bool hot, silent, corrected;
     bool fresh_a = false, fresh_b = false;    // the operand's newest coefficient is found by the stage's solve
     bool absent_a = false, absent_b = false;  // ... and is zero before it, for every stage k >= 1
+    bool counts = false;                      // some row depends on its value, not only through a slope
     // Where its rows are, once the block has memory: coefficient 0 of the result and the operands, the constant, and
     // the changes of a correction. What an operation does not have points to its operand a.
     Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
     Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
+    // Half of an arctangent: it has a slope, but no closed form of its own.
+    bool is_integral() const {
+        return code == Code::function && (function == Function::atan2 || function == Function::zero);
+    }
 };
 
 struct Input {
@@ -60,6 +71,7 @@ Aligned aligned_zeros(std::size_t count);
 
 struct Block {
     int lanes = 0, stride = 0, degrees = 0;
+    bool watched = false;  // a formula whose series may not tell all: see inspect.hpp
     std::vector<Input> inputs;
     std::vector<Operation> operations;
     std::vector<Output> outputs;
@@ -90,7 +102,9 @@ struct Coefficients {
 // At a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the block's
 // contribution to the residual of every row that is active.
 void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual);
-// At a stage k >= 1: the same before its solve, when what it will find counts as zero ...
+// After stage 0: add the sizes of all that the block adds to rows of offset 0.
+void add_sizes(const Block& block, double* sizes);
+// At a stage k >= 1: evaluate_stage before its solve, when what it will find counts as zero ...
 void predict_stage(Block& block, int stage, double* residual);
 // ... and after it: tell the operations whose history is read what was found.
 void correct_stage(Block& block, const Coefficients& x, int stage);

@@ -1,24 +1,18 @@
 #include "march.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <stdexcept>
 
 namespace mechsim {
 
 namespace {
 
-constexpr int kAlways = 1000;        // lead of what is known at every degree (ALWAYS in kernel/plan.py)
 constexpr double kSettled = 1e-11;   // a correction this small leaves a quadratic or linear remainder below rounding
 constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
 constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
 constexpr double kRounding = 64 * 2.2e-16;  // of the largest position (a turn angle may be many times its scale)
 constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
-constexpr double kSlow = 1e-2;  // a step that moves less than this (of the scales) by the speed so far
-constexpr double kShrink = 0.5;      // of a step that is redone
-constexpr int kMostRedone = 30;
-constexpr double kRough = 1e-6;      // leading derivatives missed by more than this (relative) are no rounding
-constexpr double kCured = 0.1;       // a shorter step has cured a miss that fell below this part of it
 
 double factorial(int n) {
     double f = 1;
@@ -33,15 +27,6 @@ double stage_factor(int stage, int offset) {
     return f;
 }
 
-// hi + lo := hi + lo + value, exactly but for the last bits of lo (Knuth's two-sum).
-inline void add_exactly(double& hi, double& lo, double value) {
-    const double y = value + lo;
-    const double sum = hi + y;
-    const double part = sum - hi;
-    lo = (hi - (sum - part)) + (y - part);
-    hi = sum;
-}
-
 }  // namespace
 
 March::March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
@@ -51,7 +36,15 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
       constants_(std::move(constants)), matrix_constant_(std::move(matrix_constant)), control_(control),
       lu_(size, std::move(matrix_rows), std::move(matrix_columns)) {
     for (int d : d_) largest_offset_ = std::max(largest_offset_, d);
+    for (int c : c_) largest_offset_ = std::max(largest_offset_, c);
     degrees_ = control_.order + largest_offset_;
+    if (control_.order < 1 || largest_offset_ >= kMostOffsets || degrees_ + largest_offset_ > kMostDegrees)
+        throw std::invalid_argument("the order is beyond what the kernel's tables hold");
+    of_offset_.resize(largest_offset_ + 1);
+    for (int j = 0; j < size_; ++j) {
+        of_offset_[d_[j]].push_back(j);
+        inverse_scales_.push_back(1 / scales_[j]);
+    }
     for (int stage = -largest_offset_; stage < control_.order; ++stage) {
         std::vector<double> factors;
         for (int offset = 0; offset <= largest_offset_; ++offset) factors.push_back(stage_factor(stage, offset));
@@ -113,7 +106,9 @@ void March::set_state(double t, const double* derivatives) {
             // What stage 0 finds (n == d_j) is a guess only, which a row that is not affine in it needs.
             if (n <= d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
     prepared_ = continued_ = false;
-    peak_speed_ = 0;
+    peak_speed_ = last_step_ = earlier_leverage_ = 0;
+    longest_ = INFINITY;
+    retreats_ = 0;
 }
 
 void March::set_constant(int number, double value) {
@@ -121,6 +116,7 @@ void March::set_constant(int number, double value) {
     for (Block& block : blocks_) read_constants(block);
     continued_ = prepared_ || continued_;
     prepared_ = false;
+    last_step_ = 0;
 }
 
 // Inputs that are constant in every lane are not read at each stage.
@@ -153,10 +149,10 @@ double March::solve_stage(int stage) {
     for (int i = 0; i < size_; ++i) residual_[i] = stage + c_[i] >= 0 ? residual_[i] * equation_factor[i] : 0.0;
     lu_.solve(residual_.data());
     // Unknowns found at the same degree are of one kind: compared with the largest of them, by scale.
-    double* change = change_;
-    double* extent = extent_;
-    std::fill_n(change, 8, 0.0);
-    std::fill_n(extent, 8, 0.0);
+    auto& change = change_;
+    auto& extent = extent_;
+    change.fill(0.0);
+    extent.fill(0.0);
     for (int j = 0; j < size_; ++j) {
         const int degree = stage + d_[j];
         if (degree < 0) continue;
@@ -166,9 +162,9 @@ double March::solve_stage(int stage) {
             add_exactly(*x, low_[std::size_t(degree) * size_ + j], delta);
         else
             *x += delta;
-        const double scale = scales_[j];
-        change[degree] = std::max(change[degree], std::abs(delta) / scale);
-        extent[degree] = std::max(extent[degree], std::abs(*x) / scale);
+        const double scale = inverse_scales_[j];
+        change[degree] = std::max(change[degree], std::abs(delta) * scale);
+        extent[degree] = std::max(extent[degree], std::abs(*x) * scale);
         if (!std::isfinite(delta)) return delta;
     }
     double relative = 0;
@@ -187,17 +183,13 @@ double March::solve_stage(int stage) {
 // Whether the correction of stage 0 just made is small beside the forces in the rows. At rest these balance, and what is
 // left of the accelerations is rounding, to which no correction is small.
 bool March::balanced() const {
-    std::vector<double> correction(size_, 0.0), force(size_, 0.0);
-    const std::vector<int>& rows = lu_.rows();
-    const std::vector<int>& columns = lu_.columns();
-    for (std::size_t entry = 0; entry < rows.size(); ++entry) {
-        const int i = rows[entry], j = columns[entry];
-        if (c_[i] != 0) continue;
-        correction[i] += matrix_[entry] * residual_[j];
-        force[i] += std::abs(matrix_[entry] * x_.degree(d_[j])[j]) * factorial(d_[j]);
-    }
+    std::vector<double> correction(size_, 0.0), force(size_ + 1, 0.0);
+    for (const Block& block : blocks_) add_sizes(block, force.data());
+    for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry)
+        correction[lu_.rows()[entry]] += matrix_[entry] * residual_[lu_.columns()[entry]];
     double largest_correction = 0, largest_force = 0;
     for (int i = 0; i < size_; ++i) {
+        if (c_[i] != 0) continue;
         largest_correction = std::max(largest_correction, std::abs(correction[i]));
         largest_force = std::max(largest_force, force[i]);
     }
@@ -227,9 +219,31 @@ bool March::settle(int stage) {
     return true;
 }
 
+// The first correction of stage 0, where it is more than rounding: absolute per offset, and relative.
+void March::note_mismatch() {
+    rough_ = 0;
+    for (int offset = 1; offset <= largest_offset_; ++offset) {
+        const bool seen = change_[offset] > kSettled * extent_[offset];
+        mismatch_[offset] = seen ? change_[offset] : 0.0;
+        if (seen) rough_ = std::max(rough_, change_[offset] / extent_[offset]);
+    }
+}
+
+// Constraints missed by about a unit of length each, with signs and sizes of no special kind.
+void March::make_probe() {
+    if (std::none_of(c_.begin(), c_.end(), [](int c) { return c > 0; })) return;
+    probe_.assign(size_, 0.0);
+    for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
+        const int i = lu_.rows()[entry], j = lu_.columns()[entry];
+        if (c_[i] > 0 && d_[j] > 0) probe_[i] += std::pow(matrix_[entry] * scales_[j], 2);
+    }
+    for (int i = 0; i < size_; ++i) probe_[i] = std::sqrt(probe_[i]) * std::cos(1.0 + 2.39996322972865332 * i);
+}
+
 Status March::prepare() {
     distance_ = rounding_ = 0;
     if (!factor()) return Status::singular;
+    if (probe_.empty()) make_probe();
     for (int stage = -largest_offset_; stage < 0; ++stage)
         if (!settle(stage)) return Status::not_projected;
     if (distance_ > kRefactor + rounding_ && !factor()) return Status::singular;
@@ -250,158 +264,6 @@ void March::expand() {
         for (int j = 0; j < size_; ++j) found[d_[j] * x_.width + j] = residual_[j] * unknown_factor[j];
         for (Block* block : working_) correct_stage(*block, x_, stage);
     }
-}
-
-// The step over which the last two terms stay below the tolerance (as Jorba and Zou 2005, eq 3-3, by terms): in
-// positions relative to their scales, and in velocities relative to the largest so far, which fast motion in short
-// steps needs. What starts slowly is judged by the speed it soon has.
-double March::step_size() {
-    peak_speed_ = std::max(peak_speed_, fastest(1));
-    const double h = step_size(0, 1.0);
-    if (!std::isfinite(h)) return h;
-    double extent = peak_speed_, power = 1;
-    if (peak_speed_ * h < kSlow)
-        for (int n = 2; n < degrees_; ++n) extent = std::max(extent, n * fastest(n) * (power *= h));
-    return control_.safety * std::min(h, step_size(1, extent));
-}
-
-// The largest coefficient of this degree among unknowns that have a velocity, relative to scales.
-double March::fastest(int degree) const {
-    double largest = 0;
-    for (int j = 0; j < size_; ++j)
-        if (d_[j] >= 2) largest = std::max(largest, std::abs(x_.degree(degree)[j]) / scales_[j]);
-    return largest;
-}
-
-// The same before safety, for derivative 0 or 1 of the unknowns relative to `extent`.
-double March::step_size(int derivative, double extent) const {
-    double h = INFINITY;
-    for (int back = 0; back < 2; ++back) {
-        for (int offset = derivative + 1; offset <= largest_offset_; ++offset) {
-            const int degree = control_.order - 1 + offset - back;
-            double largest = 0;
-            for (int j = 0; j < size_; ++j)
-                if (d_[j] == offset) largest = std::max(largest, std::abs(x_.degree(degree)[j]) / scales_[j]);
-            if (derivative == 1) largest *= degree;
-            if (largest > 0) h = std::min(h, std::pow(control_.tolerance * extent / largest, 1.0 / (degree - derivative)));
-        }
-    }
-    return h;
-}
-
-// The state after h, from the polynomials of the step; also a guess for what stage 0 will find.
-void March::predict(double h) {
-    for (int m = 0; m <= largest_offset_; ++m) {
-        const double* binomial = binomials_[m].data();
-        std::fill(sum_.begin(), sum_.end(), 0.0);  // coefficient m at the new point, but for its own old value
-        for (int n = degrees_ - 1; n > m; --n) {
-            const double* coefficient = polynomial_.degree(n);
-            for (int j = 0; j < size_; ++j) sum_[j] = (sum_[j] + binomial[n] * coefficient[j]) * h;
-        }
-        const double* old = polynomial_.degree(m);
-        double* found = x_.degree(m);
-        for (int j = 0; j < size_; ++j) {
-            if (m > d_[j]) continue;
-            double value = old[j];
-            if (m < d_[j])
-                add_exactly(value, low_[std::size_t(m) * size_ + j], sum_[j]);
-            else
-                value += sum_[j];
-            found[j] = value;
-        }
-    }
-}
-
-// The first correction of stage 0, where it is more than rounding: absolute per offset, and relative.
-void March::note_mismatch() {
-    rough_ = 0;
-    for (int offset = 1; offset <= largest_offset_; ++offset) {
-        const bool seen = change_[offset] > kSettled * extent_[offset];
-        mismatch_[offset] = seen ? change_[offset] : 0.0;
-        if (seen) rough_ = std::max(rough_, change_[offset] / extent_[offset]);
-    }
-}
-
-// How far off the step's polynomials are at its end, by the leading derivatives that the equations give there: an error
-// in the term of degree n shows in derivative d as n over d. The last terms cannot tell of a force too flat for them
-// where the step began, as a saturated tanh.
-double March::missed(double h) const {
-    double largest = 0, power = 1;
-    for (int offset = 1; offset <= largest_offset_; ++offset) {
-        power *= h;
-        largest = std::max(largest, mismatch_[offset] * power / binomials_[offset][control_.order - 1 + offset]);
-    }
-    return largest;
-}
-
-void March::write_point(Record& record) const {
-    record.t.push_back(t_);
-    const double* x = x_.degree(0);
-    const double* v = x_.degree(1);
-    record.x.insert(record.x.end(), x, x + size_);
-    for (int j = 0; j < size_; ++j) record.v.push_back(d_[j] >= 1 ? v[j] : 0.0);
-}
-
-Status March::advance(double t_end, std::int64_t steps, double seconds, Record& record) {
-    const auto begin = std::chrono::steady_clock::now();
-    if (!prepared_) {
-        const Status status = prepare();
-        if (status != Status::reached) return status;
-        if (!continued_) write_point(record);  // a march that goes on has written this point already
-        continued_ = false;
-    }
-    std::vector<double> low_before;
-    for (std::int64_t step = 0; step < steps; ++step) {
-        if (t_ == t_end) return Status::reached;
-        if ((step & 15) == 15) {
-            const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
-            if (used.count() > seconds) return Status::running;
-        }
-        expand();
-        double h = control_.fixed_step > 0 ? control_.fixed_step : step_size();
-        if (h > control_.largest_step) h = control_.largest_step;
-        if (std::isnan(h)) return Status::not_finite;
-        const double left = (t_end - t_) - t_low_;
-        const bool backwards = left < 0;
-        // A last step that would leave only a sliver is taken whole or the rest is shared.
-        if (h * (1 + 1e-10) >= std::abs(left)) h = std::abs(left);
-        std::swap(x_, polynomial_);
-        low_before = low_;
-        const double t_before = t_, t_low_before = t_low_;
-        double off_before = INFINITY;
-        for (int redone = 0;; ++redone) {
-            const double signed_h = backwards ? -h : h;
-            const bool last = h == std::abs(left);
-            predict(signed_h);
-            double t = t_before, t_low = t_low_before;
-            add_exactly(t, t_low, signed_h);
-            if (last) t = t_end, t_low = 0;
-            if (t == t_before && !last) return Status::step_too_small;
-            t_low_ = t_low;
-            set_time(t);
-            const Status status = prepare();
-            const double off = missed(h);
-            // What a shorter step does not cure is rounding, as of time near a pole.
-            const bool cured = rough_ > kRough || off < kCured * off_before;
-            const bool far = control_.fixed_step <= 0 && (distance_ > control_.rejection + rounding_ ||
-                                                          (off > control_.tolerance + rounding_ && cured));
-            off_before = status == Status::reached ? off : INFINITY;
-            if (status == Status::reached && !far) break;
-            if (redone >= kMostRedone || control_.fixed_step > 0) return status == Status::reached ? Status::not_projected : status;
-            ++statistics_.rejected;
-            low_ = low_before;
-            h *= kShrink;
-        }
-        statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
-        ++statistics_.steps;
-        if (record.keep_polynomials) {
-            record.start.push_back(t_before);
-            for (int n = 0; n < degrees_; ++n)
-                record.polynomials.insert(record.polynomials.end(), polynomial_.degree(n), polynomial_.degree(n) + size_);
-        }
-        write_point(record);
-    }
-    return t_ == t_end ? Status::reached : Status::running;
 }
 
 }  // namespace mechsim

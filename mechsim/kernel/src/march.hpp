@@ -1,6 +1,7 @@
 // The march: Taylor expansion of a DAE by structure, projection, step control. See DESIGN 4.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -10,6 +11,17 @@
 
 namespace mechsim {
 
+constexpr int kMostOffsets = 8;  // derivatives of an unknown that are part of the state, at most
+
+// hi + lo := hi + lo + value, exactly but for the last bits of lo (Knuth's two-sum).
+inline void add_exactly(double& hi, double& lo, double value) {
+    const double y = value + lo;
+    const double sum = hi + y;
+    const double part = sum - hi;
+    lo = (hi - (sum - part)) + (y - part);
+    hi = sum;
+}
+
 enum class Status : int { reached, running, step_too_small, singular, not_finite, not_projected };
 
 struct Control {
@@ -18,7 +30,6 @@ struct Control {
     double safety = 0;         // of the step size
     double fixed_step = 0;     // > 0: no step control
     double rejection = 0;      // a step is redone when its projection moves further than this, relative to scales
-    double largest_step = INFINITY;
 };
 
 struct Statistics {
@@ -71,18 +82,41 @@ class March {
     void residual_of(int stage);
     bool settle(int stage);
     bool balanced() const;
-    double step_size();
-    double step_size(int derivative, double extent) const;
-    double fastest(int degree) const;
-    void predict(double h);
     void note_mismatch();
-    double missed(double h) const;
-    void write_point(Record& record) const;
+    void make_probe();
     void set_time(double t);
+
+    double step_size();
+    double step_size(int last);
+    double step_size(int derivative, double allowed, int last) const;
+    double largest_term(int offset, int degree) const;
+    double fastest(int degree) const;
+    struct Roundings {
+        double size = 0, ratio = 0, distance = 0;  // of terms at distance `ratio`; of two terms; of the pole
+    };
+    Roundings largest_roundings() const;
+    void leave_out_roundings();
+    double inspected(double h, int direction);
+    double response(int row, double h);
+
+    Status take_step(double t_end);
+    Status land(double h, double left, double t_end);
+    Status land_well(double& h, double left, double t_end);
+    Status arrive(double h, double t, double t_low);
+    void predict(double h);
+    bool agrees_inside(double h);
+    bool is_far(double h, double& off) const;
+    double missed(double h) const;
+    void note_leverage();
+    bool is_near_singular() const;
+    double largest_leverage() const;
+    bool tells_pose_at(double distance) const;
+    void write_point(Record& record) const;
 
     int size_, largest_offset_ = 0, degrees_ = 0;
     std::vector<int> c_, d_;
-    std::vector<double> scales_, constants_, matrix_constant_, matrix_;
+    std::vector<std::vector<int>> of_offset_;  // the unknowns of each offset
+    std::vector<double> scales_, inverse_scales_, constants_, matrix_constant_, matrix_;
     Control control_;
     std::vector<Block> blocks_, matrix_blocks_;
     std::vector<Block*> working_;  // those that take part in stages k >= 1
@@ -91,13 +125,28 @@ class March {
     std::vector<double> sum_;
     SparseLU lu_;
     Coefficients x_, polynomial_;
-    std::vector<double> low_;       // what rounding took from the state, per derivative and unknown
+    std::vector<double> low_, low_before_;  // what rounding took from the state, per derivative and unknown
     std::vector<double> residual_;  // one more than size: the trash row
-    double t_ = 0, t_low_ = 0;
+    double t_ = 0, t_low_ = 0, t_before_ = 0, t_low_before_ = 0;
     double distance_ = 0, rounding_ = 0;  // how far the last projection moved, and how much of that rounding may be
-    double change_[8] = {0}, extent_[8] = {0};  // per degree: the last correction of a stage, and what it corrected
-    double mismatch_[8] = {0}, rough_ = 0;      // per offset: the first correction of stage 0; the largest, relative
-    double peak_speed_ = 0;  // relative to scales
+    std::array<double, kMostOffsets> change_{}, extent_{};  // per degree: the last correction of a stage, and of what
+    std::array<double, kMostOffsets> mismatch_{};           // per offset: the first correction of stage 0 ...
+    double rough_ = 0;                                      // ... and the largest, relative
+    std::vector<double> probe_;                        // constraints missed a little ...
+    std::vector<double> leverage_, leverage_before_;  // ... and how far that moves each unknown
+    struct Responses {
+        std::int64_t factorization = -1;
+        std::array<double, kMostOffsets> largest{};  // per derivative
+    };
+    std::vector<Responses> responses_;  // per row
+    int last_ = 0;                      // the last stage that this step uses
+    double allowed_ = 0;                // the error this step may have: the tolerance, or more where roundings are large
+    Roundings roundings_;               // those of the step's last terms, where these are nothing else
+    double earlier_leverage_ = 0;       // the largest, where the last step began
+    int retreats_ = 0;                  // steps in a row that were shortened not to end near one
+    double speed_ = 0;                  // what errors of velocities are compared with
+    double peak_speed_ = 0;             // relative to scales
+    double last_step_ = 0, longest_ = INFINITY;  // the step before, and what it lets the next one be
     bool prepared_ = false, continued_ = false;
     Statistics statistics_;
 };

@@ -125,15 +125,16 @@ NB_MODULE(_kernel, m) {
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
                 const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix, int order,
-                double tolerance, double safety, double fixed_step, double rejection, double largest_step) {
+                double tolerance, double safety, double fixed_step, double rejection) {
                  new (self) March(size, integers(c), integers(d), doubles(scales), doubles(constants), integers(rows),
                                   integers(columns), doubles(matrix),
-                                  Control{order, tolerance, safety, fixed_step, rejection, largest_step});
+                                  Control{order, tolerance, safety, fixed_step, rejection});
              })
         .def("add_block", [](March& self, int lanes, const Doubles& constants, const Integers& inputs,
                              const Integers& unknowns, const Integers& operations, const Integers& outputs,
-                             const Integers& terms, const Integers& rows, int no_row, bool matrix) {
+                             const Integers& terms, const Integers& rows, int no_row, bool matrix, bool watched) {
             Block block = make_block(lanes, constants, inputs, unknowns, operations, outputs, terms, rows, no_row);
+            block.watched = watched;
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
         .def("ready", &March::ready)

@@ -1,0 +1,364 @@
+// One step after the other: how long it may be, what is looked at before it counts, and the march itself.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "inspect.hpp"
+#include "march.hpp"
+
+namespace mechsim {
+
+namespace {
+
+constexpr double kSlow = 1e-2;     // a step that moves less than this (of the scales) by the speed so far
+constexpr double kShrink = 0.5;    // of a step that is redone
+constexpr double kGrowth = 16.0;   // a step is at most this much longer than one before it that was redone
+constexpr int kMostRedone = 30;
+constexpr double kRough = 1e-6;    // leading derivatives missed by more than this (relative) are no rounding
+constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell below this part of it
+constexpr int kLookEvery = 32;     // how many steps are taken between two looks at the equations inside one ...
+constexpr double kLonger = 4.0;    // ... unless it is so many times longer than the last,
+constexpr double kInside = 0.5698402909980533;  // ... and where in the step that is
+
+// Singular poses. Where constraints become dependent (a parallelogram lies flat) multipliers may have a pole, and
+// roundings of the series have one in any case; the motion itself is smooth. So a step carries across that begins well
+// before the pose and ends well behind it.
+constexpr double kRoundings = 1e-13;    // of the leverage: last terms at the distance of the pole that are smaller
+constexpr double kSamePole = 0.3;       // two estimates of that distance agree to this
+constexpr double kAbout = 2.5;          // ... and what leverage tells of it, to this factor
+constexpr double kAlike = 3.0;          // terms of the size of roundings
+constexpr int kFewest = 3;              // stages that a step has at least
+constexpr double kFewRoundings = 5.0;   // a step may be so long that roundings grow by this much,
+constexpr double kOffRoundings = 30.0;  // and its end may be off by this many of them
+constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
+constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
+constexpr double kOrdinary = 3.0;       // it began, or than in ordinary positions,
+constexpr double kRetreat = 0.5;        // but is shortened to this, so that the next one carries across
+constexpr int kMostRetreats = 3;        // one step after the other; a pose that cannot be avoided is met
+
+}  // namespace
+
+// How long the step may be, and how many of its stages it uses.
+double March::step_size() {
+    allowed_ = control_.tolerance;
+    roundings_ = largest_roundings();
+    if (roundings_.size == 0) return step_size(last_);
+    // Higher terms are roundings, and are left out.
+    auto size_of = [&](int stage, double h) {
+        const int degree = stage + largest_offset_;
+        return largest_term(largest_offset_, degree) * std::pow(h, degree);
+    };
+    while (last_ > kFewest && size_of(last_ - 1, roundings_.ratio) <= kAlike * roundings_.size) --last_;
+    double h = step_size(last_);
+    const double grown = largest_leverage() - earlier_leverage_;
+    if (grown > 0)  // the pose is ahead
+        h = kAcross * std::clamp(last_step_ * earlier_leverage_ / grown, roundings_.ratio, roundings_.distance);
+    allowed_ = std::max(control_.tolerance, kOffRoundings * size_of(last_, h));
+    return h;
+}
+
+// The step over which the last two terms stay below the tolerance (as Jorba and Zou 2005, eq 3-3, by terms): in
+// positions relative to their scales, and in velocities relative to the largest so far, which fast motion in short
+// steps needs. What starts slowly is judged by the speed it soon has.
+double March::step_size(int last) {
+    peak_speed_ = std::max(peak_speed_, fastest(1));
+    speed_ = peak_speed_;
+    const double roundings = kFewRoundings * roundings_.size;
+    const double h = step_size(0, std::max(control_.tolerance, roundings), last);
+    if (!std::isfinite(h)) return h;
+    double power = 1;
+    if (peak_speed_ * h < kSlow)
+        for (int n = 2; n < degrees_; ++n) speed_ = std::max(speed_, n * fastest(n) * (power *= h));
+    double allowed = control_.tolerance * speed_;
+    if (roundings > 0) allowed = std::max(allowed, roundings * (last + largest_offset_) / roundings_.ratio);
+    return control_.safety * std::min(h, step_size(1, allowed, last));
+}
+
+// The same before safety, for derivative 0 or 1 of the unknowns.
+double March::step_size(int derivative, double allowed, int last) const {
+    double h = INFINITY;
+    for (int back = 0; back < 2; ++back) {
+        for (int offset = derivative + 1; offset <= largest_offset_; ++offset) {
+            const int degree = last + offset - back;
+            double largest = largest_term(offset, degree);
+            if (derivative == 1) largest *= degree;
+            if (largest > 0) h = std::min(h, std::pow(allowed / largest, 1.0 / (degree - derivative)));
+        }
+    }
+    return h;
+}
+
+// The largest coefficient of this degree among unknowns of an offset, relative to scales.
+double March::largest_term(int offset, int degree) const {
+    double largest = 0;
+    const double* coefficient = x_.degree(degree);
+    for (int j : of_offset_[offset]) largest = std::max(largest, std::abs(coefficient[j]) * inverse_scales_[j]);
+    return largest;
+}
+
+// The largest coefficient of this degree among unknowns that have a velocity, relative to scales.
+double March::fastest(int degree) const {
+    double largest = 0;
+    for (int offset = 2; offset <= largest_offset_; ++offset) largest = std::max(largest, largest_term(offset, degree));
+    return largest;
+}
+
+// Near a singular pose the last terms of the multipliers tell its distance by their ratio; roundings of positions follow
+// the same ratio, and are all of one size at that distance. No size where the last terms are the motion's own.
+March::Roundings March::largest_roundings() const {
+    const int last = control_.order - 1;
+    const double leverage = largest_leverage();
+    if (leverage <= kOrdinary || last < kFewest + 1 || largest_offset_ < 2) return {};
+    auto distance = [&](int offset, int stage) {
+        return largest_term(offset, stage + offset - 1) / largest_term(offset, stage + offset);
+    };
+    const double ratio = distance(0, last);
+    if (!(ratio > 0)) return {};
+    auto agrees = [&](double other) { return std::abs(other - ratio) <= kSamePole * ratio; };
+    const double of_last = distance(largest_offset_, last), of_last_but_one = distance(largest_offset_, last - 1);
+    if (!agrees(distance(0, last - 1)) || !agrees(of_last) || !agrees(of_last_but_one)) return {};
+    const int degree = last + largest_offset_;
+    const double size = largest_term(largest_offset_, degree) * std::pow(ratio, degree);
+    if (!(size < kRoundings * leverage) || !tells_pose_at(ratio)) return {};
+    // A pole of order k has terms with n^(k - 1) before their powers, so that the ratio of two is too small.
+    const double corrected = 1 / (degree / of_last - (degree - 1) / of_last_but_one);
+    return {size, ratio, std::clamp(corrected, ratio, (1 + kSamePole) * ratio)};
+}
+
+// Terms that are only roundings are not part of the step.
+void March::leave_out_roundings() {
+    if (last_ == control_.order - 1) return;
+    for (int j = 0; j < size_; ++j)
+        for (int n = last_ + d_[j] + 1; n < degrees_; ++n) polynomial_.degree(n)[j] = 0;
+}
+
+// How far positions move when constraints are missed a little, one number per unknown: large near a singular pose.
+void March::note_leverage() {
+    if (probe_.empty()) return;
+    leverage_ = probe_;
+    lu_.solve(leverage_.data());
+    for (int j = 0; j < size_; ++j) leverage_[j] = d_[j] > 0 ? std::abs(leverage_[j]) * inverse_scales_[j] : 0.0;
+}
+
+// Whether constraints are much less independent here than where the step began.
+bool March::is_near_singular() const {
+    for (std::size_t j = 0; j < leverage_.size(); ++j)
+        if (leverage_[j] > kNear * std::max(leverage_before_[j], kOrdinary)) return true;
+    return false;
+}
+
+// Whether leverage tells of a singular pose at about this distance, ahead or behind. It goes as the inverse of the
+// distance, so that its change in the last step tells where the pose is.
+bool March::tells_pose_at(double distance) const {
+    auto agrees = [&](double told) { return told > distance / kAbout && told < distance * kAbout; };
+    const double before = earlier_leverage_, now = largest_leverage();
+    if (now > before) return agrees(last_step_ * before / (now - before));
+    return agrees(last_step_ * before / (before - now)) || agrees(last_step_ * before / (before + now));
+}
+
+double March::largest_leverage() const {
+    return leverage_.empty() ? 0.0 : *std::max_element(leverage_.begin(), leverage_.end());
+}
+
+// Formulas may hide what they do from their series: the longest step, at most h, on which none does.
+double March::inspected(double h, int direction) {
+    const Response response = [this](int row, double length) { return this->response(row, length); };
+    for (Block& block : blocks_)
+        if (block.watched) h = inspect(block, h, direction, last_ + 1, control_.tolerance, response);
+    return h;
+}
+
+// A row of offset c that is missed by 1 is met again by a change of derivative d - c of the unknowns (see inspect.hpp).
+double March::response(int row, double h) {
+    if (row >= size_) return 0;  // of something that cannot move
+    if (responses_.empty()) responses_.assign(size_, {});
+    Responses& found = responses_[row];
+    if (found.factorization != statistics_.factorizations) {
+        found = {};
+        found.factorization = statistics_.factorizations;
+        std::vector<double> change(size_, 0.0);
+        change[row] = 1;
+        lu_.solve(change.data());
+        for (int j = 0; j < size_; ++j) {
+            if (d_[j] == 0 || d_[j] < c_[row]) continue;
+            double& largest = found.largest[d_[j] - c_[row]];
+            largest = std::max(largest, std::abs(change[j]) / scales_[j]);
+        }
+    }
+    double moved = 0, power = 1;
+    for (int derivative = 0; derivative <= largest_offset_; ++derivative) {
+        const double position = found.largest[derivative] * power;
+        moved = std::max(moved, position);
+        if (derivative > 0) moved = std::max(moved, position * derivative / std::max(h * speed_, kSlow));
+        power *= h / (derivative + 1);
+    }
+    return moved;
+}
+
+// The state after h, from the polynomials of the step; also a guess for what stage 0 will find.
+void March::predict(double h) {
+    for (int m = 0; m <= largest_offset_; ++m) {
+        const double* binomial = binomials_[m].data();
+        std::fill(sum_.begin(), sum_.end(), 0.0);  // coefficient m at the new point, but for its own old value
+        for (int n = degrees_ - 1; n > m; --n) {
+            const double* coefficient = polynomial_.degree(n);
+            for (int j = 0; j < size_; ++j) sum_[j] = (sum_[j] + binomial[n] * coefficient[j]) * h;
+        }
+        const double* old = polynomial_.degree(m);
+        double* found = x_.degree(m);
+        for (int j = 0; j < size_; ++j) {
+            if (m > d_[j]) continue;
+            double value = old[j];
+            if (m < d_[j])
+                add_exactly(value, low_[std::size_t(m) * size_ + j], sum_[j]);
+            else
+                value += sum_[j];
+            found[j] = value;
+        }
+    }
+}
+
+// Put the mechanism where the step's polynomials say it is after h, and meet the equations there.
+Status March::arrive(double h, double t, double t_low) {
+    low_ = low_before_;
+    predict(h);
+    t_low_ = t_low;
+    set_time(t);
+    return prepare();
+}
+
+// How far off the step's polynomials are at its end, by the leading derivatives that the equations give there: an error
+// in the term of degree n shows in derivative d as n over d.
+double March::missed(double h) const {
+    double largest = 0, power = 1;
+    for (int offset = 1; offset <= largest_offset_; ++offset) {
+        power *= h;
+        largest = std::max(largest, mismatch_[offset] * power / binomials_[offset][last_ + offset]);
+    }
+    return largest;
+}
+
+// Whether the equations, met at a point inside the step, are what its polynomials say. Near a singular pose nothing is.
+bool March::agrees_inside(double h) {
+    const Status status = arrive(kInside * h, t_before_ + kInside * h, 0.0);
+    if (status == Status::reached && missed(kInside * std::abs(h)) <= allowed_ + rounding_) return true;
+    note_leverage();
+    return is_near_singular() || (status == Status::reached && rough_ <= kRough);
+}
+
+// Whether the end of the step is as far from its polynomials as the tolerance allows. What a shorter step does not cure
+// is rounding, as of time near a pole: `off` is how far the last try was off.
+bool March::is_far(double h, double& off) const {
+    const double off_before = off;
+    off = missed(h);
+    const bool cured = rough_ > kRough || off < kCured * off_before;
+    return distance_ > control_.rejection * (allowed_ / control_.tolerance) + rounding_ ||
+           (off > allowed_ + rounding_ && cured);
+}
+
+void March::write_point(Record& record) const {
+    record.t.push_back(t_);
+    const double* x = x_.degree(0);
+    const double* v = x_.degree(1);
+    record.x.insert(record.x.end(), x, x + size_);
+    for (int j = 0; j < size_; ++j) record.v.push_back(d_[j] >= 1 ? v[j] : 0.0);
+}
+
+Status March::advance(double t_end, std::int64_t steps, double seconds, Record& record) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (!prepared_) {
+        const Status status = prepare();
+        if (status != Status::reached) return status;
+        if (!continued_) write_point(record);  // a march that goes on has written this point already
+        continued_ = false;
+    }
+    for (std::int64_t step = 0; step < steps; ++step) {
+        if (t_ == t_end) return Status::reached;
+        if ((step & 15) == 15) {
+            const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
+            if (used.count() > seconds) return Status::running;
+        }
+        const Status status = take_step(t_end);
+        if (status != Status::reached) return status;
+        if (record.keep_polynomials) {
+            record.start.push_back(t_before_);
+            for (int n = 0; n < degrees_; ++n)
+                record.polynomials.insert(record.polynomials.end(), polynomial_.degree(n), polynomial_.degree(n) + size_);
+        }
+        write_point(record);
+    }
+    return t_ == t_end ? Status::reached : Status::running;
+}
+
+Status March::take_step(double t_end) {
+    expand();
+    if (last_step_ == 0) note_leverage();  // later, it is known from the end of the step before
+    const double left = (t_end - t_) - t_low_;
+    last_ = control_.order - 1;
+    double h = control_.fixed_step > 0 ? control_.fixed_step : std::min(step_size(), longest_);
+    if (std::isnan(h)) return Status::not_finite;
+    if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
+    // A last step that would leave only a sliver is taken whole.
+    if (h * (1 + 1e-10) >= std::abs(left)) h = std::abs(left);
+    std::swap(x_, polynomial_);
+    leave_out_roundings();
+    low_before_ = low_;
+    earlier_leverage_ = largest_leverage();
+    std::swap(leverage_before_, leverage_);
+    t_before_ = t_;
+    t_low_before_ = t_low_;
+    const bool held = h == longest_;
+    longest_ = INFINITY;
+    const Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
+    if (status != Status::reached) return status;
+    last_step_ = h;
+    statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
+    ++statistics_.steps;
+    if (held) longest_ = std::min(longest_, kGrowth * h);
+    return Status::reached;
+}
+
+// The end of a step of length h, which is `t_end` itself if that is where it ends.
+Status March::land(double h, double left, double t_end) {
+    double t = t_before_, t_low = t_low_before_;
+    const double signed_h = left < 0 ? -h : h;
+    add_exactly(t, t_low, signed_h);
+    if (h == std::abs(left)) t = t_end, t_low = 0;
+    if (t == t_before_) return Status::step_too_small;
+    return arrive(signed_h, t, t_low);
+}
+
+// The same with a shorter step where its polynomials do not agree with the equations, or where it ends near a singular
+// pose.
+Status March::land_well(double& h, double left, double t_end) {
+    bool look = statistics_.steps % kLookEvery == 0 || h > kLonger * last_step_;
+    double off = INFINITY;
+    bool retreated = false;
+    for (int redone = 0; redone <= kMostRedone; ++redone, ++statistics_.rejected) {
+        if (look && !agrees_inside(left < 0 ? -h : h)) {
+            h *= kShrink;
+            longest_ = kGrowth * h;
+            continue;
+        }
+        look = false;
+        const Status status = land(h, left, t_end);
+        if (status == Status::step_too_small) return status;
+        if (status != Status::reached || is_far(h, off)) {
+            if (status != Status::reached) off = INFINITY;
+            if (redone == kMostRedone) return status == Status::reached ? Status::not_projected : status;
+            h *= kShrink;
+            longest_ = kGrowth * h;
+            continue;
+        }
+        note_leverage();
+        if (h == std::abs(left) || retreats_ >= kMostRetreats || !is_near_singular()) {
+            retreats_ = retreated ? retreats_ + 1 : 0;
+            return status;
+        }
+        retreated = true;
+        h *= kRetreat;
+    }
+    return Status::not_projected;
+}
+
+}  // namespace mechsim
