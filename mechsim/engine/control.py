@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+
 SMALLEST_ORDER = 3
 LARGEST_ORDER = 60
 # Shortens every step: the last terms then stay near a twentieth of the tolerance, so that errors of many steps add up
