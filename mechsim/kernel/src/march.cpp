@@ -177,6 +177,7 @@ double March::solve_stage(int stage) {
         distance_ = std::max(distance_, change[0]);
         rounding_ = kRounding * extent[0];
     }
+    if (stage == 1 - largest_offset_) turned_ = std::max(turned_, change[1]);
     return relative;
 }
 
@@ -231,19 +232,27 @@ void March::note_mismatch() {
 
 // Constraints missed by about a unit of length each, with signs and sizes of no special kind.
 void March::make_probe() {
-    if (std::none_of(c_.begin(), c_.end(), [](int c) { return c > 0; })) return;
-    probe_.assign(size_, 0.0);
+    probed_ = true;
+    for (int i = 0; i < size_; ++i)
+        if (c_[i] > 0) constraints_.push_back(i);
+    if (constraints_.empty()) return;
+    lengths_.assign(size_, 0.0);
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
         const int i = lu_.rows()[entry], j = lu_.columns()[entry];
-        if (c_[i] > 0 && d_[j] > 0) probe_[i] += std::pow(matrix_[entry] * scales_[j], 2);
+        if (c_[i] > 0 && d_[j] > 0) lengths_[i] += std::pow(matrix_[entry] * scales_[j], 2);
     }
-    for (int i = 0; i < size_; ++i) probe_[i] = std::sqrt(probe_[i]) * std::cos(1.0 + 2.39996322972865332 * i);
+    probe_.assign(size_, 0.0);
+    aim_ = pull_ = probe_;
+    for (int i : constraints_) {
+        lengths_[i] = std::sqrt(lengths_[i]);
+        probe_[i] = lengths_[i] * scatter(i);
+    }
 }
 
 Status March::prepare() {
-    distance_ = rounding_ = 0;
+    distance_ = turned_ = rounding_ = 0;
     if (!factor()) return Status::singular;
-    if (probe_.empty()) make_probe();
+    if (!probed_) make_probe();
     for (int stage = -largest_offset_; stage < 0; ++stage)
         if (!settle(stage)) return Status::not_projected;
     if (distance_ > kRefactor + rounding_ && !factor()) return Status::singular;

@@ -22,6 +22,9 @@ inline void add_exactly(double& hi, double& lo, double value) {
     hi = sum;
 }
 
+// A number in (-1, 1) of no special kind for each i.
+inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
+
 enum class Status : int { reached, running, step_too_small, singular, not_finite, not_projected };
 
 struct Control {
@@ -108,6 +111,7 @@ class March {
     bool is_far(double h, double& off) const;
     double missed(double h) const;
     void note_leverage();
+    void aim_probe();
     bool is_near_singular() const;
     double largest_leverage() const;
     bool tells_pose_at(double distance) const;
@@ -128,12 +132,15 @@ class March {
     std::vector<double> low_, low_before_;  // what rounding took from the state, per derivative and unknown
     std::vector<double> residual_;  // one more than size: the trash row
     double t_ = 0, t_low_ = 0, t_before_ = 0, t_low_before_ = 0;
-    double distance_ = 0, rounding_ = 0;  // how far the last projection moved, and how much of that rounding may be
+    double distance_ = 0, turned_ = 0;  // how far the last projection moved positions, and how much it changed velocities
+    double rounding_ = 0;               // how much of the former may be rounding
     std::array<double, kMostOffsets> change_{}, extent_{};  // per degree: the last correction of a stage, and of what
     std::array<double, kMostOffsets> mismatch_{};           // per offset: the first correction of stage 0 ...
     double rough_ = 0;                                      // ... and the largest, relative
-    std::vector<double> probe_;                        // constraints missed a little ...
-    std::vector<double> leverage_, leverage_before_;  // ... and how far that moves each unknown
+    std::vector<int> constraints_;                    // rows that hold the state itself; each has the multiplier of its number
+    std::vector<double> lengths_;                     // of their gradients
+    std::vector<double> probe_, aim_, pull_;          // constraints missed a little; the part of it that was aimed ...
+    std::vector<double> leverage_, leverage_before_;  // ... at what pulled most; how far that moves each unknown
     struct Responses {
         std::int64_t factorization = -1;
         std::array<double, kMostOffsets> largest{};  // per derivative
@@ -147,7 +154,7 @@ class March {
     double speed_ = 0;                  // what errors of velocities are compared with
     double peak_speed_ = 0;             // relative to scales
     double last_step_ = 0, longest_ = INFINITY;  // the step before, and what it lets the next one be
-    bool prepared_ = false, continued_ = false;
+    bool prepared_ = false, continued_ = false, probed_ = false;
     Statistics statistics_;
 };
 

@@ -30,6 +30,7 @@ constexpr double kAlike = 3.0;          // terms of the size of roundings
 constexpr int kFewest = 3;              // stages that a step has at least
 constexpr double kFewRoundings = 5.0;   // a step may be so long that roundings grow by this much,
 constexpr double kOffRoundings = 30.0;  // and its end may be off by this many of them
+constexpr double kSameAim = 0.9;        // squared cosine of the angle between two aims that are one
 constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
 constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
 constexpr double kOrdinary = 3.0;       // it began, or than in ordinary positions,
@@ -134,10 +135,31 @@ void March::leave_out_roundings() {
 
 // How far positions move when constraints are missed a little, one number per unknown: large near a singular pose.
 void March::note_leverage() {
-    if (probe_.empty()) return;
+    if (lengths_.empty()) return;
     leverage_ = probe_;
     lu_.solve(leverage_.data());
+    for (int i : constraints_) pull_[i] = -leverage_[i] * lengths_[i];
     for (int j = 0; j < size_; ++j) leverage_[j] = d_[j] > 0 ? std::abs(leverage_[j]) * inverse_scales_[j] : 0.0;
+}
+
+// The multipliers that answer the probe pull most in the combination of constraints that is least independent (inverse
+// iteration): the next probe has a share of it, so that no singular pose is missed because the probe does not meet it.
+void March::aim_probe() {
+    if (lengths_.empty()) return;
+    double largest = 0, same = 0, old_size = 0, new_size = 0;
+    for (int i : constraints_) largest = std::max(largest, std::abs(pull_[i]));
+    if (!(largest > 0) || !std::isfinite(largest)) return;
+    for (int i : constraints_) {
+        same += aim_[i] * pull_[i];
+        old_size += aim_[i] * aim_[i];
+        new_size += pull_[i] * pull_[i];
+    }
+    if (same * same > kSameAim * old_size * new_size) return;
+    for (int i : constraints_) {
+        aim_[i] = pull_[i] / largest;
+        probe_[i] = lengths_[i] * (scatter(i) + aim_[i]);
+    }
+    note_leverage();
 }
 
 // Whether constraints are much less independent here than where the step began.
@@ -246,13 +268,15 @@ bool March::agrees_inside(double h) {
     return is_near_singular() || (status == Status::reached && rough_ <= kRough);
 }
 
-// Whether the end of the step is as far from its polynomials as the tolerance allows. What a shorter step does not cure
-// is rounding, as of time near a pole: `off` is how far the last try was off.
+// Whether the end of the step is farther from its polynomials, in positions, velocities or leading derivatives, than the
+// tolerance allows. What a shorter step does not cure is rounding, as of time near a pole: `off` is how far the last try
+// was off.
 bool March::is_far(double h, double& off) const {
     const double off_before = off;
     off = missed(h);
     const bool cured = rough_ > kRough || off < kCured * off_before;
-    return distance_ > control_.rejection * (allowed_ / control_.tolerance) + rounding_ ||
+    const double rejection = control_.rejection * (allowed_ / control_.tolerance);
+    return distance_ > rejection + rounding_ || turned_ > speed_ * (rejection + rounding_) + rounding_ / h ||
            (off > allowed_ + rounding_ && cured);
 }
 
@@ -292,7 +316,10 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
 
 Status March::take_step(double t_end) {
     expand();
-    if (last_step_ == 0) note_leverage();  // later, it is known from the end of the step before
+    if (last_step_ == 0) {  // later, it is known from the end of the step before
+        note_leverage();
+        aim_probe();
+    }
     const double left = (t_end - t_) - t_low_;
     last_ = control_.order - 1;
     double h = control_.fixed_step > 0 ? control_.fixed_step : std::min(step_size(), longest_);
@@ -312,6 +339,7 @@ Status March::take_step(double t_end) {
     const Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
     if (status != Status::reached) return status;
     last_step_ = h;
+    aim_probe();
     statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
     ++statistics_.steps;
     if (held) longest_ = std::min(longest_, kGrowth * h);
