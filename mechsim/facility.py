@@ -132,12 +132,12 @@ class LagrangianSystem:
         problem = _problem(self, positions, velocities or {}, set(fixed), t0, tend)
         prepared = self._with(positions, scales or {}, parameters or {})
         start = assemble(prepared.mechanism, prepared.system, problem)
-        structure = analyse(start.system)
+        structure = analyse(start.system, start.redundancy)
         self._check_inertia(structure.march_variable_offsets)
         solution = integrate(start.system, structure, start, tend=tend, tolerance=tol, order=order)
         settings: dict[str, Any] = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
         facts = {"title": self.title, "spec_path": "", "spec_text": "", "version": __version__, "settings": settings}
-        motion = Motion(solution, facts, prepared.system)
+        motion = Motion(solution, facts)
         if solution.status == "interrupted":
             raise KeyboardInterrupt
         if solution.status != "finished":

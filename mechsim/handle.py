@@ -129,14 +129,16 @@ class MechanismHandle:
         return given
 
     def _solve(self, positions: Values, velocities: Values, t: float) -> tuple[Array, Array]:
-        from mechsim.result.multipliers import of_all_constraints
-        from mechsim.structure.redundancy import redundant_constraints
+        from mechsim.result.multipliers import smallest
+        from mechsim.structure import redundancy
 
         q, v = self.vector(positions), self.vector(velocities)
-        reduced = self.system.without(redundant_constraints(self.system, t, q))
-        accelerations, multipliers = reduced.accelerations(t, q, v)
-        single = (np.array([t]), q[None], v[None], multipliers[None])
-        return np.asarray(accelerations), of_all_constraints(self.system, reduced, *single)[0]
+        redundant = redundancy(self.system, t, q).rows
+        accelerations, found = self.system.without(redundant).accelerations(t, q, v)
+        multipliers = np.zeros((1, self.system.m))
+        multipliers[0, np.setdiff1d(np.arange(self.system.m), redundant)] = found
+        single = (np.array([t]), q[None], v[None], multipliers)
+        return np.asarray(accelerations), smallest(self.system, len(redundant), *single)[0]
 
     def __repr__(self) -> str:
         return f"<mechanism {self.mechanism.title!r}: coordinates {', '.join(self.coordinates)}>"

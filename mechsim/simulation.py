@@ -31,14 +31,14 @@ class Prepared:
 
     spec: MechSpec
     mechanism: Mechanism
-    complete: Any  # the system with all constraints
+    system: Any
     start: Any
     structure: Any
 
     @property
-    def system(self) -> Any:
-        """The system that is integrated: without redundant constraints."""
-        return self.start.system
+    def independent(self) -> Any:
+        """The system without redundant constraints: what a person counts."""
+        return self.system.without(self.start.redundancy.rows)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def simulate(
     prepared = prepare(spec)
     points = reaction_points(prepared, reactions)
     solution = follow(prepared)
-    motion = Motion(solution, prepared.facts, prepared.complete, points)
+    motion = Motion(solution, prepared.facts, points)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     if solution.status != "finished":
@@ -131,7 +131,7 @@ def prepare(spec: MechSpec) -> Prepared:
     mechanism = build(spec)
     system = System(mechanism)
     start = assemble(mechanism, system, spec.problem, branch=spec.problem.branch)
-    structure = analyse(start.system)
+    structure = analyse(system, start.redundancy)
     if found := culprit_at(start.system, start.t, start.positions, start.velocities):
         message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
         raise IntegrationError(Fault(message, found.mark))
@@ -158,7 +158,6 @@ def follow(
         order=solver.order,
         keep=keep,
         observer=observer,
-        complete=prepared.complete,
     )
 
 
@@ -182,7 +181,7 @@ def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
 
     start = prepared.start
     state = (start.t, start.positions, start.velocities)
-    return Derived(prepared.complete, prepared.system, leading, state, points)
+    return Derived(prepared.system, start.redundancy, leading, state, points)
 
 
 def failure(solution: Any) -> Fault:

@@ -38,7 +38,7 @@ def test_every_spec_is_looked_at():
 def test_constraints_hold_on_every_row(name, rows, tolerance):
     """|C| / |grad C| is a distance. Newton leaves rounding only, at a loose tolerance too."""
     motion = mechsim.simulate(SPECS / f"{name}.yaml", tend=ENDS[name], tol=tolerance)
-    solution, system = motion.solution, motion.complete
+    solution, system = motion.solution, motion.system
     t, q, v = solution.t, solution.q, solution.v
     peak = max(np.linalg.norm(v[:, slots], axis=1).max() for slots in system.mechanism.points.values() if slots[0] >= 0)
     if rows == "samples":

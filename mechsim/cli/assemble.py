@@ -98,7 +98,7 @@ def _position_rows(start: Any) -> list[Any]:
 
 def redundant_labels(start: Any, system: Any) -> list[str]:
     """Names of the constraints that follow from the others."""
-    return [system.labels[system.n + row] for row in start.redundant]
+    return [system.labels[system.n + row] for row in start.redundancy.rows]
 
 
 def _as_dict(start: Any, system: Any) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _examine(spec: MechSpec) -> Findings:
     from mechsim.initial import assemble
     from mechsim.kernel.system import System
     from mechsim.model import build
-    from mechsim.structure import analyse, sharing
+    from mechsim.structure import NO_REDUNDANCY, analyse, sharing
 
     mechanism = build(spec)
     complete = System(mechanism)
@@ -71,9 +71,10 @@ def _examine(spec: MechSpec) -> Findings:
         start = assemble(mechanism, complete, spec.problem)
     except AssemblyError as error:
         failure = error  # the structure may still be told, and may explain it
-    system = start.system if start else complete
+    redundant = start.redundancy if start else NO_REDUNDANCY
+    system = complete.without(redundant.rows)
     try:
-        structure = analyse(system)
+        structure = analyse(complete, redundant)
     except AssemblyError as error:
         raise failure or error from None
     groups = sharing(system, start.t, start.positions) if start else []

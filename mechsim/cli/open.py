@@ -101,7 +101,7 @@ def _motion(
         solution = simulation.follow(prepared, observer=progress)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
-    motion = Motion(solution, prepared.facts, prepared.complete)
+    motion = Motion(solution, prepared.facts)
     return motion, None if solution.status == "finished" else simulation.failure(solution)
 
 

@@ -65,7 +65,7 @@ def _recorder(prepared: Prepared, request: Request, *, sampled: bool) -> Recorde
     outfile = prepared.spec.solver.outfile
     layout = written_layout(prepared.mechanism, outfile)
     derived = simulation.derived(prepared, simulation.reaction_points(prepared, request.reactions))
-    return Recorder(prepared.complete, layout, request.target, prepared.facts, outfile, sampled, derived)
+    return Recorder(prepared.system, layout, request.target, prepared.facts, outfile, sampled, derived)
 
 
 def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Any:

@@ -43,7 +43,7 @@ def show(outcome: Outcome, *, err: bool) -> None:
     if prepared.spec.solver.show_signature:
         from mechsim.structure import tableau
 
-        click.echo(tableau(prepared.system, prepared.structure), err=err)
+        click.echo(tableau(prepared.independent, prepared.structure), err=err)
     tables.heading(prepared.spec.title or prepared.spec.path, err=err)
     tables.facts([*_mechanism(outcome), *_certificate(outcome), *_file(outcome)], err=err)
     _show_end(outcome, err)
@@ -59,11 +59,12 @@ def count(number: int, noun: str) -> str:
 
 def redundant_labels(prepared: Prepared) -> list[str]:
     """Names of the constraints that follow from the others."""
-    return [prepared.complete.labels[prepared.complete.n + row] for row in prepared.start.redundant]
+    return [prepared.system.labels[prepared.system.n + row] for row in prepared.start.redundancy.rows]
 
 
 def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
-    system, structure, problem = outcome.prepared.system, outcome.prepared.structure, outcome.prepared.spec.problem
+    system, structure = outcome.prepared.independent, outcome.prepared.structure
+    problem = outcome.prepared.spec.problem
     figures = outcome.certificate
     rejected = f" ({figures.rejected} rejected)" if figures.rejected else ""
     redundant = redundant_labels(outcome.prepared)
@@ -185,7 +186,7 @@ def as_json(outcome: Outcome) -> str:
         "version": prepared.facts["version"],
         "settings": prepared.facts["settings"],
         "coordinates": prepared.system.n,
-        "constraints": prepared.system.m,
+        "constraints": prepared.independent.m,
         "dof": int(prepared.structure.dof),
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
+from mechsim.engine.leading import planned
 from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.stops import Stops
 from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status, make_march
-from mechsim.kernel.plan import make_plan
 from mechsim.kernel.system import System
 
 __all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "integrate", "order_for", "state_of"]
@@ -40,15 +40,11 @@ def integrate(
     keep: str = "polynomials",
     observer: Callable[[Batch], None] | None = None,
     fixed_step: float = 0.0,
-    complete: System | None = None,
 ) -> Solution:
-    """March from a consistent start to `tend`. Failure is a status of the Solution, not an exception.
-
-    `complete` has the constraints too that `system` leaves out: the march ends where one of them does not hold.
-    """
+    """March from a consistent start to `tend`. Failure is a status of the Solution, not an exception."""
     order = order or order_for(tolerance)
     began = time.perf_counter()
-    plan = make_plan(system, structure.march_equation_offsets, structure.march_variable_offsets)
+    plan = planned(system, structure)
     march = make_march(
         plan,
         order=order,
@@ -58,7 +54,7 @@ def integrate(
         rejection=REJECTION * tolerance,
     )
     march.set_state(start.t, state_of(system, plan.variable_offsets, start))
-    watch = Watch(system, complete or system)
+    watch = Watch(system, structure.redundancy.spare)
     collector = _Collector(system.n, keep == "polynomials", observer, watch)
     stops = Stops(system, start, tend)
     prepared = time.perf_counter()

@@ -7,8 +7,14 @@ from typing import Any
 import numpy as np
 
 from mechsim.kernel.compiled import make_march
-from mechsim.kernel.plan import make_plan
+from mechsim.kernel.plan import Plan, make_plan
 from mechsim.kernel.system import System
+
+
+def planned(system: System, structure: Any) -> Plan:
+    """The plan for a system by its structure."""
+    offsets = structure.march_equation_offsets, structure.march_variable_offsets
+    return make_plan(system, *offsets, structure.redundancy.spare, len(structure.redundancy.rows))
 
 
 class Leading:
@@ -16,7 +22,7 @@ class Leading:
 
     def __init__(self, system: System, structure: Any, tolerance: float):
         self.system = system
-        self.plan = make_plan(system, structure.march_equation_offsets, structure.march_variable_offsets)
+        self.plan = planned(system, structure)
         self.march = make_march(self.plan, order=1, tolerance=tolerance, safety=1.0, rejection=1.0)
         self.constants = np.array(system.constants)
 

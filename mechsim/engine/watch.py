@@ -1,10 +1,12 @@
-"""Constraints that were left out of a march because others implied them at its start must hold along it all the same.
+"""Constraints that follow from others at the start of a march must hold along it all the same.
 
 Whether one constraint implies another is seen from their gradients at one time. Two drives of one freedom pass that
 test, and may still ask for different motions later.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,34 +18,32 @@ BROKEN = 1e-9
 
 
 class Watch:
-    """`complete` has all constraints, `system` those the march keeps. `broken` is the first that failed to hold."""
+    """`rows` are the constraints of which some rest at any time. `broken` is the first that failed to hold."""
 
-    def __init__(self, system: System, complete: System):
-        self.complete = complete
-        kept = set(system.kept)
-        self.rows = [row for row, number in enumerate(complete.kept) if number not in kept]
+    def __init__(self, system: System, rows: Sequence[int]):
+        self.system = system
+        self.rows = list(rows)
         self.broken = ""
 
     def holds(self, batch: Batch) -> int:
         """At how many points of the batch, from its first on, all constraints hold."""
         if not self.rows or not len(batch.t):
             return len(batch.t)
-        system = self.complete if batch.constants is None else self.complete.holding(batch.constants)
+        system = self.system if batch.constants is None else self.system.holding(batch.constants)
         limit = BROKEN * self._lengths(batch)
-        speed = np.maximum(1.0, np.abs(batch.v / self.complete.scales[: self.complete.n]).max(axis=1))[:, None]
+        speed = np.maximum(1.0, np.abs(batch.v / self.system.scales[: self.system.n]).max(axis=1))[:, None]
         away = np.abs(system.constraints(batch.t, batch.q)[:, self.rows]) > limit
         leaving = np.abs(system.constraint_rate(batch.t, batch.q, batch.v)[:, self.rows]) > limit * speed
         points, rows = np.nonzero(away | leaving)
         if not len(points):
             return len(batch.t)
-        self.broken = self.complete.labels[self.complete.n + self.rows[rows[0]]]
+        self.broken = self.system.labels[self.system.n + self.rows[rows[0]]]
         return int(points[0])
 
     def _lengths(self, batch: Batch) -> np.ndarray:
         """Lengths of the gradients at the first point: a residual over its gradient is a distance."""
-        held = self.complete if batch.constants is None else self.complete.holding(batch.constants[0])
+        held = self.system if batch.constants is None else self.system.holding(batch.constants[0])
         rows, columns, values = held.rate_jacobian(batch.t[0], batch.q[0], batch.v[0])
-        gradients = np.zeros((self.complete.m, self.complete.n))
-        np.add.at(gradients, (rows, columns), values)
-        lengths = np.linalg.norm(gradients * self.complete.scales[: self.complete.n], axis=1)[self.rows]
+        squares = np.bincount(rows, (values * self.system.scales[columns]) ** 2, minlength=self.system.m)
+        lengths = np.sqrt(squares[self.rows])
         return np.where(lengths > 0, lengths, 1.0)

@@ -17,7 +17,7 @@ from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
-from mechsim.structure import meeting_springs, near_singular, redundant_constraints
+from mechsim.structure import meeting_springs, near_singular, redundancy
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -104,8 +104,8 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     t = problem.t0.value
     position_wishes, velocity_wishes = wishes(mechanism, problem)
     check_springs(mechanism, q)
-    redundant = tuple(int(index) for index in redundant_constraints(system, t, q))
-    independent = system.without(redundant) if redundant else system
+    redundant = redundancy(system, t, q)
+    independent = system.without(redundant.rows)
     scales, moving = scales_of(mechanism), moving_coordinates(mechanism)
     check_determined(mechanism, independent, t, velocity_closure(independent, t, q, scales, moving), q)
     v = close_velocities(mechanism, system, t, q, velocity_wishes)
@@ -117,7 +117,7 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     notes += far_from_guess(mechanism, position_wishes, q, scales)
     speed = max(np.max(np.abs(v / scales), initial=0.0), 1e-300)
     notes += far_from_guess(mechanism, velocity_wishes, v, scales * speed)
-    return Start(t, q, v, rows, redundant, independent, notes)
+    return Start(t, q, v, rows, redundant, system, notes)
 
 
 def check_springs(mechanism: Mechanism, q: Array) -> None:

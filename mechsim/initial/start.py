@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mechsim.errors import AssemblyError, Fault
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem, StartValue
+from mechsim.structure import Redundancy
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -33,13 +34,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A consistent start. `system` has lost the constraints `redundant`; `notes` are for the user to read."""
+    """A consistent start of `system`; `notes` are for the user to read."""
 
     t: float
     positions: Array
     velocities: Array
     rows: tuple[Row, ...]
-    redundant: tuple[int, ...]
+    redundancy: Redundancy
     system: System
     notes: tuple[str, ...] = ()
 

@@ -42,6 +42,8 @@ def make_march(
         plan.matrix_rows,
         plan.matrix_columns,
         plan.matrix_constant,
+        plan.spare,
+        plan.redundant,
         order,
         tolerance,
         safety,

@@ -9,7 +9,7 @@ stages read its history, so that it must learn what was found. The plan is what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,20 +66,30 @@ class Plan:
     matrix_rows: np.ndarray
     matrix_columns: np.ndarray
     matrix_constant: np.ndarray  # the part of each entry that never changes
+    spare: np.ndarray  # constraints that may rest, their multipliers zero ...
+    redundant: int  # ... and how many of them do, because they follow from the others
 
 
-def make_plan(system: System, equation_offsets: np.ndarray, variable_offsets: np.ndarray) -> Plan:
+def make_plan(
+    system: System,
+    equation_offsets: np.ndarray,
+    variable_offsets: np.ndarray,
+    spare: Sequence[int] = (),
+    redundant: int = 0,
+) -> Plan:
     """The plan for a system with valid offsets (see structure/)."""
-    plan = _make_plan(system, equation_offsets, variable_offsets)
+    plan = _make_plan(system, equation_offsets, variable_offsets, spare, redundant)
     rows, columns, orders = system.signature()
-    leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders))
+    leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders)) + len(spare)
     if len(plan.matrix_rows) < leading and not system.complete:
         # Some row is led by a position or a velocity: derive those derivatives too.
-        return _make_plan(system.completed(), equation_offsets, variable_offsets)
+        return _make_plan(system.completed(), equation_offsets, variable_offsets, spare, redundant)
     return plan
 
 
-def _make_plan(system: System, equation_offsets: np.ndarray, variable_offsets: np.ndarray) -> Plan:
+def _make_plan(
+    system: System, equation_offsets: np.ndarray, variable_offsets: np.ndarray, spare: Sequence[int], redundant: int
+) -> Plan:
     blocks, jacobian, pattern = [], [], _Pattern()
     for group in system.groups:
         for lanes, d, c in _split(group, system.n, equation_offsets, variable_offsets):
@@ -89,6 +99,8 @@ def _make_plan(system: System, equation_offsets: np.ndarray, variable_offsets: n
             block = _jacobian_block(system, group, lanes, d, c, pattern)
             if block is not None:
                 jacobian.append(block)
+    spare_rows = system.n + np.asarray(spare, dtype=np.int32)
+    pattern.entries(spare_rows, spare_rows)  # a row that rests holds its own multiplier
     rows, columns = pattern.arrays()
     return Plan(
         size=system.n + system.m,
@@ -101,6 +113,8 @@ def _make_plan(system: System, equation_offsets: np.ndarray, variable_offsets: n
         matrix_rows=rows,
         matrix_columns=columns,
         matrix_constant=pattern.values(),
+        spare=spare_rows.astype(np.int32),
+        redundant=redundant,
     )
 
 

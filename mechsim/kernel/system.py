@@ -112,11 +112,6 @@ class System:
         return found[found >= 0]
 
     @property
-    def kept(self) -> np.ndarray:
-        """Which constraints of the mechanism, numbered as in `Mechanism.multipliers`, are here."""
-        return np.flatnonzero(self._constraint_number[:-1] >= 0)
-
-    @property
     def _programs_known(self) -> dict[tuple[str, frozenset[int]], Program]:
         return {(group.kind.name, group.zero_parameters): group.program for group in self.groups}
 

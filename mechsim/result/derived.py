@@ -13,6 +13,7 @@ from mechsim.result import multipliers
 from mechsim.result.drives import drives
 from mechsim.result.layout import Array, full_layout
 from mechsim.result.reactions import Reactions
+from mechsim.structure import Redundancy
 
 UNDETERMINED = 1e-9  # of the largest multiplier: below this, a drive does not take part in what is undetermined
 
@@ -22,27 +23,26 @@ Leading = Callable[[Array, Array, Array, Array | None], tuple[Array, Array]]
 class Derived:
     """`labels`, `units` and values of these columns; `not_unique` are those that redundant constraints leave open.
 
-    `complete` has all constraints, `reduced` those the engine keeps; `leading` makes a function that gives
-    accelerations and multipliers at consistent states, and is called only when a column needs them. `state` is
-    (t, q, v) at the start. `reactions` are points, or "all".
+    `leading` makes a function that gives accelerations and multipliers at consistent states, and is called only when a
+    column needs them. `state` is (t, q, v) at the start. `reactions` are points, or "all".
     """
 
     def __init__(
         self,
-        complete: Any,
-        reduced: Any,
+        system: Any,
+        redundancy: Redundancy,
         leading: Callable[[], Leading],
         state: tuple[float, Array, Array],
         reactions: Sequence[str] = (),
     ):
-        self.complete, self.reduced, self._make_leading = complete, reduced, leading
-        self.has_hamiltonian = has_hamiltonian(complete)
-        self.drives = drives(complete.mechanism)
-        self.reactions = Reactions(complete, reactions)
+        self.system, self.redundant, self._make_leading = system, len(redundancy.rows), leading
+        self.has_hamiltonian = has_hamiltonian(system)
+        self.drives = drives(system.mechanism)
+        self.reactions = Reactions(system, reactions)
         names = [("H", "J")] if self.has_hamiltonian else []
         names += [column for drive in self.drives for column in drive.columns]
         names += list(zip(self.reactions.labels, self.reactions.units, strict=True))
-        self.signals = _signal_columns(complete.mechanism, [label for label, _ in names])
+        self.signals = _signal_columns(system.mechanism, [label for label, _ in names])
         names += [(label, "") for label in self.signals.values()]
         self.labels = tuple(label for label, _ in names)
         self.units = tuple(unit for _, unit in names)
@@ -54,7 +54,7 @@ class Derived:
 
     def table(self, t: Array, q: Array, v: Array, constants: Array | None = None) -> Array:
         """The columns at consistent states, (k, columns); `constants` as in `System.holding`."""
-        system = self.complete if constants is None else self.complete.holding(constants)
+        system = self.system if constants is None else self.system.holding(constants)
         if not len(t):
             return np.zeros((0, len(self.labels)))
         columns = [np.zeros((len(t), 0))]
@@ -62,7 +62,7 @@ class Derived:
             columns.append(np.asarray(system.hamiltonian(t, q, v), float)[:, None])
         if self.drives or self.reactions.labels:
             accelerations, found = self._leading(t, q, v, constants)
-            full = multipliers.of_all_constraints(self.complete, self.reduced, t, q, v, found, constants)
+            full = multipliers.smallest(self.system, self.redundant, t, q, v, found, constants)
             columns += [drive.table(system, t, q, v, accelerations, full) for drive in self.drives]
             columns.append(self.reactions.table(system, t, q, v, accelerations, full))
         with np.errstate(all="ignore"):  # a signal without a value somewhere is NaN there, and disturbs nothing else
@@ -70,7 +70,7 @@ class Derived:
         return np.concatenate(columns, axis=1)
 
     def _undetermined(self, t: float, q: Array, v: Array) -> tuple[str, ...]:
-        freedom = multipliers.freedom(self.complete, self.reduced, t, q, v)
+        freedom = multipliers.freedom(self.system, self.redundant, t, q, v)
         if not len(freedom):
             return ()
         scale = np.abs(freedom).max() or 1.0

@@ -58,14 +58,12 @@ class State(Mapping[str, Array]):
 class Motion:
     """A solved motion. `facts` are the title, spec text, settings and version that its files carry.
 
-    `complete` is the system with all constraints, also those the engine left out as redundant; `reactions` are the
-    points whose forces its tables have.
+    `reactions` are the points whose forces its tables have.
     """
 
-    def __init__(self, solution: Any, facts: Mapping[str, Any], complete: Any = None, reactions: Sequence[str] = ()):
+    def __init__(self, solution: Any, facts: Mapping[str, Any], reactions: Sequence[str] = ()):
         self.solution = solution
         self.system = solution.system
-        self.complete = complete or solution.system
         self.mechanism: Mechanism = solution.system.mechanism
         self.facts = dict(facts)
         self.reactions = tuple(reactions)
@@ -119,7 +117,7 @@ class Motion:
     def _derived(self, point: str | None) -> Derived:
         """All columns beyond the state, with the forces at one point or at none."""
         if point not in self._forces:
-            self._forces[point] = derived_columns(self.solution, self.complete, [] if point is None else [point])
+            self._forces[point] = derived_columns(self.solution, [] if point is None else [point])
         return self._forces[point]
 
     def _columns(self, point: str | None, t: float | Array) -> dict[str, Array]:
@@ -154,8 +152,8 @@ class Motion:
         return self._tabulated(np.asarray(times, float))
 
     def _tabulated(self, times: Array | None) -> Trajectory:
-        derived = derived_columns(self.solution, self.complete, self.reactions)
-        return tabulate(self.solution, self.complete, self.facts, times, derived)
+        derived = derived_columns(self.solution, self.reactions)
+        return tabulate(self.solution, self.facts, times, derived)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The steps taken as a pandas DataFrame."""
@@ -181,13 +179,12 @@ class Motion:
 
 def tabulate(
     solution: Any,
-    complete: Any,
     facts: Mapping[str, Any],
     times: Array | None = None,
     derived: Derived | None = None,
 ) -> Trajectory:
     """The table of a solution, at `times` or at the steps taken, with its certificate and polynomials."""
-    monitor = Monitor(complete)
+    monitor = Monitor(solution.system)
     batch = solution.points if times is None else solution.sampled(times)
     layout = full_layout(solution.system.mechanism)
     table = layout.table(monitor.observe(batch.t, batch.q, batch.v, batch.constants))
@@ -207,7 +204,7 @@ def tabulate(
     )
 
 
-def derived_columns(solution: Any, complete: Any, reactions: Sequence[str] = ()) -> Derived:
+def derived_columns(solution: Any, reactions: Sequence[str] = ()) -> Derived:
     """The columns beyond the state for a solution, with the forces at these points."""
 
     def leading() -> Any:
@@ -215,7 +212,8 @@ def derived_columns(solution: Any, complete: Any, reactions: Sequence[str] = ())
 
         return Leading(solution.system, solution.structure, solution.tolerance)
 
-    return Derived(complete, solution.system, leading, (solution.t[0], solution.q[0], solution.v[0]), reactions)
+    state = solution.t[0], solution.q[0], solution.v[0]
+    return Derived(solution.system, solution.structure.redundancy, leading, state, reactions)
 
 
 def polynomials(solution: Any) -> Polynomials | None:

@@ -9,32 +9,31 @@ import numpy as np
 from mechsim.result.layout import Array
 
 
-def of_all_constraints(
-    complete: Any, reduced: Any, t: Array, q: Array, v: Array, multipliers: Array, constants: Array | None = None
+def smallest(
+    system: Any, redundant: int, t: Array, q: Array, v: Array, multipliers: Array, constants: Array | None = None
 ) -> Array:
-    """Multipliers (k, m) of `complete` that do what those of `reduced` do; of least norm where there is a choice.
+    """The multipliers (k, m) that do what these do, of least norm where `redundant` constraints leave a choice.
 
     The norm is of forces: constraints are scaled to unit gradients, coordinates by their sizes.
     """
-    if complete.m == reduced.m:
+    if not redundant:
         return multipliers
-    full = np.zeros((len(t), complete.m))
-    full[:, reduced.kept] = multipliers
+    least = np.empty_like(multipliers)
     for row in range(len(t)):
-        system = complete if constants is None else complete.holding(constants[row])
-        jacobian, sizes = _scaled_jacobian(system, t[row], q[row], v[row])
-        reach = np.linalg.svd(jacobian, full_matrices=False)[0][:, : reduced.m]
+        held = system if constants is None else system.holding(constants[row])
+        jacobian, sizes = _scaled_jacobian(held, t[row], q[row], v[row])
+        reach = np.linalg.svd(jacobian, full_matrices=False)[0][:, : system.m - redundant]
         # Only what lies in the range of the Jacobian does anything; the rest would only make them larger.
-        full[row] = reach @ (reach.T @ (full[row] * sizes)) / sizes
-    return full
+        least[row] = reach @ (reach.T @ (multipliers[row] * sizes)) / sizes
+    return least
 
 
-def freedom(complete: Any, reduced: Any, t: float, q: Array, v: Array) -> Array:
-    """Changes of the multipliers of all constraints that change no motion, (count, m); as forces of size 1."""
-    if complete.m == reduced.m:
-        return np.zeros((0, complete.m))
-    jacobian, sizes = _scaled_jacobian(complete, t, q, v)
-    return np.asarray(np.linalg.svd(jacobian)[0][:, reduced.m :].T / sizes)
+def freedom(system: Any, redundant: int, t: float, q: Array, v: Array) -> Array:
+    """Changes of the multipliers that change no motion, (redundant, m); as forces of size 1."""
+    if not redundant:
+        return np.zeros((0, system.m))
+    jacobian, sizes = _scaled_jacobian(system, t, q, v)
+    return np.asarray(np.linalg.svd(jacobian)[0][:, system.m - redundant :].T / sizes)
 
 
 def _scaled_jacobian(system: Any, t: float, q: Array, v: Array) -> tuple[Array, Array]:

@@ -112,7 +112,7 @@ class Recorder:
         self.journal = samples
 
     def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
-        trajectory = tabulate(solution, self.system, self.facts, times, self.derived)
+        trajectory = tabulate(solution, self.facts, times, self.derived)
         assert trajectory.certificate is not None
         certificate = self._timed(trajectory.certificate)
         path = save(replace(trajectory, certificate=certificate), self.target)

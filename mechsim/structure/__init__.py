@@ -3,8 +3,8 @@
 from mechsim.structure.diagnosis import meeting_springs, near_singular, why_stopped
 from mechsim.structure.freedom import Group, describe_sharing, sharing
 from mechsim.structure.offsets import Structure, analyse
-from mechsim.structure.redundancy import redundant_constraints
+from mechsim.structure.redundancy import NO_REDUNDANCY, Redundancy, redundancy
 from mechsim.structure.tableau import tableau
 
-__all__ = ["Group", "Structure", "analyse", "describe_sharing", "meeting_springs", "near_singular"]
-__all__ += ["redundant_constraints", "sharing", "tableau", "why_stopped"]
+__all__ = ["NO_REDUNDANCY", "Group", "Redundancy", "Structure", "analyse", "describe_sharing", "meeting_springs"]
+__all__ += ["near_singular", "redundancy", "sharing", "tableau", "why_stopped"]

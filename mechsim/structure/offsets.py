@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.errors import AssemblyError, Fault
+from mechsim.structure.redundancy import NO_REDUNDANCY, Redundancy
 
 Integers = NDArray[np.int64]
 
@@ -25,11 +26,16 @@ class Signed(Protocol):
     """What the analysis asks of a system: its signature, sparse, and names for rows and columns."""
 
     @property
+    def n(self) -> int: ...
+
+    @property
     def labels(self) -> Sequence[str]: ...
 
     def signature(self) -> tuple[Integers, Integers, Integers]: ...
 
     def least_offsets(self) -> Integers: ...
+
+    def without(self, constraints: Sequence[int]) -> Signed: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,12 +49,15 @@ class Structure:
     blocks: tuple[Integers, ...]  # equations to be solved together; each block needs only those before it
     # The offsets the engine marches with: the smallest that make position and velocity of every constrained
     # coordinate part of the state. The canonical ones would call a massless point algebraic and lose its velocity.
+    # They are those of all equations, also of constraints that are left out of everything above as redundant.
     march_equation_offsets: Integers
     march_variable_offsets: Integers
+    redundancy: Redundancy = NO_REDUNDANCY
 
 
-def analyse(system: Signed) -> Structure:
-    """Offsets and block structure of a square system. Raises AssemblyError if it is structurally singular."""
+def analyse(whole: Signed, redundancy: Redundancy = NO_REDUNDANCY) -> Structure:
+    """Offsets and block structure of a system. Raises AssemblyError if it is structurally singular."""
+    system = whole.without(redundancy.rows) if redundancy.rows else whole
     rows, columns, orders = (np.asarray(entries, np.int64) for entries in system.signature())
     size = len(system.labels)
     assignment = _transversal(rows, columns, orders, size)
@@ -66,9 +75,21 @@ def analyse(system: Signed) -> Structure:
         # Only second-order variables have a position to choose: an integrated work (d = 1) is no mechanical freedom.
         dof=int(np.maximum(d - 1, 0).sum() - np.maximum(c - 1, 0).sum()),
         blocks=_blocks(rows[leading], columns[leading], assignment),
-        march_equation_offsets=march_c,
-        march_variable_offsets=march_d,
+        march_equation_offsets=_of_whole(march_c, whole, redundancy, np.asarray(whole.least_offsets(), np.int64)),
+        march_variable_offsets=_of_whole(march_d, whole, redundancy, np.zeros(len(whole.labels), np.int64)),
+        redundancy=redundancy,
     )
+
+
+def _of_whole(offsets: Integers, whole: Signed, redundancy: Redundancy, otherwise: Integers) -> Integers:
+    """Offsets of the whole system: a redundant constraint and its multiplier have those of any constraint."""
+    if not redundancy.rows:
+        return offsets
+    left_out = np.zeros(len(whole.labels), bool)
+    left_out[whole.n + np.asarray(redundancy.rows, np.int64)] = True
+    complete = otherwise.copy()
+    complete[~left_out] = offsets
+    return complete
 
 
 def smallest_offsets(

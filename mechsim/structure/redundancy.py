@@ -6,30 +6,52 @@ C_q are dependent too, but only there: nothing may be left out, and the motion f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.structure.positions import DEPENDENT, Array, Constrained, nearby, scaled_jacobian, velocity_jacobian
 
+# Rows with a smaller share in what makes constraints dependent do not take part in it.
+SHARE = 1e-7
 # Up to this many constraints a dense factorization is quicker than a sparse one.
 DENSE = 300
 
 
-def redundant_constraints(system: Constrained, t: float, q: Array) -> tuple[int, ...]:
-    """Constraints to leave out at the consistent position q, later rows before earlier ones; usually none.
+@dataclass(frozen=True, slots=True)
+class Redundancy:
+    """Constraints that are more than needed, wherever the mechanism goes.
+
+    rows:   those that follow from constraints before them: what a person is told
+    spare:  all that take part in such a dependence; as many as `rows` of these may be left out, and which ones are
+            best left out changes with the position
+    """
+
+    rows: tuple[int, ...] = ()
+    spare: tuple[int, ...] = ()
+
+
+NO_REDUNDANCY = Redundancy()
+
+
+def redundancy(system: Constrained, t: float, q: Array) -> Redundancy:
+    """The redundant constraints at the consistent position q; usually none.
 
     Raises AssemblyError where q is a singular position, that is where rows are dependent that elsewhere are not.
     """
     if system.m == 0 or (system.m > DENSE and _surely_independent(system, t, q)):
-        return ()
-    here = _dependent_rows(scaled_jacobian(system, t, q)[0])
+        return NO_REDUNDANCY
+    jacobian = scaled_jacobian(system, t, q)[0]
+    here = _dependent_rows(jacobian)
     if not here:
-        return ()
+        return NO_REDUNDANCY
     # The fewest dependent rows seen nearby are the ones that are dependent everywhere.
     elsewhere = [_dependent_rows(scaled_jacobian(system, t, near)[0]) for near in nearby(system, t, q)]
     if len(min(elsewhere, key=len, default=here)) < len(here):
         raise AssemblyError(_singular_position(system, here))
-    return tuple(here)
+    shares = np.abs(np.linalg.svd(jacobian)[0][:, system.m - len(here) :]).max(axis=1)
+    return Redundancy(tuple(here), tuple(int(row) for row in np.flatnonzero(shares > SHARE)))
 
 
 def _dependent_rows(jacobian: Array) -> list[int]:

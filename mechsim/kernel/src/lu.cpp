@@ -22,104 +22,173 @@ bool SparseLU::factor(const double* values) {
     return analyse(values) && eliminate(values) < kSingular;
 }
 
+// A matrix while its pivots are being chosen: each row that is left maps column -> slot, each column knows its rows.
+struct SparseLU::Elimination {
+    std::vector<double> current, row_scale, column_scale;
+    std::vector<std::map<int, int>> row;
+    std::vector<std::set<int>> column;
+    std::set<std::pair<int, int>> by_count;  // (entries in the row, row)
+
+    Elimination(int size, const std::vector<int>& rows, const std::vector<int>& columns, const double* values)
+        : current(values, values + rows.size()), row_scale(size, 1.0), column_scale(size, 1.0), row(size), column(size) {
+        equilibrate(size, rows, columns);
+        for (std::size_t e = 0; e < rows.size(); ++e) {
+            row[rows[e]][columns[e]] = int(e);
+            column[columns[e]].insert(rows[e]);
+        }
+        for (int i = 0; i < size; ++i) by_count.insert({int(row[i].size()), i});
+    }
+
+    // Scales so that rows and columns can be compared across units: two sweeps by their largest entries.
+    void equilibrate(int size, const std::vector<int>& rows, const std::vector<int>& columns) {
+        for (int sweep = 0; sweep < 2; ++sweep) {
+            std::vector<double> largest(size, 0.0);
+            for (std::size_t e = 0; e < rows.size(); ++e)
+                largest[rows[e]] = std::max(largest[rows[e]], std::abs(current[e]) * column_scale[columns[e]]);
+            for (int i = 0; i < size; ++i) row_scale[i] = largest[i] > 0 ? 1 / largest[i] : 1;
+            std::fill(largest.begin(), largest.end(), 0.0);
+            for (std::size_t e = 0; e < rows.size(); ++e)
+                largest[columns[e]] = std::max(largest[columns[e]], std::abs(current[e]) * row_scale[rows[e]]);
+            for (int j = 0; j < size; ++j) column_scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
+        }
+    }
+
+    struct Place {
+        int row = -1, column = -1;
+    };
+
+    // The largest entry of a row, scaled, and its column.
+    std::pair<double, int> largest(int i) const {
+        std::pair<double, int> found = {0.0, -1};
+        for (const auto& [j, slot] : row[i])
+            found = std::max(found, {std::abs(current[slot]) * column_scale[j], j});
+        return found;
+    }
+
+    // The pivot that fills least, among entries that are large enough in a few of the shortest rows (none of `late`).
+    Place cheapest(const std::vector<char>& late) const {
+        Place best;
+        long best_cost = -1;
+        double best_size = 0;
+        int tried = 0;
+        for (const auto& [count, i] : by_count) {
+            if (!late.empty() && late[i]) continue;
+            const double most = largest(i).first;
+            if (!(most > 0)) continue;
+            for (const auto& [j, slot] : row[i]) {
+                const double relative = std::abs(current[slot]) * column_scale[j] / most;
+                if (relative < kThreshold) continue;
+                const long cost = long(count - 1) * long(column[j].size() - 1);
+                if (best.row < 0 || cost < best_cost || (cost == best_cost && relative > best_size)) {
+                    best = {i, j};
+                    best_cost = cost;
+                    best_size = relative;
+                }
+            }
+            if (++tried >= kRowsTried && best.row >= 0) break;
+            if (best_cost == 0) break;
+        }
+        return best;
+    }
+
+    // The largest entry of all rows that are left, beside what the rows were.
+    Place strongest() const {
+        Place best;
+        double most = 0;
+        for (const auto& [count, i] : by_count) {
+            const auto [size, j] = largest(i);
+            if (size * row_scale[i] > most) {
+                most = size * row_scale[i];
+                best = {i, j};
+            }
+        }
+        return best;
+    }
+
+    struct Update {
+        int row, slot;             // of the entry below the pivot
+        std::vector<int> targets;  // slots that change with it, one per entry right of the pivot
+    };
+
+    // Take the pivot's row and column out; what is right of it, and what changes below.
+    std::pair<std::map<int, int>, std::vector<Update>> eliminate(Place pivot) {
+        const int slot = row[pivot.row][pivot.column];
+        by_count.erase({int(row[pivot.row].size()), pivot.row});
+        row[pivot.row].erase(pivot.column);
+        column[pivot.column].erase(pivot.row);
+        const std::map<int, int> right = row[pivot.row];
+        for (const auto& [j, s] : right) column[j].erase(pivot.row);
+        std::vector<Update> updates;
+        for (int i : column[pivot.column]) {
+            by_count.erase({int(row[i].size()), i});
+            Update update{i, row[i][pivot.column], {}};
+            row[i].erase(pivot.column);
+            const double multiplier = current[update.slot] / current[slot];
+            for (const auto& [j, s] : right) {
+                auto [place, fresh] = row[i].try_emplace(j, int(current.size()));
+                if (fresh) {
+                    current.push_back(0);
+                    column[j].insert(i);
+                }
+                current[place->second] -= multiplier * current[s];
+                update.targets.push_back(place->second);
+            }
+            by_count.insert({int(row[i].size()), i});
+            updates.push_back(std::move(update));
+        }
+        return {right, std::move(updates)};
+    }
+};
+
 bool SparseLU::analyse(const double* values) {
     ++analyses_;
     pivots_.clear();
     u_.clear();
     l_.clear();
     targets_.clear();
-    const int entries = int(rows_.size());
-
-    // Column scales so that rows can be compared across units: two sweeps of largest-entry equilibration.
-    std::vector<double> row_scale(size_, 1.0), column_scale(size_, 1.0);
-    for (int sweep = 0; sweep < 2; ++sweep) {
-        std::vector<double> largest(size_, 0.0);
-        for (int e = 0; e < entries; ++e)
-            largest[rows_[e]] = std::max(largest[rows_[e]], std::abs(values[e]) * column_scale[columns_[e]]);
-        for (int i = 0; i < size_; ++i) row_scale[i] = largest[i] > 0 ? 1 / largest[i] : 1;
-        std::fill(largest.begin(), largest.end(), 0.0);
-        for (int e = 0; e < entries; ++e)
-            largest[columns_[e]] = std::max(largest[columns_[e]], std::abs(values[e]) * row_scale[rows_[e]]);
-        for (int j = 0; j < size_; ++j) column_scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
-    }
-
-    // Active submatrix: each row maps column -> slot; each column knows its rows.
-    std::vector<double> current(values, values + entries);
-    std::vector<std::map<int, int>> row(size_);
-    std::vector<std::set<int>> column(size_);
-    for (int e = 0; e < entries; ++e) {
-        row[rows_[e]][columns_[e]] = e;
-        column[columns_[e]].insert(rows_[e]);
-    }
-    std::set<std::pair<int, int>> by_count;  // (entries in the row, row)
-    for (int i = 0; i < size_; ++i) by_count.insert({int(row[i].size()), i});
-
+    Elimination matrix(size_, rows_, columns_, values);
     for (int step = 0; step < size_; ++step) {
-        int best_row = -1, best_column = -1;
-        long best_cost = -1;
-        double best_size = 0;
-        int tried = 0;
-        for (const auto& [count, i] : by_count) {
-            double largest = 0;
-            for (const auto& [j, slot] : row[i]) largest = std::max(largest, std::abs(current[slot]) * column_scale[j]);
-            if (!(largest > 0)) continue;
-            for (const auto& [j, slot] : row[i]) {
-                const double scaled = std::abs(current[slot]) * column_scale[j];
-                if (scaled < kThreshold * largest) continue;
-                const long cost = long(count - 1) * long(column[j].size() - 1);
-                const double relative = scaled / largest;
-                if (best_row < 0 || cost < best_cost || (cost == best_cost && relative > best_size)) {
-                    best_row = i;
-                    best_column = j;
-                    best_cost = cost;
-                    best_size = relative;
-                }
-            }
-            if (++tried >= kRowsTried && best_row >= 0) break;
-            if (best_cost == 0) break;
-        }
-        if (best_row < 0) {
+        const Elimination::Place place = matrix.cheapest({});
+        if (place.row < 0) {
             pivots_.clear();
             return false;
         }
-        const int slot = row[best_row][best_column];
-        Pivot pivot{best_row, best_column, slot, int(u_.size()), 0, int(l_.size()), 0, int(targets_.size())};
-        by_count.erase({int(row[best_row].size()), best_row});
-        row[best_row].erase(best_column);
-        column[best_column].erase(best_row);
-        for (const auto& [j, s] : row[best_row]) {
-            u_.push_back({s, j, column_scale[j] / column_scale[best_column]});
-            column[j].erase(best_row);
+        const int slot = matrix.row[place.row][place.column];
+        Pivot pivot{place.row, place.column, slot, int(u_.size()), 0, int(l_.size()), 0, int(targets_.size())};
+        const auto [right, updates] = matrix.eliminate(place);
+        for (const auto& [j, s] : right)
+            u_.push_back({s, j, matrix.column_scale[j] / matrix.column_scale[place.column]});
+        for (const auto& update : updates) {
+            l_.push_back({update.slot, update.row, 0});
+            targets_.insert(targets_.end(), update.targets.begin(), update.targets.end());
         }
         pivot.u_last = int(u_.size());
-        for (int i : column[best_column]) {
-            by_count.erase({int(row[i].size()), i});
-            const int below = row[i][best_column];
-            row[i].erase(best_column);
-            l_.push_back({below, i, 0});
-            const double multiplier = current[below] / current[slot];
-            for (int k = pivot.u_first; k < pivot.u_last; ++k) {
-                const int j = u_[k].index;
-                auto [place, fresh] = row[i].try_emplace(j, int(current.size()));
-                if (fresh) {
-                    current.push_back(0);
-                    column[j].insert(i);
-                }
-                current[place->second] -= multiplier * current[u_[k].slot];
-                targets_.push_back(place->second);
-            }
-            by_count.insert({int(row[i].size()), i});
-        }
         pivot.l_last = int(l_.size());
         pivots_.push_back(pivot);
     }
-    values_.assign(current.size(), 0.0);
+    values_.assign(matrix.current.size(), 0.0);
     inverse_.assign(size_, 0.0);
     u_solve_.clear();
     l_solve_.clear();
     for (const Entry& entry : u_) u_solve_.push_back({0.0, entry.index});
     for (const Entry& entry : l_) l_solve_.push_back({0.0, entry.index});
     return true;
+}
+
+std::vector<int> SparseLU::weakest(const double* values, const std::vector<int>& candidates, int count) const {
+    Elimination matrix(size_, rows_, columns_, values);
+    std::vector<char> late(size_, 0);
+    for (int i : candidates) late[i] = 1;
+    for (Elimination::Place place = matrix.cheapest(late); place.row >= 0; place = matrix.cheapest(late))
+        matrix.eliminate(place);
+    std::vector<int> left = candidates;
+    while (int(left.size()) > count) {
+        const Elimination::Place place = matrix.strongest();
+        if (place.row < 0) break;
+        matrix.eliminate(place);
+        left.erase(std::remove(left.begin(), left.end(), place.row), left.end());
+    }
+    return left;
 }
 
 double SparseLU::eliminate(const double* values) {

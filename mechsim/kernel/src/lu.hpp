@@ -16,6 +16,11 @@ class SparseLU {
     bool factor(const double* values);
     // Solve in place: b becomes the solution.
     void solve(double* b);
+    // Of these rows, the `count` that depend most on all others: what is left of them after the others are eliminated is
+    // least, beside what they were.
+    std::vector<int> weakest(const double* values, const std::vector<int>& rows, int count) const;
+    // Choose pivots anew when a matrix is factored next.
+    void forget() { pivots_.clear(); }
 
     const std::vector<int>& rows() const { return rows_; }
     const std::vector<int>& columns() const { return columns_; }
@@ -39,6 +44,7 @@ class SparseLU {
         int index;
     };
 
+    struct Elimination;
     bool analyse(const double* values);
     double eliminate(const double* values);  // returns the growth of scaled entries of U
 

@@ -31,10 +31,21 @@ double stage_factor(int stage, int offset) {
 
 March::March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
              std::vector<double> constants, std::vector<int> matrix_rows, std::vector<int> matrix_columns,
-             std::vector<double> matrix_constant, Control control)
+             std::vector<double> matrix_constant, const std::vector<int>& spare, int redundant, Control control)
     : size_(size), c_(std::move(equation_offsets)), d_(std::move(variable_offsets)), scales_(std::move(scales)),
       constants_(std::move(constants)), matrix_constant_(std::move(matrix_constant)), control_(control),
-      lu_(size, std::move(matrix_rows), std::move(matrix_columns)) {
+      lu_(size, std::move(matrix_rows), std::move(matrix_columns)), redundant_(redundant) {
+    for (int number : spare) {
+        Spare row{number, -1, {}};
+        for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
+            if (lu_.rows()[entry] != number) continue;
+            row.entries.push_back(int(entry));
+            if (lu_.columns()[entry] == number) row.own = int(entry);
+        }
+        if (row.own < 0) throw std::invalid_argument("a row that may rest has no place for its multiplier");
+        spare_.push_back(row);
+    }
+    resting_.assign(size_, 0);
     for (int d : d_) largest_offset_ = std::max(largest_offset_, d);
     for (int c : c_) largest_offset_ = std::max(largest_offset_, c);
     degrees_ = control_.order + largest_offset_;
@@ -127,13 +138,40 @@ void March::read_constants(Block& block) const {
                 block.row(int(i), 0)[l] = x_.degree(0)[block.unknowns[i * block.stride + l]];
 }
 
-bool March::factor() {
+void March::fill_matrix() {
     std::copy(matrix_constant_.begin(), matrix_constant_.end(), matrix_.begin());
     for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, t_, matrix_.data());
+}
+
+bool March::factor() {
+    fill_matrix();
+    for (const Spare& row : spare_) {
+        if (!resting_[row.number]) continue;
+        for (int entry : row.entries) matrix_[entry] = 0;
+        matrix_[row.own] = 1;
+    }
     ++statistics_.factorizations;
     const bool regular = lu_.factor(matrix_.data());
     statistics_.analyses = lu_.analyses();
     return regular;
+}
+
+// Of the rows that may rest, let those rest that say least which the others do not.
+void March::choose_rows() {
+    fill_matrix();
+    if (!probed_) make_probe();
+    std::vector<int> numbers;
+    for (const Spare& row : spare_) numbers.push_back(row.number);
+    std::fill(resting_.begin(), resting_.end(), 0);
+    for (int row : lu_.weakest(matrix_.data(), numbers, redundant_)) resting_[row] = 1;
+    lu_.forget();
+    chosen_ = true;
+}
+
+// A row that rests says that its multiplier is zero.
+void March::rest_rows(int stage) {
+    for (const Spare& row : spare_)
+        if (resting_[row.number]) residual_[row.number] = stage == 0 ? -x_.degree(0)[row.number] : 0.0;
 }
 
 void March::residual_of(int stage) {
@@ -147,6 +185,7 @@ double March::solve_stage(int stage) {
     const std::vector<double>& equation_factor = equation_factors_[stage + largest_offset_];
     const std::vector<double>& unknown_factor = unknown_factors_[stage + largest_offset_];
     for (int i = 0; i < size_; ++i) residual_[i] = stage + c_[i] >= 0 ? residual_[i] * equation_factor[i] : 0.0;
+    rest_rows(stage);
     lu_.solve(residual_.data());
     // Unknowns found at the same degree are of one kind: compared with the largest of them, by scale.
     auto& change = change_;
@@ -251,8 +290,15 @@ void March::make_probe() {
 
 Status March::prepare() {
     distance_ = turned_ = rounding_ = 0;
-    if (!factor()) return Status::singular;
+    if (redundant_ > 0 && !chosen_) choose_rows();
+    bool regular = factor();
+    if (!regular && redundant_ > 0) {
+        choose_rows();
+        regular = factor();
+    }
+    if (!regular) return Status::singular;
     if (!probed_) make_probe();
+    if (redundant_ > 0 && !improve_choice()) return Status::singular;
     for (int stage = -largest_offset_; stage < 0; ++stage)
         if (!settle(stage)) return Status::not_projected;
     if (distance_ > kRefactor + rounding_ && !factor()) return Status::singular;
@@ -268,6 +314,7 @@ void March::expand() {
         const double* equation_factor = equation_factors_[stage + largest_offset_].data();
         const double* unknown_factor = unknown_factors_[stage + largest_offset_].data();
         for (int i = 0; i < size_; ++i) residual_[i] *= equation_factor[i];
+        rest_rows(stage);
         lu_.solve(residual_.data());
         double* found = x_.degree(stage);
         for (int j = 0; j < size_; ++j) found[d_[j] * x_.width + j] = residual_[j] * unknown_factor[j];

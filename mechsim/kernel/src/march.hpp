@@ -51,7 +51,7 @@ class March {
   public:
     March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
           std::vector<double> constants, std::vector<int> matrix_rows, std::vector<int> matrix_columns,
-          std::vector<double> matrix_constant, Control control);
+          std::vector<double> matrix_constant, const std::vector<int>& spare, int redundant, Control control);
     March(const March&) = delete;
     March& operator=(const March&) = delete;
     void add_block(Block block) { blocks_.push_back(std::move(block)); }
@@ -79,7 +79,11 @@ class March {
     double projected_distance() const { return distance_; }
 
   private:
+    void fill_matrix();
     bool factor();
+    void choose_rows();
+    bool improve_choice();
+    void rest_rows(int stage);
     void read_constants(Block& block) const;
     double solve_stage(int stage);
     void residual_of(int stage);
@@ -128,6 +132,16 @@ class March {
     std::vector<std::vector<double>> binomials_;                          // n over m, per m
     std::vector<double> sum_;
     SparseLU lu_;
+    // Constraints that are more than needed: of the `spare_` ones, `redundant_` rest at any time (see choose_rows).
+    struct Spare {
+        int number, own;           // of the row, and of the entry of its multiplier in it
+        std::vector<int> entries;  // all of the row's
+    };
+    std::vector<Spare> spare_;
+    int redundant_ = 0;
+    std::vector<char> resting_;  // per row
+    bool chosen_ = false;
+    double leverage_chosen_ = 0;  // the largest when the rows that rest were chosen
     Coefficients x_, polynomial_;
     std::vector<double> low_, low_before_;  // what rounding took from the state, per derivative and unknown
     std::vector<double> residual_;  // one more than size: the trash row

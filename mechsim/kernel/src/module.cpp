@@ -124,10 +124,11 @@ NB_MODULE(_kernel, m) {
     nb::class_<March>(m, "March")
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
-                const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix, int order,
+                const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix,
+                const Integers& spare, int redundant, int order,
                 double tolerance, double safety, double fixed_step, double rejection) {
                  new (self) March(size, integers(c), integers(d), doubles(scales), doubles(constants), integers(rows),
-                                  integers(columns), doubles(matrix),
+                                  integers(columns), doubles(matrix), integers(spare), redundant,
                                   Control{order, tolerance, safety, fixed_step, rejection});
              })
         .def("add_block", [](March& self, int lanes, const Doubles& constants, const Integers& inputs,

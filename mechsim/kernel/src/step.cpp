@@ -34,8 +34,9 @@ constexpr double kSameAim = 0.9;        // squared cosine of the angle between t
 constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
 constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
 constexpr double kOrdinary = 3.0;       // it began, or than in ordinary positions,
+constexpr double kPoorer = 2.0;         // when rows that may rest are chosen anew
 constexpr double kRetreat = 0.5;        // but is shortened to this, so that the next one carries across
-constexpr int kMostRetreats = 3;        // one step after the other; a pose that cannot be avoided is met
+constexpr int kMostRetreats = 4;        // in this and the last steps; a pose that cannot be avoided is met
 
 }  // namespace
 
@@ -137,6 +138,8 @@ void March::leave_out_roundings() {
 void March::note_leverage() {
     if (lengths_.empty()) return;
     leverage_ = probe_;
+    for (const Spare& row : spare_)
+        if (resting_[row.number]) leverage_[row.number] = 0;
     lu_.solve(leverage_.data());
     for (int i : constraints_) pull_[i] = -leverage_[i] * lengths_[i];
     for (int j = 0; j < size_; ++j) leverage_[j] = d_[j] > 0 ? std::abs(leverage_[j]) * inverse_scales_[j] : 0.0;
@@ -160,6 +163,26 @@ void March::aim_probe() {
         probe_[i] = lengths_[i] * (scatter(i) + aim_[i]);
     }
     note_leverage();
+}
+
+// Let other rows rest if those that act are much less independent than when they were chosen, and others are more so.
+// False where the matrix is singular.
+bool March::improve_choice() {
+    note_leverage();
+    const double leverage = largest_leverage();
+    if (leverage_chosen_ > 0 && leverage <= kPoorer * std::max(leverage_chosen_, kOrdinary)) return true;
+    const std::vector<char> before = resting_;
+    choose_rows();
+    bool regular = factor();
+    note_leverage();
+    leverage_chosen_ = largest_leverage();
+    if (!regular || !(leverage_chosen_ < leverage)) {
+        resting_ = before;
+        leverage_chosen_ = leverage;
+        lu_.forget();
+        regular = factor();
+    }
+    return regular;
 }
 
 // Whether constraints are much less independent here than where the step began.
@@ -361,7 +384,7 @@ Status March::land(double h, double left, double t_end) {
 Status March::land_well(double& h, double left, double t_end) {
     bool look = statistics_.steps % kLookEvery == 0 || h > kLonger * last_step_;
     double off = INFINITY;
-    bool retreated = false;
+    int retreats = 0;
     for (int redone = 0; redone <= kMostRedone; ++redone, ++statistics_.rejected) {
         if (look && !agrees_inside(left < 0 ? -h : h)) {
             h *= kShrink;
@@ -379,11 +402,11 @@ Status March::land_well(double& h, double left, double t_end) {
             continue;
         }
         note_leverage();
-        if (h == std::abs(left) || retreats_ >= kMostRetreats || !is_near_singular()) {
-            retreats_ = retreated ? retreats_ + 1 : 0;
+        if (h == std::abs(left) || retreats_ + retreats >= kMostRetreats || !is_near_singular()) {
+            retreats_ = retreats > 0 ? retreats_ + 1 : 0;
             return status;
         }
-        retreated = true;
+        ++retreats;
         h *= kRetreat;
     }
     return Status::not_projected;

@@ -46,11 +46,11 @@ def reactions_of(scene: Scene, frames: Frames, trajectory: Trajectory) -> list[A
 def _derived(mechanism: Mechanism, frames: Frames, tolerance: float) -> Derived:
     from mechsim.engine.leading import Leading
     from mechsim.kernel.system import System
-    from mechsim.structure import analyse, redundant_constraints
+    from mechsim.structure import analyse, redundancy
 
-    complete, start = System(mechanism), (float(frames.t[0]), frames.coordinates[0], frames.rates[0])
-    reduced = complete.without(redundant_constraints(complete, *start[:2]))
-    return Derived(complete, reduced, lambda: Leading(reduced, analyse(reduced), tolerance), start, [ALL])
+    system, start = System(mechanism), (float(frames.t[0]), frames.coordinates[0], frames.rates[0])
+    redundant = redundancy(system, *start[:2])
+    return Derived(system, redundant, lambda: Leading(system, analyse(system, redundant), tolerance), start, [ALL])
 
 
 def _constants(mechanism: Mechanism, times: Array) -> Array:
