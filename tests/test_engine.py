@@ -3,7 +3,6 @@
 import threading
 from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +11,7 @@ from reference import SPECS
 from reference.expressions import system_of
 
 import mechsim
-from mechsim.engine import integrate
+from mechsim.engine import State, integrate
 from mechsim.kernel.system import System
 from mechsim.lagrangian.kind import Kind
 from mechsim.simulation import CutShort, adjust, follow, prepare
@@ -21,7 +20,7 @@ from mechsim.structure import analyse
 
 
 def started(t=0.0, positions=(), velocities=()):
-    return SimpleNamespace(t=t, positions=np.array(positions, float), velocities=np.array(velocities, float))
+    return State(t, np.array(positions, float), np.array(velocities, float))
 
 
 # --- unusual structures

@@ -1,11 +1,9 @@
 """Laws, nonholonomic rows, accounts, switches and samplers, on hand-made mechanisms with closed forms."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from mechsim.engine import integrate
+from mechsim.engine import State, integrate
 from mechsim.kernel.system import System
 from mechsim.model.law import Law
 from mechsim.model.mechanism import Element, Mechanism, Sampler, Switch, Variable
@@ -30,7 +28,7 @@ def march(laws, variables, q, v, *, constants=(), tend=1.0, tol=1e-14, kinds=(),
         samplers=tuple(samplers),
     )
     system = System(mechanism)
-    start = SimpleNamespace(t=t0, positions=np.array(q, float), velocities=np.array(v, float))
+    start = State(t0, np.array(q, float), np.array(v, float))
     solution = integrate(system, analyse(system), start, tend=tend, tolerance=tol)
     assert solution.status == "finished", solution.message
     return solution

@@ -2,13 +2,12 @@
 
 from cmath import rect
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import mechsim
-from mechsim.engine import integrate
+from mechsim.engine import State, integrate
 
 # A linkage with all there is: rods, a plate, a spring with mass, a particle, gravity, a torque, a force. The motion is
 # regular (it magnifies errors by less than 100 until then), so that two runs at 1e-14 agree to 1e-12 of the size.
@@ -118,9 +117,7 @@ def _state(solution, row):
 def test_a_motion_runs_backwards_to_its_start(plain):
     """There and back, errors of both ways: some 1e-14 each, magnified by less than 100."""
     solution = plain.solution
-    back = integrate(
-        solution.system, solution.structure, SimpleNamespace(**_state(solution, -1)), tend=0.0, tolerance=1e-14
-    )
+    back = integrate(solution.system, solution.structure, State(**_state(solution, -1)), tend=0.0, tolerance=1e-14)
     assert back.status == "finished"
     assert back.t[0] == END and back.t[-1] == 0.0 and np.all(np.diff(back.t) < 0)
     np.testing.assert_allclose(back.q[-1], solution.q[0], rtol=0, atol=4 * AGREE)
@@ -134,7 +131,7 @@ def test_a_motion_runs_backwards_to_its_start(plain):
 def test_reversed_velocities_retrace_the_motion(plain):
     """Nothing here depends on velocities but through squares, so q(-t) is a motion as well."""
     solution = plain.solution
-    turned = SimpleNamespace(t=0.0, positions=solution.q[-1], velocities=-solution.v[-1])
+    turned = State(0.0, solution.q[-1], -solution.v[-1])
     again = integrate(solution.system, solution.structure, turned, tend=END, tolerance=1e-14)
     np.testing.assert_allclose(again.q[-1], solution.q[0], rtol=0, atol=4 * AGREE)
     np.testing.assert_allclose(again.v[-1], -solution.v[0], rtol=0, atol=8 * 4 * AGREE)

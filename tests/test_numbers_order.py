@@ -1,12 +1,10 @@
 """Order of convergence. Order p finds velocities to degree p, so a step errs by h^(p+1) and the motion by h^p."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from reference import SPECS
 
-from mechsim.engine import integrate
+from mechsim.engine import State, integrate
 from mechsim.kernel.plan import make_plan
 from mechsim.kernel.system import System
 from mechsim.kernel.twin import Twin
@@ -20,7 +18,7 @@ END = 0.5
 
 
 def whirling(speed):
-    return SimpleNamespace(t=0.0, positions=np.array([0.6, -0.8]), velocities=speed * np.array([0.8, 0.6]))
+    return State(0.0, np.array([0.6, -0.8]), speed * np.array([0.8, 0.6]))
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,7 @@ from mechsim.result import (
 )
 from mechsim.spec import parse
 from mechsim.spec.document import OutFile
+from mechsim.structure import NO_REDUNDANCY
 
 PENDULUM = """\
 Title: A pendulum
@@ -63,6 +64,7 @@ class PendulumSolution:
 
     system: Any
     tolerance: float = 1e-12
+    structure: Any = field(default_factory=lambda: SimpleNamespace(redundancy=NO_REDUNDANCY))
     status: str = "finished"
     message: str = ""
     statistics: dict[str, Any] = field(default_factory=lambda: {"steps": 7, "rejected": 1, "order": 8, "seconds": 0.5})

@@ -12,6 +12,7 @@ from typing import Any
 from mechsim.derive.program import CONSTANT_FUNCTIONS, Input, Operation, Output, Program
 
 Node = int
+LARGEST_PRODUCT = 2**20  # a whole power up to this is a product, for log u has no value at u = 0
 MATRICES = frozenset(
     {"mass", "damping", "stiffness", "reaction", "gradient", "slope", "hessian"}
 )  # their zeros are left out
@@ -153,7 +154,7 @@ class Graph:
             return self.divide(self.one, self.power(node, -exponent))
         if exponent == 0.5:
             return self.function("root", node)
-        if exponent == int(exponent) and exponent <= 64:
+        if exponent == int(exponent) and exponent <= LARGEST_PRODUCT:
             return self._whole_power(node, int(exponent))
         if self.constant[node]:
             return self._fold("power", node, self.value(exponent))

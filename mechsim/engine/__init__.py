@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
+from mechsim.engine.launch import Launch
 from mechsim.engine.leading import planned
 from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.stops import Stops
@@ -16,7 +18,7 @@ from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status, make_march
 from mechsim.kernel.system import System
 
-__all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "integrate", "order_for", "state_of"]
+__all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "State", "integrate", "order_for", "state_of"]
 
 BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and Ctrl-C is heard
 BATCH_STEPS = 4096
@@ -27,6 +29,18 @@ MESSAGES = {
     Status.NOT_FINITE: "the motion left the range where its equations have values",
     Status.NOT_PROJECTED: "the constraints could not be met again after a step",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a march begins: a consistent state. `singular`: on a singular pose, or very near one (see launch.py); then
+    `fixed` are the coordinates whose positions and velocities are to be met exactly."""
+
+    t: float
+    positions: np.ndarray
+    velocities: np.ndarray
+    singular: bool = False
+    fixed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 
 def integrate(
@@ -41,7 +55,8 @@ def integrate(
     observer: Callable[[Batch], None] | None = None,
     fixed_step: float = 0.0,
 ) -> Solution:
-    """March from a consistent start to `tend`. Failure is a status of the Solution, not an exception."""
+    """March from a consistent start (a State, or what has its attributes) to `tend`. Failure is a status of the
+    Solution, not an exception."""
     order = order or order_for(tolerance)
     began = time.perf_counter()
     plan = planned(system, structure)
@@ -53,7 +68,8 @@ def integrate(
         fixed_step=fixed_step,
         rejection=REJECTION * tolerance,
     )
-    march.set_state(start.t, state_of(system, plan.variable_offsets, start))
+    state = state_of(system, plan.variable_offsets, start)
+    march.set_state(start.t, state)
     watch = Watch(system, structure.redundancy.spare)
     collector = _Collector(system.n, keep == "polynomials", observer, watch)
     stops = Stops(system, start, tend)
@@ -61,6 +77,8 @@ def integrate(
     status, interrupted = Status.RUNNING, False
     try:
         stops.begin(march)
+        if start.singular and np.any(start.velocities):
+            status = collector.launch(Launch(march, plan, system, state, start.t, start.fixed, tolerance), stops)
         while status == Status.RUNNING and not watch.broken:
             goal = stops.next
             status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.keep), stops.held)
@@ -120,6 +138,17 @@ class _Collector:
         if time.perf_counter() - self.shown >= BATCH_SECONDS:
             self.show()
         return Status(status)
+
+    def launch(self, launch: Launch, stops: Stops) -> Status:
+        """The first step of a start on a singular pose."""
+        found = launch.towards(stops.next)
+        if found is None:
+            return Status.SINGULAR
+        later, polynomials = found
+        after = np.asarray(launch.march.expand())
+        values, rates = (np.stack([polynomials[k], after[k]]) for k in (0, 1))
+        times = np.array([launch.t, later])
+        return self.take((Status.RUNNING, times, values, rates, times[:1], polynomials[None]), stops.held)
 
     def show(self) -> None:
         """Show the observer what it has not seen."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.control import REJECTION
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -100,7 +101,8 @@ class Solution:
 
     @cached_property
     def _projector(self) -> Any:
-        return make_march(self.plan, order=1, tolerance=self.tolerance, safety=1.0, rejection=1.0)
+        rejection = REJECTION * self.tolerance
+        return make_march(self.plan, order=1, tolerance=self.tolerance, safety=1.0, rejection=rejection)
 
     def sample(self, times: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and multipliers at any times of the march, projected on the constraints."""

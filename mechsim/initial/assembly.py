@@ -13,11 +13,12 @@ from mechsim.initial.conflict import Conflict
 from mechsim.initial.freedom import check_determined, check_fixed, joined
 from mechsim.initial.nearest import nearest
 from mechsim.initial.newton import approach, is_closed, polish, settle
+from mechsim.initial.singular import velocity_of_a_motion
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
-from mechsim.structure import meeting_springs, near_singular, redundancy
+from mechsim.structure import is_singular, meeting_springs, names_of, near_singular, redundancy, redundancy_along
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 FAR_FROM_GUESS = 0.1  # of a coordinate's scale (of the largest speed for velocities): worth a note
 
 ENDS_MEET = 1e-14  # of the mechanism's size: nearer than rounding can tell apart
+PASSING = (
+    "the start is a change point, where the constraints of {} follow from the others and several motions pass: the one "
+    "nearest to the velocities asked for is taken"
+)
 ABSURD = 1e10  # velocities so many times what was asked divide by a rounding error at a dead point
 
 
@@ -108,16 +113,29 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     independent = system.without(redundant.rows)
     scales, moving = scales_of(mechanism), moving_coordinates(mechanism)
     check_determined(mechanism, independent, t, velocity_closure(independent, t, q, scales, moving), q)
-    v = close_velocities(mechanism, system, t, q, velocity_wishes)
+    singular = is_singular(independent, t, q)
+    try:
+        if redundant.singular:
+            v = velocities_at_a_singular_pose(mechanism, system, t, q, velocity_wishes)
+            redundant = redundancy_along(system, t, q, v)
+        else:
+            v = close_velocities(mechanism, system, t, q, velocity_wishes)
+    except AssemblyError:
+        if not singular or redundant.singular:
+            raise
+        v = velocities_at_a_singular_pose(mechanism, system, t, q, velocity_wishes)
     skipped = frozenset(range(len(q))) - frozenset(moving.tolist())
     rows = (*position_wishes.rows(q, skipped), *velocity_wishes.rows(v, skipped))
-    if singular := near_singular(independent, t, q):
-        notes += (singular,)
+    if redundant.singular:
+        notes += (PASSING.format(names_of(system, redundant.singular)),)
+    elif not np.any(v) and (near := near_singular(independent, t, q)):
+        notes += (near,)
     notes += many_turns(mechanism, position_wishes)
     notes += far_from_guess(mechanism, position_wishes, q, scales)
     speed = max(np.max(np.abs(v / scales), initial=0.0), 1e-300)
     notes += far_from_guess(mechanism, velocity_wishes, v, scales * speed)
-    return Start(t, q, v, rows, redundant, system, notes)
+    fixed = position_wishes.fixed, velocity_wishes.fixed
+    return Start(t, q, v, rows, redundant, system, notes, singular, fixed)
 
 
 def check_springs(mechanism: Mechanism, q: Array) -> None:
@@ -145,6 +163,13 @@ def close_velocities(mechanism: Mechanism, system: System, t: float, q: Array, v
     if v is None or np.max(np.abs(v / closure.scales), initial=0.0) > ABSURD:
         raise Conflict(mechanism, closure, velocities, guess).explain()
     return with_state_rates(mechanism, system, t, q, v)
+
+
+def velocities_at_a_singular_pose(
+    mechanism: Mechanism, system: System, t: float, q: Array, velocities: Wishes
+) -> Array:
+    asked = velocities.written_into(np.zeros(len(q)))
+    return with_state_rates(mechanism, system, t, q, velocity_of_a_motion(system, t, q, asked, velocities))
 
 
 def with_state_rates(mechanism: Mechanism, system: System, t: float, q: Array, v: Array) -> Array:

@@ -43,6 +43,8 @@ class Start:
     redundancy: Redundancy
     system: System
     notes: tuple[str, ...] = ()
+    singular: bool = False  # on a singular pose, or so near that its equations are of no use
+    fixed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # coordinates: of positions, of velocities
 
 
 @dataclass(frozen=True, slots=True)

@@ -342,6 +342,11 @@ class System:
             found.update({group.elements[lane]: rows[..., lane, :] for lane in chosen})
         return found
 
+    def curvature(self, t: Any, q: Any, v: Any) -> np.ndarray:
+        """The time derivative of `constraint_rate` but for its term in the accelerations."""
+        found = self._values(("curvature",), t, q, v)
+        return self._gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])
+
     def accelerations(self, t: Any, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations and multipliers at a consistent state, from [[M, C_q^T], [C_q, 0]] (a, lam) = ..."""
         n, m = self.n, self.m
@@ -354,8 +359,7 @@ class System:
         matrix[states, states] = 1.0  # a state's second derivative enters no row
         right = -self.residuals(t, q, v, np.zeros(n), np.zeros(m))
         right[states] = 0.0
-        found = self._values(("curvature",), t, q, v)
-        right[n:] = -self._gather(found, lambda g, k: g.multipliers[k[1]], m, ())
+        right[n:] = -self.curvature(t, q, v)
         solution = np.linalg.solve(matrix, right)
         return solution[:n], solution[n:]
 

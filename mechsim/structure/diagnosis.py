@@ -11,6 +11,7 @@ from mechsim.structure.redundancy import DENSE, concerned
 # Rows whose least independent combination is shorter than this are about to become dependent; the rows of mechanisms
 # in ordinary positions keep it above a few hundredths.
 NEARLY_DEPENDENT = 1e-3
+SINGULAR = 1e-3
 NAMED = 0.1  # rows with a smaller share in that combination are not to blame
 ENDS_MEET = 1e-3  # of the size: nearer ends turn a spring's force faster than steps can follow
 
@@ -31,7 +32,7 @@ def why_stopped(system: Constrained, t: float, q: Array) -> str:
 
 
 def near_singular(system: Constrained, t: float, q: Array) -> str:
-    """A note about a start so near a singular position that digits are lost, or nothing.
+    """A note about a start at rest so near a singular position that digits are lost, or nothing.
 
     A rounding of positions is amplified by the inverse of how independent the constraints are, and changes velocities
     by that once more.
@@ -44,6 +45,11 @@ def near_singular(system: Constrained, t: float, q: Array) -> str:
         f"the start is close to a singular position (a dead centre): the constraints of {', '.join(names)} are nearly "
         f"dependent there, and about {lost} of 16 digits of the motion are lost"
     )
+
+
+def is_singular(system: Constrained, t: float, q: Array) -> bool:
+    """Whether the constraints are dependent at q, or so nearly that accelerations there are worth little."""
+    return _nearly_dependent(system, t, q)[1] < SINGULAR
 
 
 def meeting_springs(mechanism: Mechanism, q: Array, share: float) -> list[str]:

@@ -6,12 +6,23 @@ C_q are dependent too, but only there: nothing may be left out, and the motion f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from mechsim.errors import AssemblyError, Fault, Mark
-from mechsim.structure.positions import DEPENDENT, Array, Constrained, nearby, scaled_jacobian, velocity_jacobian
+from mechsim.errors import Mark
+from mechsim.structure.positions import (
+    DEPENDENT,
+    EXCURSION,
+    TRIALS,
+    Array,
+    Constrained,
+    nearby,
+    project,
+    scaled_jacobian,
+    velocity_jacobian,
+)
 
 # Rows with a smaller share in what makes constraints dependent do not take part in it.
 SHARE = 1e-7
@@ -26,20 +37,19 @@ class Redundancy:
     rows:   those that follow from constraints before them: what a person is told
     spare:  all that take part in such a dependence; as many as `rows` of these may be left out, and which ones are
             best left out changes with the position
+    singular:  those that follow from others only here, in a singular position
     """
 
     rows: tuple[int, ...] = ()
     spare: tuple[int, ...] = ()
+    singular: tuple[int, ...] = ()
 
 
 NO_REDUNDANCY = Redundancy()
 
 
 def redundancy(system: Constrained, t: float, q: Array) -> Redundancy:
-    """The redundant constraints at the consistent position q; usually none.
-
-    Raises AssemblyError where q is a singular position, that is where rows are dependent that elsewhere are not.
-    """
+    """The redundant constraints at the consistent position q; usually none."""
     if system.m == 0 or (system.m > DENSE and _surely_independent(system, t, q)):
         return NO_REDUNDANCY
     jacobian = scaled_jacobian(system, t, q)[0]
@@ -47,11 +57,33 @@ def redundancy(system: Constrained, t: float, q: Array) -> Redundancy:
     if not here:
         return NO_REDUNDANCY
     # The fewest dependent rows seen nearby are the ones that are dependent everywhere.
-    elsewhere = [_dependent_rows(scaled_jacobian(system, t, near)[0]) for near in nearby(system, t, q)]
-    if len(min(elsewhere, key=len, default=here)) < len(here):
-        raise AssemblyError(_singular_position(system, here))
-    shares = np.abs(np.linalg.svd(jacobian)[0][:, system.m - len(here) :]).max(axis=1)
-    return Redundancy(tuple(here), tuple(int(row) for row in np.flatnonzero(shares > SHARE)))
+    places = [jacobian, *(scaled_jacobian(system, t, near)[0] for near in nearby(system, t, q))]
+    everywhere, generic = min(((_dependent_rows(each), each) for each in places), key=lambda found: len(found[0]))
+    singular = tuple(row for row in here if row not in everywhere) if len(everywhere) < len(here) else ()
+    return Redundancy(tuple(everywhere), _taking_part(generic, len(everywhere)), singular)
+
+
+def redundancy_along(system: Constrained, t: float, q: Array, v: Array) -> Redundancy:
+    """The same for a singular position q that is left with velocity v: what holds a little later on this motion, for on
+    others that pass through q the same constraints may not be redundant."""
+    here = _dependent_rows(scaled_jacobian(system, t, q)[0])
+    scales = np.asarray(system.scales)[: system.n]
+    ahead = EXCURSION / np.max(np.abs(v / scales))
+    for _ in range(TRIALS):
+        near = project(system, t, q + ahead * v)
+        if near is not None and np.max(np.abs((near - q - ahead * v) / scales)) < EXCURSION / 2:
+            later = scaled_jacobian(system, t, near)[0]
+            rows = _dependent_rows(later)
+            singular = tuple(row for row in here if row not in rows)
+            return Redundancy(tuple(rows), _taking_part(later, len(rows)), singular)
+        ahead /= 2
+    return redundancy(system, t, q)
+
+
+def _taking_part(jacobian: Array, count: int) -> tuple[int, ...]:
+    """The rows of the `count` combinations that vanish."""
+    vanishing = np.linalg.svd(jacobian)[0][:, len(jacobian) - count :]
+    return tuple(int(row) for row in np.flatnonzero(np.abs(vanishing).max(axis=1, initial=0.0) > SHARE))
 
 
 def _dependent_rows(jacobian: Array) -> list[int]:
@@ -95,11 +127,6 @@ def concerned(system: Constrained, rows: list[int]) -> list[tuple[str, Mark | No
     return [owners[labels.index(system.labels[system.n + row])] for row in rows]
 
 
-def _singular_position(system: Constrained, rows: list[int]) -> Fault:
-    places = concerned(system, rows)
-    names = ", ".join(dict.fromkeys(owner for owner, _ in places))
-    message = (
-        f"the mechanism starts in a singular position (a dead centre): there the constraints of {names} "
-        "follow from the others, and more than one motion is possible"
-    )
-    return Fault(message, places[0][1], "start a little beside this position")
+def names_of(system: Constrained, rows: Sequence[int]) -> str:
+    """Parts and joints these constraints belong to."""
+    return ", ".join(dict.fromkeys(owner for owner, _ in concerned(system, list(rows))))

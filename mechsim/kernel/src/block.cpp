@@ -21,6 +21,8 @@ struct Factorials {
 };
 const Factorials factorials;
 
+constexpr double kBeyondMeasure = 1e100;  // its square and the coefficients of its series are still numbers
+
 using Row = Lanes*;
 using ConstRow = const Lanes*;
 
@@ -79,6 +81,14 @@ void function_at_degree_zero(Block& block, const Operation& op, double* w) {
     for (int l = 0; l < block.stride; ++l) w[l] = value_of(op.function, u[l], constant[l], extra[l]);
 }
 
+// A quotient whose denominator is beyond all measure does not change any more: 1/(1 + exp(t/w)) where exp has overflown.
+MECHSIM_INLINE void settle_quotients(ConstRow denominator, Row w, int step) {
+    const double* below = reinterpret_cast<const double*>(denominator);
+    double* quotient = reinterpret_cast<double*>(w);
+    for (int l = 0; l < step * kWidth; ++l)
+        if (std::abs(below[l]) > kBeyondMeasure) quotient[l] = 0;
+}
+
 // Coefficient n of one operation. Recurrences: Griewank and Walther, Evaluating Derivatives, table 13.2.
 // Before the solve of a stage (`Predicting`) operands that are absent count as zero and are not read.
 // `Step` is the number of vectors in a row when it is small, 0 when it is known only at run time.
@@ -105,10 +115,12 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int n)
             break;
         case Code::divide:  // w b = a
             for (int l = 0; l < step; ++l) w[l] = (a0[n * step + l] - convolve(b0 + l, w0 + l, n, 1, n, step)) / b0[l];
+            if (n > 0) settle_quotients(b0, w, step);
             break;
         case Code::ratio:  // w a = constant
             for (int l = 0; l < step; ++l)
                 w[l] = n == 0 ? constant[l] / a0[l] : -convolve(a0 + l, w0 + l, n, 1, n, step) / a0[l];
+            if (n > 0) settle_quotients(a0, w, step);
             break;
         case Code::root:  // w w = a
             if (n == 0) {
@@ -256,15 +268,7 @@ void Block::allocate(int degree_count) {
     }
     for (std::size_t r = 0; r < registers; ++r)
         if (clear[r]) cleared.push_back(int(r));
-    std::vector<bool> counts(registers, false);
-    for (const Term& term : terms) counts[term.reg] = true;
-    for (int i = int(operations.size()) - 1; i >= 0; --i) {
-        Operation& op = operations[i];
-        op.counts = counts[count + i];
-        if (!op.counts) continue;
-        counts[op.a] = true;
-        if (op.b >= 0 && (op.code != Code::function || op.is_integral())) counts[op.b] = true;
-    }
+    if (watched) make_watch();
     for (int i = 0; i < count; ++i)
         if (inputs[i].read && !inputs[i].time) read.push_back(i);
     for (std::size_t o = 0; o < outputs.size(); ++o)
@@ -275,6 +279,35 @@ void Block::allocate(int degree_count) {
                                          constant(terms[t].constant)[l]});
     std::stable_sort(contributions.begin(), contributions.end(),
                      [](const Contribution& one, const Contribution& other) { return one.row < other.row; });
+}
+
+// A linear operation is what its operands are; one on whose value no row depends, but only through a slope, is seen in the
+// function that has the slope; halves of an arctangent have no closed form, but the quotients they integrate do.
+void Block::make_watch() {
+    const int count = int(inputs.size());
+    std::vector<bool> counts(count + operations.size(), false), wanted = counts;
+    for (const Term& term : terms) counts[term.reg] = true;
+    for (int i = int(operations.size()) - 1; i >= 0; --i) {
+        const Operation& op = operations[i];
+        if (!counts[count + i]) continue;
+        counts[op.a] = true;
+        const bool has_slope = op.code == Code::function && !op.is_integral();
+        if (op.b >= 0 && !has_slope) counts[op.b] = true;
+        const bool linear = op.code == Code::add || op.code == Code::subtract || op.code == Code::scale || op.code == Code::shift;
+        if (linear || op.is_integral()) continue;
+        watch.operations.push_back(i);
+        wanted[count + i] = wanted[op.a] = true;
+        if (op.b >= 0) wanted[op.b] = true;
+    }
+    std::reverse(watch.operations.begin(), watch.operations.end());
+    watch.places.assign(wanted.size(), -1);
+    for (std::size_t reg = 0; reg < wanted.size(); ++reg)
+        if (wanted[reg]) {
+            watch.places[reg] = int(watch.registers.size());
+            watch.registers.push_back(int(reg));
+        }
+    watch.values.assign(2 * watch.registers.size() * stride, 0.0);
+    watch.peaks.assign(watch.operations.size() * stride, 0.0);
 }
 
 MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual) {

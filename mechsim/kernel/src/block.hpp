@@ -28,7 +28,6 @@ struct Operation {
     bool hot, silent, corrected;
     bool fresh_a = false, fresh_b = false;    // the operand's newest coefficient is found by the stage's solve
     bool absent_a = false, absent_b = false;  // ... and is zero before it, for every stage k >= 1
-    bool counts = false;                      // some row depends on its value, not only through a slope
     // Where its rows are, once the block has memory: coefficient 0 of the result and the operands, the constant, and
     // the changes of a correction. What an operation does not have points to its operand a.
     Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
@@ -69,9 +68,18 @@ struct AlignedFree {
 using Aligned = std::unique_ptr<double[], AlignedFree>;
 Aligned aligned_zeros(std::size_t count);
 
+// What is looked at in a formula, whose series may not tell all (see inspect.hpp).
+struct Watch {
+    std::vector<int> operations;  // that are not linear, and count
+    std::vector<int> registers;   // these and their operands
+    std::vector<int> places;      // of each register among the former
+    std::vector<double> values;   // registers x 2 x stride
+    std::vector<double> peaks;    // operations x stride: the largest values so far
+};
+
 struct Block {
     int lanes = 0, stride = 0, degrees = 0;
-    bool watched = false;  // a formula whose series may not tell all: see inspect.hpp
+    bool watched = false;  // a formula: see Watch
     std::vector<Input> inputs;
     std::vector<Operation> operations;
     std::vector<Output> outputs;
@@ -81,6 +89,7 @@ struct Block {
     Aligned constants;          // constants x stride
     Aligned series;             // registers x degrees x stride
     Aligned delta;              // registers x stride
+    Watch watch;
     std::vector<int> predicted, corrected;    // operations to run at a stage k >= 1, before and after its solve
     std::vector<int> read, cleared;           // inputs to read after the solve; registers to clear before it
     std::vector<Contribution> contributions;  // by row
@@ -89,6 +98,9 @@ struct Block {
     double* change(int reg) const { return delta.get() + std::size_t(reg) * stride; }
     const double* constant(int index) const { return constants.get() + std::size_t(index) * stride; }
     void allocate(int degree_count);
+
+  private:
+    void make_watch();
 };
 
 // Taylor coefficients of all unknowns: degree-major, `width` columns (unknowns, then constants of the mechanism).

@@ -1,9 +1,9 @@
 // Do the series of a formula tell all there is about it? Those of exp(-((t - 5)/w)^2), of sin(t)^16 or of a saturated
 // tanh are nearly zero where a step begins, and say nothing of what comes later.
 //
-// Every operation is looked at by itself: its operands' polynomials are known on the whole step, so what the operation
-// makes of them can be compared with its own polynomial. A function is compared on parts of the step that are short
-// beside its own features (a bound of the operand's range tells), so that no pulse is too narrow to be met.
+// The polynomials of the unknowns are known on the whole step, so what each operation makes of them can be compared with
+// its own polynomial, on parts of the step that are short beside the features of all functions (bounds of their operands'
+// ranges tell), so that no pulse is too narrow to be met. Only what comes to move the mechanism counts.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,6 @@ using Response = std::function<double(int row, double h)>;
 
 // The longest step, at most `h` and in the direction of time `direction` (1 or -1), on which the series of every
 // operation follow the operation as far as the tolerance asks.
-double inspect(const Block& block, double h, int direction, int order, double tolerance, const Response& response);
+double inspect(Block& block, double h, int direction, int order, double tolerance, const Response& response);
 
 }  // namespace mechsim

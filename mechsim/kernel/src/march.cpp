@@ -117,6 +117,7 @@ void March::set_state(double t, const double* derivatives) {
             // What stage 0 finds (n == d_j) is a guess only, which a row that is not affine in it needs.
             if (n <= d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
     prepared_ = continued_ = false;
+    for (Block& block : blocks_) std::fill(block.watch.peaks.begin(), block.watch.peaks.end(), 0.0);
     peak_speed_ = last_step_ = earlier_leverage_ = 0;
     longest_ = INFINITY;
     retreats_ = 0;
@@ -179,8 +180,9 @@ void March::residual_of(int stage) {
     for (Block& block : blocks_) evaluate_stage(block, x_, stage, residual_.data());
 }
 
-// One Newton step at a stage k <= 0. Returns the correction relative to the unknowns of its kind.
-double March::solve_stage(int stage) {
+// One Newton step at a stage k <= 0. Returns the correction relative to the unknowns of its kind, or to what they were: a
+// mechanism may come to rest in it.
+double March::solve_stage(int stage, std::array<double, kMostOffsets>& reference) {
     residual_of(stage);
     const std::vector<double>& equation_factor = equation_factors_[stage + largest_offset_];
     const std::vector<double>& unknown_factor = unknown_factors_[stage + largest_offset_];
@@ -209,14 +211,18 @@ double March::solve_stage(int stage) {
     double relative = 0;
     for (int degree = 0; degree <= largest_offset_; ++degree) {
         // Positions are compared with the scale itself, which is what makes a length long or short.
-        const double reference = degree == 0 && stage < 0 ? 1.0 : extent[degree];
-        if (change[degree] > 0) relative = std::max(relative, change[degree] / (reference > 0 ? reference : 1.0));
+        if (degree == 0 && stage < 0) reference[degree] = 1.0;
+        reference[degree] = std::max(reference[degree], stage < 0 ? std::max(extent[degree], change[degree]) : extent[degree]);
+        if (change[degree] > 0) relative = std::max(relative, change[degree] / (reference[degree] > 0 ? reference[degree] : 1.0));
     }
     if (stage == -largest_offset_) {
         distance_ = std::max(distance_, change[0]);
         rounding_ = kRounding * extent[0];
     }
-    if (stage == 1 - largest_offset_) turned_ = std::max(turned_, change[1]);
+    if (stage == 1 - largest_offset_) {
+        turned_ = std::max(turned_, change[1]);
+        extent_speed_ = extent[1];
+    }
     return relative;
 }
 
@@ -242,8 +248,10 @@ bool March::settle(int stage) {
     for (int i = 0; i < size_; ++i) active = active || stage + c_[i] >= 0;
     if (active) {
         double previous = INFINITY;
+        std::array<double, kMostOffsets> reference{};
         for (int iteration = 0;; ++iteration) {
-            const double moved = solve_stage(stage);
+            if (stage == 0) reference.fill(0.0);
+            const double moved = solve_stage(stage, reference);
             if (!std::isfinite(moved)) return false;
             if (stage == 0 && iteration == 0) note_mismatch();
             if (moved <= kNegligible) return true;
@@ -305,6 +313,11 @@ Status March::prepare() {
     if (!settle(0)) return Status::not_finite;
     prepared_ = true;
     return Status::reached;
+}
+
+bool March::is_close() const {
+    const double near = control_.rejection + rounding_;
+    return distance_ <= near && turned_ <= near * extent_speed_ + rounding_;
 }
 
 void March::expand() {

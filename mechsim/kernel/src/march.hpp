@@ -77,6 +77,9 @@ class March {
     const Coefficients& coefficients() const { return x_; }
     const Statistics& statistics() const { return statistics_; }
     double projected_distance() const { return distance_; }
+    int offset(int unknown) const { return d_[unknown]; }
+    // Whether the last projection moved positions and velocities by no more than a step may be rejected for.
+    bool is_close() const;
 
   private:
     void fill_matrix();
@@ -85,7 +88,7 @@ class March {
     bool improve_choice();
     void rest_rows(int stage);
     void read_constants(Block& block) const;
-    double solve_stage(int stage);
+    double solve_stage(int stage, std::array<double, kMostOffsets>& reference);
     void residual_of(int stage);
     bool settle(int stage);
     bool balanced() const;
@@ -147,6 +150,7 @@ class March {
     std::vector<double> residual_;  // one more than size: the trash row
     double t_ = 0, t_low_ = 0, t_before_ = 0, t_low_before_ = 0;
     double distance_ = 0, turned_ = 0;  // how far the last projection moved positions, and how much it changed velocities
+    double extent_speed_ = 0;           // ... and the largest of these
     double rounding_ = 0;               // how much of the former may be rounding
     std::array<double, kMostOffsets> change_{}, extent_{};  // per degree: the last correction of a stage, and of what
     std::array<double, kMostOffsets> mismatch_{};           // per offset: the first correction of stage 0 ...

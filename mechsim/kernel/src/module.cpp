@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "march.hpp"
@@ -91,7 +92,9 @@ nb::tuple advance(March& march, double t_end, std::int64_t steps, double seconds
                           owned(std::move(record.polynomials), {taken, std::size_t(march.degrees()), size}));
 }
 
-// Project each state; returns the largest status, and coefficients 0..largest offset of every unknown.
+// Project each state; returns the largest status, and coefficients 0..largest offset of every unknown. Near a singular pose
+// a projection may move a state further than it can be off: then the state is given back as it is. What the equations
+// do not determine is no number.
 nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
     const std::size_t count = times.shape(0), size = march.size();
     const std::size_t orders = march.largest_offset(), kept = orders + 1;
@@ -100,11 +103,22 @@ nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
     {
         nb::gil_scoped_release release;
         for (std::size_t s = 0; s < count; ++s) {
-            march.set_state(times.data()[s], states.data() + s * orders * size);
+            const double* given = states.data() + s * orders * size;
+            march.set_state(times.data()[s], given);
             const Status status = march.prepare();
             if (int(status) > int(worst)) worst = status;
+            // Where stage 0 only did not settle, its last digits are roundings.
+            const bool regular = status == Status::reached || status == Status::not_finite;
+            const bool close = regular && march.is_close();
             for (std::size_t n = 0; n < kept; ++n)
-                std::copy_n(march.coefficients().degree(int(n)), size, values.data() + (s * kept + n) * size);
+                for (std::size_t j = 0; j < size; ++j) {
+                    const bool of_state = int(n) < march.offset(int(j));
+                    double& found = values[(s * kept + n) * size + j];
+                    if (of_state ? close : regular)
+                        found = march.coefficients().degree(int(n))[j];
+                    else
+                        found = of_state ? given[n * size + j] / std::tgamma(double(n) + 1) : NAN;
+                }
         }
     }
     return nb::make_tuple(int(worst), owned(std::move(values), {count, kept, size}));

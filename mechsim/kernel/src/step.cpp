@@ -16,7 +16,7 @@ constexpr double kGrowth = 16.0;   // a step is at most this much longer than on
 constexpr int kMostRedone = 30;
 constexpr double kRough = 1e-6;    // leading derivatives missed by more than this (relative) are no rounding
 constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell below this part of it
-constexpr int kLookEvery = 32;     // how many steps are taken between two looks at the equations inside one ...
+constexpr int kLookEvery = 64;     // how many steps are taken between two looks at the equations inside one ...
 constexpr double kLonger = 4.0;    // ... unless it is so many times longer than the last,
 constexpr double kInside = 0.5698402909980533;  // ... and where in the step that is
 
@@ -298,8 +298,9 @@ bool March::is_far(double h, double& off) const {
     const double off_before = off;
     off = missed(h);
     const bool cured = rough_ > kRough || off < kCured * off_before;
-    const double rejection = control_.rejection * (allowed_ / control_.tolerance);
-    return distance_ > rejection + rounding_ || turned_ > speed_ * (rejection + rounding_) + rounding_ / h ||
+    const double rejection = control_.rejection * (allowed_ / control_.tolerance) + rounding_;
+    // An error of positions turns velocities by that much times the leverage.
+    return distance_ > rejection || turned_ > speed_ * rejection * std::max(1.0, earlier_leverage_) + rounding_ / h ||
            (off > allowed_ + rounding_ && cured);
 }
 
