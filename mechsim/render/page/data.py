@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from mechsim.render.curves import CurveShape, tree_of
+from mechsim.render.dynamics import Dynamics
 from mechsim.render.fitting import Fitting
 from mechsim.render.fittings import fittings_of
-from mechsim.render.forces import Arrow, arrows_of
-from mechsim.render.frames import Frames, hermite, sample, span, with_exact_energies
+from mechsim.render.forces import Arrow, Strength, acts, tips, with_arrows
+from mechsim.render.frames import Frames, hermite, sample, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
-from mechsim.render.page.reactions import reactions_of
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
+from mechsim.render.sizes import Sizes, natural_sizes, with_peaks
 from mechsim.render.symbols import coil_turns
 from mechsim.render.window import reach, window_of
 from mechsim.result.layout import UNITS, Array
@@ -24,7 +26,7 @@ from mechsim.result.trajectory import Trajectory
 FEWEST_SAMPLES = 241
 MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
-USUAL = 0.85  # the share of moments in which no force is drawn longer than arrows are meant to be
+ARROW = 0.2  # an arrow of usual strength, as a share of the motion's extent
 MOST_NAMES = 24  # shown without being asked for
 TAIL = 2.0  # seconds of film that a trace is seen
 
@@ -36,27 +38,46 @@ class Channels:
         self.t = t
         self.interval = float(t[1] - t[0]) if len(t) > 1 else 1.0
         self.series: list[Array] = []
+        self.offsets: list[float] = []
 
     def add(self, values: Array, rates: Array | None = None) -> int:
         """The number of the new channel. Rates that are not known come from the neighbouring samples."""
         if rates is None:
-            rates = np.gradient(values, self.t, edge_order=2) if len(self.t) > 2 else np.zeros_like(values)
-        self.series += [values, rates * self.interval]
+            rates = _slopes(values, self.t)
+        # Small changes of a large number would be lost in 32 bits.
+        self.offsets.append(float((values.min() + values.max()) / 2))
+        self.series += [values - self.offsets[-1], rates * self.interval]
         return len(self.series) // 2 - 1
 
     def text(self) -> str:
         return base64.b64encode(np.asarray(self.series, "<f4").tobytes()).decode()
 
 
+def _slopes(values: Array, t: Array) -> Array:
+    """From the neighbours, but nowhere so steep that a cubic overshoots a jump."""
+    if len(t) < 3:
+        return np.zeros_like(values)
+    steps = np.abs(np.diff(values) / np.diff(t))
+    steepest = 3 * np.minimum(np.append(steps[0], steps), np.append(steps, steps[-1]))
+    return np.clip(np.gradient(values, t, edge_order=2), -steepest, steepest)
+
+
 def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Options) -> dict[str, Any]:
     """Everything the page shows. The motion starts with the first of `frames` and ends with the results."""
     start = float(frames.t[0])
-    end = min(span(trajectory)[1], np.inf if options.stop is None else options.stop)
-    dense = with_exact_energies(smooth_samples(trajectory, scene, start, max(start, end)), scene)
+    end = min(span(trajectory, scene)[1], np.inf if options.stop is None else options.stop)
+    dense = smooth_samples(trajectory, scene, start, max(start, end))
+    dense = replace(dense, energies=Dynamics(scene, dense).energies(dense))
+    dense = with_arrows(dense, scene, ("forces", "reactions"))
     speed = options.speed or default_speed(end - start)
     channels = Channels(dense.t)
     columns = _columns(scene, dense, trajectory, channels)
+    sizes = _sizes(scene, dense, columns)
     trace = traced(scene, options) or _widest(scene, dense)
+    strength = Strength.of(dense, scene)
+    peak_speed = max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0)
+    peak_speed = 0.0 if sizes.is_nothing("m/s", peak_speed) else peak_speed
+    seen = bounds(scene, dense, options.view)
     return {
         "title": scene.title,
         "dimension": scene.dimension,
@@ -71,34 +92,72 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
             "names": len(scene.mechanism.points) <= MOST_NAMES,
             "traces": True,
             "forces": "forces" in options.show,
+            "reactions": "reactions" in options.show,
         },
         "traced": list(trace),
         "tail": TAIL * speed,
-        "bounds": bounds(scene, dense, options.view),
+        "bounds": seen,
+        "arrow": ARROW * max(seen[2] - seen[0], seen[3] - seen[1]),
+        "reach": {} if options.view else _reaches(scene, dense, seen, strength, peak_speed),
         "width": scene.fleshoutwid,
-        "peakSpeed": max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0),
+        "peakSpeed": peak_speed,
+        "strength": {"force": strength.force, "torque": strength.torque},
         "points": _points(scene, columns),
         "bodies": [_body(part, scene.fleshoutwid) for part in scene.parts],
         "springs": [_spring(spring, scene) for spring in scene.springs],
         "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
         "pivots": list(scene.pivots),
         "footings": list(scene.footings),
-        "fittings": [_fitting(fitting) for fitting in fittings_of(scene, dense)],
+        "fittings": [_fitting(fitting, scene, columns) for fitting in fittings_of(scene, dense)],
         "weights": _weights(scene),
-        "forces": _arrows(arrows_of(scene, dense), channels),
-        "reactions": _arrows(reactions_of(scene, dense, trajectory), channels),
-        "columns": columns,
+        "forces": _arrows([arrow for arrow in dense.arrows if not arrow.part], channels),
+        "reactions": _arrows([arrow for arrow in dense.arrows if arrow.part], channels),
+        "columns": [_sized(column, sizes) for column in columns],
+        "noise": sizes.noise,
         "plots": _plots(scene, columns, trace),
+        "notes": list(dict.fromkeys((*frames.notes, *dense.notes))),
+        "offsets": channels.offsets,
         "numbers": channels.text(),
     }
+
+
+def _sizes(scene: Scene, frames: Frames, columns: list[dict[str, Any]]) -> Sizes:
+    """How large quantities are, by unit."""
+    values = dict(frames.energies)
+    for index, variable in enumerate(scene.mechanism.variables):
+        values |= {variable.label: frames.coordinates[:, index], f"{variable.label}_dot": frames.rates[:, index]}
+    units = {column["label"]: column["unit"] for column in columns}
+    return with_peaks(natural_sizes(scene, float(np.ptp(frames.t))), values, units)
+
+
+def _sized(column: dict[str, Any], sizes: Sizes) -> dict[str, Any]:
+    return {**column, "size": sizes.by_unit.get(column["unit"], 0.0)}
+
+
+def _reaches(
+    scene: Scene, frames: Frames, seen: list[float], strength: Strength, peak_speed: float
+) -> dict[str, list[float]]:
+    """How far the picture must reach to hold arrows, by what they are of."""
+    usual = ARROW * max(seen[2] - seen[0], seen[3] - seen[1])
+    ends: dict[str, Array] = {}
+    for name, of_parts in (("forces", False), ("reactions", True)):
+        chosen = replace(frames, arrows=tuple(each for each in frames.arrows if each.part == of_parts))
+        places, reaches = tips(chosen, strength)
+        ends[name] = places + usual * reaches
+    if peak_speed:
+        moving = [frames.points[name] + usual / peak_speed * frames.velocities[name] for name in scene.mechanism.points]
+        ends["velocities"] = np.concatenate(moving)
+    margin = 0.02 * usual
+    return {name: [*(tip.min(axis=0) - margin), *(tip.max(axis=0) + margin)] for name, tip in ends.items() if len(tip)}
 
 
 def smooth_samples(trajectory: Trajectory, scene: Scene, start: float, end: float) -> Frames:
     """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
     if end <= start:
         return sample(trajectory, np.array([start]), scene)
-    vectors = sum(len(part.points) for part in scene.parts) + 2 * len(scene.springs) + len(scene.forces)
-    series = 2 * (len(scene.mechanism.variables) + 2 * vectors + len(scene.torques) + 4)
+    vectors = sum(len(part.points) for part in scene.parts)
+    vectors += 2 * sum(acts(element, scene) for element in scene.mechanism.elements)
+    series = 2 * (len(scene.mechanism.variables) + 2 * vectors + 4)
     count = FEWEST_SAMPLES
     while True:
         dense = sample(trajectory, np.linspace(start, end, count), scene)
@@ -207,31 +266,46 @@ def _spring(spring: SceneSpring, scene: Scene) -> dict[str, Any]:
     return {"name": spring.name, "points": list(spring.points), "turns": turns}
 
 
-def _fitting(fitting: Fitting) -> dict[str, Any]:
+def _fitting(fitting: Fitting, scene: Scene, columns: list[dict[str, Any]]) -> dict[str, Any]:
     own = {key: getattr(fitting, key) for key in ("name", "kind", "at", "along", "stretched", "height", "colour")}
-    return {**own, **asdict(fitting.paint), "shapes": [_short(shape) for shape in fitting.shapes]}
+    packed = {**own, **asdict(fitting.paint), "shapes": [_short(shape) for shape in fitting.shapes]}
+    moving = isinstance(fitting.moving, CurveShape)
+    return {**packed, "shapes": [], "track": _track(fitting.moving, scene, columns)} if moving else packed
 
 
-def _arrows(arrows: list[Arrow], channels: Channels) -> dict[str, Any] | None:
-    """Forces (two channels each) and torques (one), and the strength that sets their scale; None without any.
+def _track(shape: Any, scene: Scene, columns: list[dict[str, Any]]) -> dict[str, Any]:
+    """A curve that moves: its formulas, and where the page finds their values."""
+    channel = {column["label"]: column["channel"] for column in columns if not column["rate"]}
+    changes, mechanism = scene.held.changes, scene.mechanism
+    numbers = [] if changes is None else changes.numbers.tolist()
 
-    That is the strongest force of a usual moment: one blow would make all else too short to be seen.
-    """
-    if not arrows:
-        return None
-    strengths = [np.hypot(*arrow.vectors.T) for arrow in arrows if arrow.vectors.ndim == 2]
-    peak = float(np.quantile(np.max(strengths, axis=0), USUAL)) if strengths else 0.0
-    series = [arrow.vectors.reshape(len(channels.t), -1).T for arrow in arrows]
-    packed = [
-        {
-            "point": arrow.point,
-            "label": arrow.label,
-            "colour": arrow.colour,
-            "channels": [channels.add(x) for x in each],
-        }
-        for arrow, each in zip(arrows, series, strict=True)
-    ]
-    return {"peak": peak, "arrows": packed}
+    def source(slot: int) -> dict[str, Any]:
+        if slot >= 0:
+            return {"channel": channel[mechanism.variables[slot].label]}
+        if changes is None or -1 - slot not in numbers:
+            return {"value": mechanism.constants[-1 - slot]}
+        values = changes.values[:, numbers.index(-1 - slot)].tolist()
+        return {"times": [max(time, -1e300) for time in changes.times.tolist()], "values": values}
+
+    track = shape.track
+    return {
+        "rows": [tree_of(row) for row in track.rows],
+        "free": dict(track.free),
+        "given": {symbol: source(slot) for symbol, slot in track.given.items()},
+        "parameters": {**track.parameters, **dict.fromkeys(track.point, 0.0)},
+        "box": [*shape.low.tolist(), *shape.high.tolist()],
+        "run": shape.run,
+    }
+
+
+def _arrows(arrows: list[Arrow], channels: Channels) -> list[dict[str, Any]] | None:
+    """Forces (two channels each) and torques (one); None without any. What is not determined is no arrow."""
+    packed = []
+    for arrow in arrows:
+        series = np.nan_to_num(arrow.vectors).reshape(len(channels.t), -1).T
+        own = {"point": arrow.point, "label": arrow.label, "colour": arrow.colour, "ring": arrow.ring}
+        packed.append({**own, "channels": [channels.add(each) for each in series]})
+    return packed or None
 
 
 def _weights(scene: Scene) -> list[dict[str, Any]]:

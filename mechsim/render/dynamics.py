@@ -1,0 +1,112 @@
+"""The equations of a mechanism along its frames, with the constants that hold at each time: energies, accelerations,
+multipliers, and what each element exerts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.errors import MechsimError
+from mechsim.render.frames import Frames
+from mechsim.render.scene import Scene
+from mechsim.result.derived import Derived
+from mechsim.result.layout import Array
+from mechsim.result.reactions import ALL
+
+# Of the largest term of the equations. Interpolated states obey them to 1e-4 or so; at a singular position, where
+# nothing is determined, what comes out has nothing to do with them.
+OBEYED = 1e-2
+
+Rows = dict[int, Array]  # per element, the generalised forces that it adds to the rows of its variables
+
+
+class Dynamics:
+    """Made once for a motion; `start` are frames that begin with the first of it that is drawn."""
+
+    def __init__(self, scene: Scene, start: Frames):
+        from mechsim.kernel.system import System
+
+        self.scene = scene
+        self.start = start
+        self.system = System(scene.mechanism)
+
+    def energies(self, frames: Frames) -> dict[str, Array]:
+        """T and V from the mechanism's own Lagrangian; without all coordinates, those of the table, interpolated."""
+        if frames.lacking:
+            return dict(frames.energies)
+        kinetic, potential = self._held(frames).energies(frames.t, frames.coordinates, frames.rates)
+        return {"T": np.asarray(kinetic, float), "V": np.asarray(potential, float)}
+
+    def exerted(self, frames: Frames, elements: set[int]) -> Rows:
+        """What these elements exert on their variables, (k, local variables) each; NaN where that is not determined."""
+        accelerations, multipliers = self.leading(frames)
+        arguments = frames.t, frames.coordinates, frames.rates, accelerations, multipliers
+        with np.errstate(invalid="ignore"):
+            rows = self._held(frames).rows_of(elements, *arguments)
+        return {element: -values for element, values in rows.items()}
+
+    def leading(self, frames: Frames) -> tuple[Array, Array]:
+        """Accelerations and the multipliers of all constraints; NaN where the equations do not determine them."""
+        from mechsim.result.multipliers import of_all_constraints
+
+        arguments = frames.t, frames.coordinates, frames.rates
+        try:
+            accelerations, found = self._solve(*arguments, frames.constants)
+            multipliers = of_all_constraints(self.system, self._reduced, *arguments, found, frames.constants)
+        except (MechsimError, np.linalg.LinAlgError):
+            shape = len(frames), self.system.n, self.system.m
+            return np.full(shape[:2], np.nan), np.full(shape[::2], np.nan)
+        holds = self._obeyed(frames, accelerations, multipliers)[:, None]
+        return np.where(holds, accelerations, np.nan), np.where(holds, multipliers, np.nan)
+
+    @cached_property
+    def reactions(self) -> Derived:
+        """The forces in all joints: labels, bearings, and which redundant constraints leave open."""
+        held = self._held(self.start, 0)
+        start = (float(self.start.t[0]), self.start.coordinates[0], self.start.rates[0])
+        return Derived(held, self._reduced, lambda: self._solve, start, [ALL])
+
+    def reaction_columns(self, frames: Frames) -> dict[str, Array]:
+        """The columns of `reactions` at all frames, NaN where the equations do not determine them."""
+        table = self.reactions.table(frames.t, frames.coordinates, frames.rates, frames.constants)
+        undetermined = np.isnan(self.leading(frames)[0]).any(axis=1, keepdims=True)
+        return dict(zip(self.reactions.labels, np.where(undetermined, np.nan, table).T, strict=True))
+
+    def _held(self, frames: Frames, row: int | None = None) -> Any:
+        constants = frames.constants
+        if constants is None:
+            return self.system
+        return self.system.holding(constants if row is None else constants[row])
+
+    @cached_property
+    def _reduced(self) -> Any:
+        """Without constraints that follow from others."""
+        from mechsim.structure import redundant_constraints
+
+        held = self._held(self.start, 0)
+        return self.system.without(redundant_constraints(held, float(self.start.t[0]), self.start.coordinates[0]))
+
+    @cached_property
+    def _solve(self) -> Any:
+        from mechsim.engine.leading import Leading
+        from mechsim.structure import analyse
+
+        return Leading(self._reduced, analyse(self._reduced), self.scene.tolerance)
+
+    def _obeyed(self, frames: Frames, accelerations: Array, multipliers: Array) -> NDArray[np.bool_]:
+        """Whether the equations of motion hold, by frame: their rows, as energies, over the largest thing in them."""
+        variables = self.scene.mechanism.variables
+        weights = np.array([0.0 if each.kind == "state" else each.scale for each in variables])
+        none, free = np.zeros_like(accelerations), np.zeros_like(multipliers)
+        with np.errstate(all="ignore"):
+            sums, inertia, loads = (
+                np.abs(
+                    self._held(frames).residuals(frames.t, frames.coordinates, frames.rates, *each)[:, : len(weights)]
+                )
+                @ weights
+                for each in ((accelerations, multipliers), (accelerations, free), (none, free))
+            )
+        return np.asarray(sums <= OBEYED * (inertia + loads + self.scene.energy))
