@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -343,6 +344,7 @@ def test_a_form_this_encoder_lacks():
 def test_a_drawing_process_that_is_killed(pendulum, tmp_path, monkeypatch):
     from mechsim.render import film
 
+    monkeypatch.delitem(sys.modules, "jax", raising=False)  # with it, processes would not be forked
     monkeypatch.setattr(film, "render_frames", lambda *arguments: os._exit(9))  # forked processes inherit this
     with pytest.raises(OutputError, match="ended from outside"):
         animate(pendulum, tmp_path / "film.mp4", SMALL)

@@ -30,6 +30,7 @@ TRACE_SECONDS = 1.6  # of film, that a trace lasts
 TRACE_SHADES = 18
 TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
 USUAL_ARROW = 0.16  # of the picture's height
+TURN_RADIUS = 0.25  # of an arrow of usual strength, that a torque has
 DARKER = 0.4  # than its part is the force that it feels
 SHORTEST_ARROW = 1.5  # pixels: below, there is nothing to see
 
@@ -267,7 +268,7 @@ class FlatPicture:
 
     def _turn(self, arrow: Arrow, index: int) -> Array | None:
         share = float(arrow.vectors[index]) / (self.strength.torque or np.inf)
-        radius = (0.35 + 0.1 * arrow.ring) * self.arrow
+        radius = (TURN_RADIUS + 0.07 * arrow.ring) * self.arrow
         seen = abs(share) * radius > SHORTEST_ARROW  # nor is what is not determined
         return symbols.turning_arrow(radius, 4.5 * self.unit, share) if seen else None
 

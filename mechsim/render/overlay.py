@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mechsim.render.frames import Frames
@@ -145,9 +147,9 @@ def fitted(pen: Pen, words: str, size: float, room: float, weight: str = "bold")
 
 
 def energy_text(value: float, span: float) -> str:
-    """An energy at the end of an axis, to a thousandth of its length."""
-    near = round(value / span * 1000) / 1000 * span if span else value
-    return f"{near:.4g} J"
+    """An energy at the end of an axis, with the digits that its length asks for."""
+    digits = 2 - math.floor(math.log10(span)) if span else 2
+    return f"{value:.{digits}f} J" if 0 <= digits < 6 else f"{value:.3g} J"
 
 
 def _energies(frames: Frames) -> dict[str, Array]:

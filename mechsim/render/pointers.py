@@ -17,7 +17,7 @@ from mechsim.result.layout import Array
 
 # Shares of the length of an arrow of usual strength.
 SHAFT, HEAD, HEAD_RADIUS = 0.028, 0.20, 0.075
-TURN_RADIUS = 0.35
+TURN_RADIUS = 0.25
 TURNS = 24  # sizes of turning arrows
 DIRECTIONS = 48  # in which the outermost tip is looked for
 LEAST = 1e-4  # an arrow is drawn so short instead of vanishing: a matrix without inverse cannot be drawn
@@ -49,7 +49,7 @@ def _add_torque(
     stage: Stage, start: Array, arrow: Arrow, look: Look, height: float, strength: Strength, usual: float
 ) -> None:
     """Turns of a few sizes either way, of which each moment shows the nearest."""
-    width, radius = 0.06 * usual, (TURN_RADIUS + 0.1 * arrow.ring) * usual
+    width, radius = 0.06 * usual, (TURN_RADIUS + 0.07 * arrow.ring) * usual
     sizes = np.round(np.nan_to_num(arrow.vectors) / strength.torque * TURNS).astype(int)
     for size in np.unique(sizes[sizes != 0]):
         shape = turning_arrow(radius, width, float(size) / TURNS)

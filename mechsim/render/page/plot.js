@@ -64,10 +64,10 @@ class Plot {
     pen.clearRect(0, 0, this.width, this.height);
     this.drawAxes(pen);
     const across = this.film.samples(this.find(this.across));
-    pen.lineWidth = 1.7;
     pen.lineJoin = "round";
     this.columns.forEach((name, index) => {
       const along = this.film.samples(this.find(name));
+      pen.lineWidth = 1.7 + 0.9 * Math.min(this.columns.length - 1 - index, 3); // seen below one that lies on it
       pen.strokeStyle = this.strokes[index];
       pen.beginPath();
       along.forEach((value, sample) => pen.lineTo(...this.place(across[sample], value)));
