@@ -81,8 +81,9 @@ class Trajectory:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The moving points, in the order of the columns."""
-        return tuple(label[:-2] for label in self.labels if label.endswith("_x") and f"{label[:-2]}_y" in self.labels)
+        """The moving points, in the order of the columns; the force `drive_A_x` is of no point."""
+        places = [label for label, unit in zip(self.labels, self.units, strict=False) if unit == "m"]
+        return tuple(label[:-2] for label in places if label.endswith("_x") and f"{label[:-2]}_y" in places)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame with one column per label."""
