@@ -1,4 +1,4 @@
-"""What the page says is true: curves that move, one scale for all forces, no rounding as a signal, times as they are."""
+"""What the page says is true: curves that move, one scale for all forces, no rounding as a signal, true times."""
 
 from __future__ import annotations
 
