@@ -15,7 +15,7 @@ import mechsim
 from mechsim.render.film import prepare
 from mechsim.render.fittings import fittings_of
 from mechsim.render.flat import FlatPicture
-from mechsim.render.forces import MOST_TIMES, Strength
+from mechsim.render.forces import MOST_TIMES, USUAL, Strength
 from mechsim.render.options import Options
 from mechsim.render.pen import Pen
 from mechsim.render.still import write_still
@@ -163,18 +163,37 @@ def test_arrows_are_true_to_scale_and_stay_in_the_picture(loaded):
     picture = FlatPicture(loaded.scene, loaded.frames, loaded.options)
     checked = 0
     for arrow in loaded.frames.arrows:
-        for index in range(0, len(loaded.frames), 5):
-            shape = picture._push(arrow, index) if not arrow.is_torque else None
-            if shape is None:
-                continue
-            tip = shape[np.argmax(np.hypot(*shape.T))]
+        for index in range(0, len(loaded.frames), 5) if not arrow.is_torque else ():
+            start, reach, broken = picture.pushed(arrow, index)
             length = picture.arrow * np.hypot(*arrow.vectors[index]) / picture.strength.force
-            assert np.hypot(*tip) == pytest.approx(length, rel=1e-9)
-            assert length <= 1.001 * MOST_TIMES * picture.arrow
-            place = picture.window.pixels(loaded.frames.points[arrow.point][index]) + tip
+            assert broken == (length > MOST_TIMES * picture.arrow)
+            assert np.hypot(*reach) == pytest.approx(min(length, MOST_TIMES * picture.arrow), rel=1e-9)
+            assert np.cross([*reach, 0], [*arrow.vectors[index], 0])[2] == pytest.approx(0, abs=1e-6 * (1 + length))
+            place = start + reach
             assert (place >= -0.5).all() and (place <= np.array(SMALL.size) + 0.5).all()
             checked += 1
     assert checked
+    forces = [arrow.vectors for arrow in loaded.frames.motion.arrows if not arrow.is_torque]
+    broken = np.any([picture.strength.lengths(each)[1] for each in forces], axis=0)
+    assert broken.mean() <= 1 - USUAL
+
+
+def test_a_force_too_strong_to_be_drawn_is_broken_and_written(words):
+    """A blow of 3 kN among forces of some newtons: the others stay to be seen, and nobody takes it for twice them."""
+    text = """
+PartData: {Fixed: {O: [], R: [1]}, Particles: {B: 1}, Springs: {OB: [10, 1]}}
+Joints: {Slots: {B-OR: []}}
+AppliedForces: {Forces: {B: [3000/cosh((t - 1)/0.01)**2, 0]}}
+ProblemData: {tend: 3, positions: {B: [1.5]}}
+"""
+    film = prepare(mechsim.simulate(text), replace(SMALL, show=("forces",)))
+    picture = FlatPicture(film.scene, film.frames, film.options)
+    picture.draw(0)
+    assert not [each for each in words if "kN" in each]
+    blow = int(np.argmin(np.abs(film.frames.t - 1)))
+    picture.draw(blow)
+    newtons = 3000 / np.cosh((film.frames.t[blow] - 1) / 0.01) ** 2
+    assert f"{newtons / 1000:.3g} kN" in words
 
 
 def test_one_scale_on_one_picture(slider, words, tmp_path):

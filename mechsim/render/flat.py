@@ -16,7 +16,7 @@ from mechsim.render.fitting import ACCENT, FLOOR, Fitting, poses
 from mechsim.render.fittings import fittings_of
 from mechsim.render.forces import Arrow, Strength, tips
 from mechsim.render.frames import Frames
-from mechsim.render.measures import Measures
+from mechsim.render.measures import Measures, force_text, write_beside
 from mechsim.render.options import Options, traced, unit_of
 from mechsim.render.outline import inset
 from mechsim.render.overlay import Overlay
@@ -259,23 +259,41 @@ class FlatPicture:
     def _arrow(self, arrow: Arrow, index: int) -> None:
         """As long as the force is strong; a force in a joint has the colour of the part that feels it."""
         palette: Sequence[Any] = self.theme.parts if arrow.part else self.theme.trace
-        shape = self._turn(arrow, index) if arrow.is_torque else self._push(arrow, index)
-        if shape is not None:
-            x, y = self.window.pixels(self.frames.points[arrow.point][index])
-            colour = palette[arrow.colour % len(palette)]
-            colour = mix(colour, self.theme.text, DARKER) if arrow.part else colour  # to be seen on the part itself
-            self.pen.outline(closed(shape), place(1.0, 0.0, x, y), colour, self.theme.background, self.unit)
+        colour = palette[arrow.colour % len(palette)]
+        colour = mix(colour, self.theme.text, DARKER) if arrow.part else colour  # to be seen on the part itself
+        if arrow.is_torque:
+            self._turn(arrow, index, colour)
+        else:
+            self._push(arrow, index, colour)
 
-    def _turn(self, arrow: Arrow, index: int) -> Array | None:
-        share = float(arrow.vectors[index]) / (self.strength.torque or np.inf)
+    def _turn(self, arrow: Arrow, index: int, colour: Any) -> None:
+        share, broken = self.strength.turns(arrow.vectors[index])
         radius = (TURN_RADIUS + 0.07 * arrow.ring) * self.arrow
-        seen = abs(share) * radius > SHORTEST_ARROW  # nor is what is not determined
-        return symbols.turning_arrow(radius, 4.5 * self.unit, share) if seen else None
+        if abs(share) * radius <= SHORTEST_ARROW:
+            return
+        shape = symbols.turning_arrow(radius, 4.5 * self.unit, float(share))
+        start = self.window.pixels(self.frames.points[arrow.point][index])
+        self.pen.outline(closed(shape), place(1.0, 0.0, *start), colour, self.theme.background, self.unit)
+        if broken:
+            self._write(force_text(float(arrow.strengths[index]), "N m"), start, np.array([0.0, radius]))
 
-    def _push(self, arrow: Arrow, index: int) -> Array | None:
-        force = arrow.vectors[index] / (self.strength.force or np.inf)
-        length = self.arrow * float(np.hypot(*force))
-        if not length > SHORTEST_ARROW:
-            return None
-        width = min(4.5 * self.unit, 0.5 * length)
-        return symbols.turned(symbols.arrow(length, width, 16 * self.unit), float(np.arctan2(force[1], force[0])))
+    def _push(self, arrow: Arrow, index: int, colour: Any) -> None:
+        start, reach, broken = self.pushed(arrow, index)
+        length, angle = float(np.hypot(*reach)), float(np.arctan2(reach[1], reach[0]))
+        if length <= SHORTEST_ARROW:
+            return
+        where = place(1.0, angle, *start)
+        shape = symbols.arrow(length, min(4.5 * self.unit, 0.5 * length), 16 * self.unit)
+        self.pen.outline(closed(shape), where, colour, self.theme.background, self.unit)
+        if broken:
+            self.pen.line(strokes(*symbols.breaks(length, 9 * self.unit)), where, self.theme.background, 2 * self.unit)
+            self._write(force_text(float(arrow.strengths[index]), "N"), start, reach)
+
+    def pushed(self, arrow: Arrow, index: int) -> tuple[Array, Array, bool]:
+        """Where an arrow begins, how far it reaches, in pixels, and whether it is broken."""
+        reach, broken = self.strength.lengths(arrow.vectors[index])
+        return self.window.pixels(self.frames.points[arrow.point][index]), self.arrow * reach, bool(broken)
+
+    def _write(self, words: str, start: Array, reach: Array) -> None:
+        """The strength beside an arrow that does not show it by its length."""
+        write_beside(self.pen, words, start + reach, reach[0] < 0, 13 * self.unit, self.theme.text)

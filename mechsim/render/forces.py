@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.render.dynamics import Dynamics, Rows
@@ -18,7 +19,7 @@ from mechsim.render.sizes import natural_sizes
 from mechsim.result.layout import Array
 
 USUAL = 0.85  # the share of moments in which no force is drawn longer than arrows are meant to be
-MOST_TIMES = 2.0  # as long, at the moment when a force peaks: arrows are never cut, so all are shorter where one is
+MOST_TIMES = 1.5  # as long: an arrow that would be longer is broken, and its strength is written beside it
 APPLIED, ELASTIC, CONTROLLED = range(3)  # colours of forces
 PLAIN_KINDS = ("force", "follower_force", "torque", "spring")
 
@@ -114,25 +115,39 @@ def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arro
 @dataclass(frozen=True, slots=True)
 class Strength:
     """One scale for all arrows of a picture, a film or a page: the force, in newtons, whose arrow is as long as arrows
-    are meant to be, and the torque, in newton metres, whose arrow turns farthest. 0: there is none but rounding."""
+    usually are, and the torque, in newton metres, whose arrow turns farthest. 0: there is none but rounding."""
 
     force: float
     torque: float
 
     @classmethod
     def of(cls, frames: Frames, scene: Scene) -> Strength:
-        """From the forces of the whole motion: the strongest of a usual moment, or so much more that a peak is drawn at
-        most MOST_TIMES as long."""
-        arrows = frames.motion.arrows
+        """From the whole motion, by the strongest of a usual moment: one blow must not make all else too small to be
+        seen."""
         sizes = natural_sizes(scene, float(np.ptp(frames.motion.t)))
-        strengths = [arrow.strengths for arrow in arrows if not arrow.is_torque]
-        strongest = np.max(strengths, axis=0) if strengths else np.zeros(1)
-        peak = float(strongest.max())
-        torque = max((float(arrow.strengths.max()) for arrow in arrows if arrow.is_torque), default=0.0)
-        return cls(
-            0.0 if sizes.is_nothing("N", peak) else max(float(np.quantile(strongest, USUAL)), peak / MOST_TIMES),
-            0.0 if sizes.is_nothing("N m", torque) else torque,
-        )
+        found = {}
+        for unit, turning in (("N", False), ("N m", True)):
+            strengths = [arrow.strengths for arrow in frames.motion.arrows if arrow.is_torque == turning]
+            strongest = np.max(strengths, axis=0) if strengths else np.zeros(1)
+            usual, peak = float(np.quantile(strongest, USUAL)), float(strongest.max())
+            if sizes.is_nothing(unit, usual):
+                usual = 0.0 if sizes.is_nothing(unit, peak) else peak / MOST_TIMES
+            found[unit] = usual, min(peak, MOST_TIMES * usual)
+        return cls(found["N"][0], found["N m"][1])
+
+    def turns(self, torques: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Torques as shares of the farthest turn, from -1 to 1; and which are stronger than can be drawn."""
+        share = np.nan_to_num(torques) / (self.torque or np.inf)
+        return np.clip(share, -1.0, 1.0), np.abs(share) > 1 + 1e-9
+
+    def lengths(self, vectors: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Arrows of forces (..., 2) in lengths of one of usual strength, 0 where there is none to draw; and which are
+        broken, being stronger than can be drawn."""
+        with np.errstate(invalid="ignore"):
+            drawn = np.nan_to_num(vectors) / (self.force or np.inf)
+        long = np.hypot(drawn[..., 0], drawn[..., 1])
+        broken = long > MOST_TIMES * (1 + 1e-9)
+        return drawn * np.where(broken, MOST_TIMES / np.where(broken, long, 1.0), 1.0)[..., None], broken
 
 
 def tips(frames: Frames, strength: Strength) -> tuple[Array, Array]:
@@ -140,7 +155,7 @@ def tips(frames: Frames, strength: Strength) -> tuple[Array, Array]:
     of usual strength, (k, 2) each."""
     forces = [arrow for arrow in frames.motion.arrows if not arrow.is_torque] if strength.force else []
     places = [frames.motion.points[arrow.point] for arrow in forces]
-    reaches = [np.nan_to_num(arrow.vectors) / strength.force for arrow in forces]
+    reaches = [strength.lengths(arrow.vectors)[0] for arrow in forces]
     none = [np.zeros((0, 2))]
     return np.concatenate(places or none), np.concatenate(reaches or none)
 

@@ -64,6 +64,14 @@ def _words(pen: Pen, theme: Theme, unit: float, right: float, y: float, words: s
     return right - pen.measure(words, 15 * unit)
 
 
+def write_beside(pen: Pen, words: str, tip: Array, leftwards: bool, size: float, colour: str) -> None:
+    """Words beyond the tip of an arrow, inside the picture."""
+    width = pen.measure(words, size)
+    x = tip[0] - 0.4 * size - width if leftwards else tip[0] + 0.4 * size
+    y = min(max(tip[1] - 0.3 * size, 2.0), pen.height - size)
+    pen.text(min(max(x, 2.0), pen.width - width - 2.0), y, words, size, colour)
+
+
 def nice_below(length: float) -> float:
     """The largest of 1, 2, 5 times a power of ten that is not above `length`."""
     power = 10.0 ** math.floor(math.log10(length))
@@ -82,5 +90,5 @@ def force_text(value: float, unit: str) -> str:
     """A force or torque with the prefix that needs the fewest digits."""
     for size, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")):
         if value >= size * (1 - 1e-9):
-            return f"{value / size:g} {prefix}{unit}"
-    return f"{value:g} {unit}"
+            return f"{value / size:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from mechsim.render.bodies import Levels, level_of, rgb
@@ -18,6 +20,7 @@ from mechsim.result.layout import Array
 # Shares of the length of an arrow of usual strength.
 SHAFT, HEAD, HEAD_RADIUS = 0.028, 0.20, 0.075
 TURN_RADIUS = 0.25
+GAP = (0.42, 0.56)  # of a shaft, where an arrow is broken
 TURNS = 24  # sizes of turning arrows
 DIRECTIONS = 48  # in which the outermost tip is looked for
 LEAST = 1e-4  # an arrow is drawn so short instead of vanishing: a matrix without inverse cannot be drawn
@@ -45,12 +48,28 @@ def seen_tips(scene: Scene, frames: Frames, strength: Strength, usual: float) ->
     return np.column_stack([outermost, np.full(len(outermost), top)])
 
 
+def strengths(
+    scene: Scene, frames: Frames, strength: Strength, usual: float, index: int
+) -> Iterator[tuple[Array, bool, float, str]]:
+    """Of arrows at a frame that are too short: their tips, (1, 3), whether these point to the left, the strength and
+    its unit."""
+    for arrow in frames.arrows:
+        start, value = frames.points[arrow.point][index], arrow.vectors[index]
+        if arrow.is_torque:
+            broken, reach, unit = strength.turns(value)[1], np.array([0.0, TURN_RADIUS]), "N m"
+        else:
+            (reach, broken), unit = strength.lengths(value), "N"
+        if broken:
+            tip = np.array([[*(start + usual * reach), _height(scene, arrow.point)]])
+            yield tip, bool(reach[0] < 0), float(arrow.strengths[index]), unit
+
+
 def _add_torque(
     stage: Stage, start: Array, arrow: Arrow, look: Look, height: float, strength: Strength, usual: float
 ) -> None:
     """Turns of a few sizes either way, of which each moment shows the nearest."""
     width, radius = 0.06 * usual, (TURN_RADIUS + 0.07 * arrow.ring) * usual
-    sizes = np.round(np.nan_to_num(arrow.vectors) / strength.torque * TURNS).astype(int)
+    sizes = np.round(strength.turns(arrow.vectors)[0] * TURNS).astype(int)
     for size in np.unique(sizes[sizes != 0]):
         shape = turning_arrow(radius, width, float(size) / TURNS)
         shown = np.where(sizes == size, 1.0, LEAST)
@@ -61,7 +80,8 @@ def _add_torque(
 def _add_force(
     stage: Stage, start: Array, arrow: Arrow, look: Look, height: float, strength: Strength, usual: float
 ) -> None:
-    vectors = np.nan_to_num(arrow.vectors) * (usual / strength.force)
+    reach, broken = strength.lengths(arrow.vectors)
+    vectors = usual * reach
     length = np.maximum(np.hypot(*vectors.T), LEAST * usual)
     head = np.minimum(HEAD * usual, 0.6 * length)
     thick = np.minimum(1.0, length / (HEAD * usual))  # what is short is thin too
@@ -70,7 +90,12 @@ def _add_force(
     shaft = tube(np.array([[0.0, 0, 0], [0.5, 0, 0], [1.0, 0, 0]]), SHAFT * usual, 16)
     tip = cone(HEAD * usual, HEAD_RADIUS * usual)
     neck = start + (length - head)[:, None] * direction
-    stage.add(shaft, look, _scaled(posed(start, angle, height), np.column_stack([length - head, thick, thick])))
+    # A force stronger than can be drawn has a gap in its shaft.
+    near = np.where(broken, GAP[0], 1.0) * (length - head)
+    far = np.where(broken, 1 - GAP[1], LEAST) * (length - head)
+    after = start + np.where(broken, GAP[1], 0.0)[:, None] * (length - head)[:, None] * direction
+    for place, long in ((start, near), (after, far)):
+        stage.add(shaft, look, _scaled(posed(place, angle, height), np.column_stack([long, thick, thick])))
     stage.add(tip, look, _scaled(posed(neck, angle, height), np.outer(head / (HEAD * usual), np.ones(3))))
 
 

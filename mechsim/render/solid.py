@@ -19,7 +19,7 @@ from mechsim.render.camera import SLOPE, Frame, Shot, View, shots, views_of
 from mechsim.render.forces import Strength
 from mechsim.render.frames import Frames
 from mechsim.render.options import Options, traced
-from mechsim.render.pointers import add_arrows, seen_tips
+from mechsim.render.pointers import add_arrows, seen_tips, strengths
 from mechsim.render.scene import Scene
 from mechsim.render.stage import Ink, Stage
 from mechsim.render.theme import THEMES, Theme
@@ -90,8 +90,18 @@ class SolidPicture:
         pixels[..., 3] = 255
         rows, columns, paint, cover = self.letters
         pixels[rows, columns] = pixels[rows, columns] * (1 - cover) + paint
+        self._write_strengths(index, shot)
         self.overlay.draw(index)
         return pixels
+
+    def _write_strengths(self, index: int, shot: Shot) -> None:
+        """Beside arrows that are not as long as their forces are strong."""
+        from mechsim.render.measures import force_text, write_beside
+
+        size, arrows = 13 * self.overlay.unit, (self.scene, self.frames, self.strength, self.arrow, index)
+        for tip, leftwards, value, unit in strengths(*arrows):
+            seen = shot.pixels(tip, self.options.size)[0]
+            write_beside(self.pen, force_text(value, unit), seen, leftwards, size, self.theme.text)
 
     def _shots(self, frame: Frame) -> list[Shot]:
         """Cameras that see everything, arrows too, which are the longer the farther away the camera is."""

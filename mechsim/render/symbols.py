@@ -59,6 +59,12 @@ def arrow(length: float, width: float, head: float) -> Array:
     )
 
 
+def breaks(length: float, width: float) -> list[Array]:
+    """Two slanting strokes across an arrow along x: the sign that it is longer than it is drawn."""
+    stroke = np.array([[-0.25 * width, -width], [0.25 * width, width]])
+    return [moved(stroke, 0.45 * length + shift, 0) for shift in (0.0, 0.6 * width)]
+
+
 def turning_arrow(radius: float, width: float, share: float) -> Array:
     """An arc around the origin with a head, `share` (-1 to 1) of two thirds of a turn; counter-clockwise above 0."""
     sign, sweep = (1.0 if share > 0 else -1.0), abs(share) * np.radians(235)

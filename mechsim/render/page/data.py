@@ -12,7 +12,7 @@ from mechsim.render.curves import CurveShape, tree_of
 from mechsim.render.dynamics import Dynamics
 from mechsim.render.fitting import Fitting
 from mechsim.render.fittings import fittings_of
-from mechsim.render.forces import Arrow, Strength, acts, tips, with_arrows
+from mechsim.render.forces import MOST_TIMES, Arrow, Strength, acts, tips, with_arrows
 from mechsim.render.frames import Frames, hermite, sample, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
@@ -101,7 +101,7 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
         "reach": {} if options.view else _reaches(scene, dense, seen, strength, peak_speed),
         "width": scene.fleshoutwid,
         "peakSpeed": peak_speed,
-        "strength": {"force": strength.force, "torque": strength.torque},
+        "strength": {"force": strength.force, "torque": strength.torque, "most": MOST_TIMES},
         "points": _points(scene, columns),
         "bodies": [_body(part, scene.fleshoutwid) for part in scene.parts],
         "springs": [_spring(spring, scene) for spring in scene.springs],

@@ -296,16 +296,44 @@ class FlatView {
 
   // Forces and torques, one scale for all of them; those on a part in its colour unless one is given.
   drawForces(arrows, colour, time) {
-    const { force, torque } = this.film.data.strength;
+    const { force } = this.film.data.strength;
     const length = force ? this.arrowLength() / force : 0;
     for (const arrow of arrows) {
       const place = this.seen(arrow.point, time);
       const ink = colour ?? mix(this.look(arrow.colour).plain, this.colours.ink, 0.4); // to be seen on the part itself
       const values = arrow.channels.map((channel) => this.film.at(channel, time));
       const radius = 2.2 * this.unit + 6 + 9 * arrow.ring;
-      if (values.length === 1) drawTurn(this.pen, ...place, radius, torque ? values[0] / torque : 0, ink);
-      else drawArrow(this.pen, ...place, values[0] * length, -values[1] * length, ink, this.colours.paper);
+      if (values.length === 1) this.drawTorque(place, values[0], radius, ink);
+      else this.drawForce(place, values, length, ink);
     }
+  }
+
+  // An arrow as long as the force is strong. One that is too strong for that is broken, and its strength stands beside it.
+  drawForce([x, y], [fx, fy], length, ink) {
+    const { force, most } = this.film.data.strength;
+    const newtons = Math.hypot(fx, fy);
+    const share = newtons > most * force ? (most * force) / newtons : 1;
+    const [dx, dy] = [fx * length * share, -fy * length * share];
+    drawArrow(this.pen, x, y, dx, dy, ink, this.colours.paper);
+    if (share === 1 || !force) return;
+    drawBreak(this.pen, x, y, dx, dy, this.colours.paper);
+    this.writeBeside(quantity(newtons, "N", 3), x + dx, y + dy, dx < 0);
+  }
+
+  // A turn that is the farther the stronger the torque is.
+  drawTorque([x, y], value, radius, ink) {
+    const { torque } = this.film.data.strength;
+    const share = torque ? value / torque : 0;
+    drawTurn(this.pen, x, y, radius, Math.min(Math.max(share, -1), 1), ink);
+    if (Math.abs(share) > 1.000001) this.writeBeside(quantity(Math.abs(value), "N\u00a0m", 3), x, y - radius, false);
+  }
+
+  // The strength beside an arrow that does not show it by its length.
+  writeBeside(text, x, y, leftwards) {
+    this.pen.font = `12px ${this.font}`;
+    this.pen.textAlign = leftwards ? "right" : "left";
+    this.pen.textBaseline = "middle";
+    this.write(text, x + (leftwards ? -5 : 5), y);
   }
 
   // Pixels, of an arrow of usual strength.

@@ -112,6 +112,18 @@ function drawArrow(pen, x, y, dx, dy, colour, rim) {
   pen.fill(shape);
 }
 
+// Two slanting strokes across an arrow: it stands for more than it is long.
+function drawBreak(pen, x, y, dx, dy, colour) {
+  const size = Math.hypot(dx, dy) || 1;
+  const [ux, uy] = [dx / size, dy / size];
+  pen.strokeStyle = colour;
+  pen.lineWidth = 2;
+  for (const along of [0.45 * size, 0.45 * size + 5]) {
+    const [cx, cy] = [x + along * ux, y + along * uy];
+    line(pen, cx - 2 * ux - 7 * uy, cy - 2 * uy + 7 * ux, cx + 2 * ux + 7 * uy, cy + 2 * uy - 7 * ux);
+  }
+}
+
 // Up to two thirds of a turn around (x, y), by the share of the largest torque; a positive one is counter-clockwise.
 function drawTurn(pen, x, y, radius, share, colour) {
   const sweep = 4.2 * Math.abs(share);
