@@ -73,6 +73,15 @@ def test_samples_are_dense_enough(andrews):
     assert interpolation_gap(coarse) > 3e-4 * 0.11
 
 
+def test_a_motion_too_long_for_a_page_is_said(andrews, tmp_path):
+    """The crank turns 950 times: 2,000 moments are not enough, and the page says by how much."""
+    long = mechsim.simulate(SPECS / "andrews.yaml", tend=1.0, tol=1e-6)
+    (note,) = animate(long, tmp_path / "long.html", Options()).frames.notes
+    assert "moments" in note and "--to" in note
+    assert note in (tmp_path / "long.html").read_text()
+    assert animate(andrews, tmp_path / "short.html", Options()).frames.notes == ()
+
+
 def test_bounds_hold_every_outline(andrews):
     scene = scene_of(andrews)
     frames = sample(andrews, np.linspace(0, 0.03, 100), scene)

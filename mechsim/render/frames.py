@@ -24,6 +24,7 @@ FEWEST_MOMENTS, MOST_NUMBERS = 241, 3_000_000  # of the whole motion: moments, a
 MOST_SEEN = 1500  # moments by which it is judged how far a large shape reaches
 # Of the motion's extent, that cubics between rows may miss: two pixels of a thousand. Rows of steps stay far below.
 SEEN = 2e-3
+GUESS = 2e-2  # and beyond this, nobody knows how much they miss
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +155,9 @@ def _coordinates(
     guessed = [label for label in moving if f"{label}_dot" not in columns]
     notes = [f"no velocities in the results for {', '.join(guessed)}: taken from neighbouring rows"] if guessed else []
     if (missed := _missed(columns, mechanism)) > SEEN:
+        told = f"may be off by {100 * missed:.2g} % of its extent" if missed < GUESS else "is a guess"
         notes.append(
-            f"the rows are far apart: between them the motion may be off by {100 * missed:.2g} % of its extent; "
-            "run without --samples and --dt, or write the results to .npz"
+            f"the rows are far apart: between them the motion {told}; run without --samples and --dt, or write to .npz"
         )
     return q, v, lacking, notes
 

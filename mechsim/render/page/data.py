@@ -13,7 +13,7 @@ from mechsim.render.dynamics import Dynamics
 from mechsim.render.fitting import Fitting
 from mechsim.render.fittings import fittings_of
 from mechsim.render.forces import MOST_TIMES, Arrow, Strength, acts, tips, with_arrows
-from mechsim.render.frames import Frames, hermite, sample, span
+from mechsim.render.frames import SEEN, Frames, hermite, sample, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
@@ -68,7 +68,7 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
     end = min(span(trajectory, scene)[1], np.inf if options.stop is None else options.stop)
     dense = smooth_samples(trajectory, scene, start, max(start, end))
     dense = replace(dense, energies=Dynamics(scene, dense).energies(dense))
-    dense = with_arrows(dense, scene, ("forces", "reactions"))
+    dense = with_arrows(dense, scene, ("forces", "reactions")).noting(_coarse(dense, trajectory, scene))
     speed = options.speed or default_speed(end - start)
     channels = Channels(dense.t)
     columns = _columns(scene, dense, trajectory, channels)
@@ -164,6 +164,22 @@ def smooth_samples(trajectory: Trajectory, scene: Scene, start: float, end: floa
         if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > MOST_NUMBERS:
             return dense
         count = 2 * count - 1
+
+
+def _coarse(frames: Frames, trajectory: Trajectory, scene: Scene) -> str:
+    """A note where the motion is too long for a page: its samples are too few to be true to a pixel or two."""
+    if len(frames) < 3:
+        return ""
+    between = sample(trajectory, (frames.t[1:] + frames.t[:-1]) / 2, scene)
+    missed = max(
+        np.abs(hermite(frames.t, frames.points[name][:, k], frames.velocities[name][:, k], between.t)[0] - place).max()
+        for name, places in between.points.items()
+        for k, place in enumerate(places.T)
+    )
+    if missed <= SEEN * _extent(between):
+        return ""
+    told = f"{100 * missed / _extent(between):.2g} % of its extent"
+    return f"the page holds {len(frames)} moments, between which the motion is off by up to {told}; show less with --to"
 
 
 def interpolation_gap(frames: Frames) -> float:
