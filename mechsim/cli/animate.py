@@ -80,7 +80,7 @@ def _speed(context: click.Context, option: click.Parameter, value: str | None) -
     click.option("--loop/--no-loop", default=None, help="Whether a GIF or a page starts again at its end (it does)."),
     click.option("--renderer", type=click.Choice(["flat", "solid"]), help="How to draw; flat, in space solid."),
     click.option(
-        "--frames", type=click.IntRange(1, 100), metavar="N", help="Pictures on the sheet of a PNG: 6; 1 is one moment.",
+        "--frames", type=click.IntRange(1, 100), metavar="N", help="Pictures on the sheet of a PNG (6); 1: one moment.",
     ),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
     options.DEBUG,
