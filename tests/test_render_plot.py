@@ -106,3 +106,12 @@ def test_a_phase_plane_of_a_circle_is_round(trajectory, tmp_path):
 def test_results_without_a_mechanism_are_plotted_too(trajectory, tmp_path):
     plot([("a", replace(trajectory, spec_text=""))], tmp_path / "out.png", PlotOptions())
     assert (tmp_path / "out.png").is_file()
+
+
+def test_results_with_a_damaged_mechanism_or_without_a_column_are_plotted_too(trajectory, tmp_path):
+    notes = plot([("a", replace(trajectory, spec_text="Title: [1"))], tmp_path / "out.png", PlotOptions())
+    assert any("damaged" in note for note in notes)
+    keep = [index for index, label in enumerate(trajectory.labels) if label != "A_y"]
+    labels, units = (tuple(each[k] for k in keep) for each in (trajectory.labels, trajectory.units))
+    bare = replace(trajectory, labels=labels, units=units, table=trajectory.table[:, keep], polynomials=None)
+    plot([("a", bare)], tmp_path / "out.png", PlotOptions())

@@ -171,6 +171,8 @@ def _missed(columns: Mapping[str, Array], mechanism: Mechanism) -> float:
     """How far cubics between rows may be from the motion, as a share of its extent: those through every second row miss
     the rows between by 16 times as much."""
     t, labels = columns["t"], [each.label for each in mechanism.variables if each.kind == "position"]
+    if any(label not in columns for label in labels):
+        return np.inf
     if len(t) < 4 or not labels:
         return 0.0
     gaps = [

@@ -40,8 +40,9 @@ class Result:
     @classmethod
     def of(cls, name: str, trajectory: Trajectory, dash: str) -> tuple[Result, list[str]]:
         """The result in a trajectory, and what had to be left out."""
-        scene = scene_of(trajectory) if trajectory.spec_text.strip() else None
+        scene, unread = _scene(trajectory)
         columns, notes = usable(trajectory, state_columns(scene.mechanism) if scene else None)
+        notes += unread
         duration = float(np.ptp(columns["t"]))
         natural = natural_sizes(scene, duration) if scene else Sizes({})
         units = dict(zip(trajectory.labels, trajectory.units, strict=False))
@@ -77,6 +78,16 @@ class Result:
             return rows
         frames = sample(self.trajectory, self.fine, self.scene)
         return rows if frames.lacking else (frames.t, Dynamics(self.scene, frames).energies(frames))
+
+
+def _scene(trajectory: Trajectory) -> tuple[Scene | None, list[str]]:
+    """The scene of results, if they carry their mechanism; a note if that cannot be read: columns are there still."""
+    if not trajectory.spec_text.strip():
+        return None, []
+    try:
+        return scene_of(trajectory), []
+    except OutputError as error:
+        return None, [f"no residuals: {error.faults[0].message}"]
 
 
 Panel = Callable[[Any, Sequence[Result], Theme], None]
