@@ -23,6 +23,7 @@ SMOOTH = 8  # points drawn per row of the results, where they have velocities
 BATCH = 32  # rows that share the gradients by which their residuals are judged
 FINEST = 1e-18  # the lowest error an axis shows: what is exactly zero is drawn there, and a little rounding above it
 LEAST_TOP = 1e-11  # the highest error it shows at least, so that rounding does not fill the panel
+TITLE_LETTER, LEGEND_LETTER, LEGEND_LINE, ROOM = 7.5, 6.5, 48, 540  # pixels, about: of words above a panel
 ASIDE = 0.05  # room beside a curve, as a share of it
 
 
@@ -93,11 +94,15 @@ def _scene(trajectory: Trajectory) -> tuple[Scene | None, list[str]]:
 Panel = Callable[[Any, Sequence[Result], Theme], None]
 
 
-def _legend(axes: Any, count: int) -> None:
-    """A legend beside the title, where it covers no curve."""
-    axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=min(5, count), borderaxespad=0.0, columnspacing=1.2
-    )
+def _legend(axes: Any) -> None:
+    """A legend beside the title, where it covers no curve; below the title where there is no room beside it."""
+    names = axes.get_legend_handles_labels()[1]
+    columns = min(5, len(names))
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=columns, borderaxespad=0.0, columnspacing=1.2)
+    title, rows = axes.get_title(loc="left"), -(-len(names) // columns)
+    wide = TITLE_LETTER * len(title) + sum(LEGEND_LETTER * len(name) + LEGEND_LINE for name in names[:columns])
+    if rows > 1 or wide > ROOM:
+        axes.set_title(title, pad=6 + 15 * rows)
 
 
 def colour_of(theme: Theme, number: int) -> Any:
@@ -110,11 +115,15 @@ def colour_of(theme: Theme, number: int) -> Any:
 
 def _limit(axes: Any, which: str, results: Sequence[Result], unit: str, *curves: Array) -> None:
     """An axis as long as its curves, or as the quantity is large where they do not change."""
+    getattr(axes, f"set_{which}lim")(*_limits(results, unit, *curves))
+
+
+def _limits(results: Sequence[Result], unit: str, *curves: Array) -> tuple[float, float]:
     sizes = [result.sizes for result in results]
     largest = max(sizes, key=lambda each: each.by_unit.get(unit, 0.0))
     low, high, changes = replace(largest, noise=max(each.noise for each in sizes)).limits(unit, *curves)
     aside = ASIDE * (high - low) if changes else 0.0
-    getattr(axes, f"set_{which}lim")(low - aside, high + aside)
+    return low - aside, high + aside
 
 
 def _error_axis(axes: Any, theme: Theme, curves: Sequence[Array], size: float = 1.0) -> None:
@@ -152,7 +161,7 @@ def energy_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
         drawn += list(curves.values())
     axes.set(title="Energies", xlabel="t / s", ylabel="J")
     _limit(axes, "y", results, "J", *drawn)
-    _legend(axes, 3)
+    _legend(axes)
 
 
 def drift_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
@@ -194,7 +203,7 @@ def residual_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
     axes.set(title="Constraints missed", xlabel="t / s")
     _error_axis(axes, theme, drawn)
     if drawn:
-        _legend(axes, 2)
+        _legend(axes)
     elif not axes.texts[1:]:
         _say(axes, theme, "there are no constraints")
 
@@ -244,7 +253,7 @@ def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
         axes.set(title=words or labels[0], xlabel="t / s", ylabel=unit)
         _limit(axes, "y", results, unit, *drawn)
         if words:
-            _legend(axes, len(labels))
+            _legend(axes)
 
     return panel
 
@@ -296,10 +305,12 @@ def path_panel(points: Sequence[str]) -> Panel:
                 axes.plot(x[0], y[0], "o", color=colour)
                 drawn.append((x, y))
         axes.set(title="Paths (the dots are the start)", xlabel="x / m", ylabel="y / m")
-        for which, curves in zip("xy", zip(*drawn, strict=True), strict=True):
-            _limit(axes, which, results, "m", *curves)
+        # As far as the curves, or as the mechanism is large: then the axes may grow until both have one scale.
+        seen = [_limits(results, "m", *curves) for curves in zip(*drawn, strict=True)]
+        axes.update_datalim(np.transpose(seen))
         axes.set_aspect("equal", adjustable="datalim")
-        _legend(axes, len(points))
+        axes.autoscale_view()
+        _legend(axes)
 
     return panel
 

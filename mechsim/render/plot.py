@@ -71,7 +71,7 @@ def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
 def _some(labels: list[str], words: str) -> list[Panel]:
     """A panel of as many columns as can be told apart; its title says when there are more."""
     if len(labels) > MOST_CURVES:
-        words = f"{words} (the first {MOST_CURVES} of {len(labels)}; --columns names others)"
+        words = f"{words}, the first {MOST_CURVES} of {len(labels)}"
     return [panels.columns_panel(labels[:MOST_CURVES], words)] if labels else []
 
 
