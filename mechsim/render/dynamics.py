@@ -52,28 +52,21 @@ class Dynamics:
         """Accelerations and the multipliers of all constraints; NaN where the equations do not determine them."""
         from mechsim.result.multipliers import of_all_constraints
 
-        arguments = frames.t, frames.coordinates, frames.rates
-        try:
-            accelerations, found = self._solve(*arguments, frames.constants)
-            multipliers = of_all_constraints(self.system, self._reduced, *arguments, found, frames.constants)
-        except (MechsimError, np.linalg.LinAlgError):
-            shape = len(frames), self.system.n, self.system.m
-            return np.full(shape[:2], np.nan), np.full(shape[::2], np.nan)
-        holds = self._obeyed(frames, accelerations, multipliers)[:, None]
-        return np.where(holds, accelerations, np.nan), np.where(holds, multipliers, np.nan)
+        state = frames.t, frames.coordinates, frames.rates
+        accelerations, found = self._solved(*state, frames.constants)
+        return accelerations, of_all_constraints(self.system, self._reduced, *state, found, frames.constants)
 
     @cached_property
     def reactions(self) -> Derived:
         """The forces in all joints: labels, bearings, and which redundant constraints leave open."""
         held = self._held(self.start, 0)
         start = (float(self.start.t[0]), self.start.coordinates[0], self.start.rates[0])
-        return Derived(held, self._reduced, lambda: self._solve, start, [ALL])
+        return Derived(held, self._reduced, lambda: self._solved, start, [ALL])
 
     def reaction_columns(self, frames: Frames) -> dict[str, Array]:
         """The columns of `reactions` at all frames, NaN where the equations do not determine them."""
         table = self.reactions.table(frames.t, frames.coordinates, frames.rates, frames.constants)
-        undetermined = np.isnan(self.leading(frames)[0]).any(axis=1, keepdims=True)
-        return dict(zip(self.reactions.labels, np.where(undetermined, np.nan, table).T, strict=True))
+        return dict(zip(self.reactions.labels, table.T, strict=True))
 
     def _held(self, frames: Frames, row: int | None = None) -> Any:
         constants = frames.constants
@@ -96,17 +89,26 @@ class Dynamics:
 
         return Leading(self._reduced, analyse(self._reduced), self.scene.tolerance)
 
-    def _obeyed(self, frames: Frames, accelerations: Array, multipliers: Array) -> NDArray[np.bool_]:
-        """Whether the equations of motion hold, by frame: their rows, as energies, over the largest thing in them."""
+    def _solved(self, t: Array, q: Array, v: Array, constants: Array | None) -> tuple[Array, Array]:
+        """Accelerations and multipliers of the reduced system; NaN where they do not obey the equations of motion."""
+        held = self._reduced if constants is None else self._reduced.holding(constants)
+        try:
+            accelerations, multipliers = self._solve(t, q, v, constants)
+        except MechsimError:
+            return np.full((len(t), held.n), np.nan), np.full((len(t), held.m), np.nan)
+        obeyed = self._obeyed(held, (t, q, v), accelerations, multipliers)[:, None]
+        return np.where(obeyed, accelerations, np.nan), np.where(obeyed, multipliers, np.nan)
+
+    def _obeyed(
+        self, held: Any, state: tuple[Array, Array, Array], accelerations: Array, multipliers: Array
+    ) -> NDArray[np.bool_]:
+        """Whether the equations of motion hold, by row: what is left of them, as energies, over the largest in them."""
         variables = self.scene.mechanism.variables
         weights = np.array([0.0 if each.kind == "state" else each.scale for each in variables])
         none, free = np.zeros_like(accelerations), np.zeros_like(multipliers)
         with np.errstate(all="ignore"):
-            sums, inertia, loads = (
-                np.abs(
-                    self._held(frames).residuals(frames.t, frames.coordinates, frames.rates, *each)[:, : len(weights)]
-                )
-                @ weights
+            left, inertia, loads = (
+                np.abs(held.residuals(*state, *each)[:, : len(weights)]) @ weights
                 for each in ((accelerations, multipliers), (accelerations, free), (none, free))
             )
-        return np.asarray(sums <= OBEYED * (inertia + loads + self.scene.energy))
+        return np.asarray(left <= OBEYED * (inertia + loads + self.scene.energy))
