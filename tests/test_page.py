@@ -16,7 +16,8 @@ from mechsim.render.film import animate, prepare
 from mechsim.render.forces import with_arrows
 from mechsim.render.frames import sample
 from mechsim.render.options import Options
-from mechsim.render.page.data import bounds, interpolation_gap, smooth_samples
+from mechsim.render.page.data import bounds
+from mechsim.render.page.samples import interpolation_gap, smooth_samples
 from mechsim.render.scene import scene_of
 
 SPECS = Path(__file__).parents[1] / "specs"
@@ -75,11 +76,11 @@ def test_samples_are_dense_enough(andrews):
 
 def test_a_motion_too_long_for_a_page_is_said(andrews, tmp_path, monkeypatch):
     """Where a page may not hold enough moments, it says by how much it is off between them."""
-    from mechsim.render.page import data
+    from mechsim.render.page import samples
 
     assert animate(andrews, tmp_path / "page.html", Options()).frames.notes == ()
-    monkeypatch.setattr(data, "FEWEST_SAMPLES", 21)
-    monkeypatch.setattr(data, "MOST_NUMBERS", 1000)
+    monkeypatch.setattr(samples, "FEWEST_SAMPLES", 21)
+    monkeypatch.setattr(samples, "MOST_NUMBERS", 1000)
     (note,) = animate(andrews, tmp_path / "page.html", Options()).frames.notes
     assert "the page holds 21 moments" in note and "--to" in note
     assert note in (tmp_path / "page.html").read_text()

@@ -18,7 +18,7 @@ from mechsim.render.dynamics import Dynamics
 from mechsim.render.film import prepare
 from mechsim.render.forces import with_arrows
 from mechsim.render.options import Options
-from mechsim.render.panels import Result, constraint_residuals, energy_drift
+from mechsim.render.plotted import Result, constraint_residuals, energy_drift
 from mechsim.render.scene import spec_of
 from mechsim.result.constants import Changes
 from mechsim.spec import parse

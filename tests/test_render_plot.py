@@ -13,8 +13,8 @@ import pytest
 
 import mechsim
 from mechsim.cli.main import main
-from mechsim.render.panels import Result, constraint_residuals
 from mechsim.render.plot import PlotOptions, plot
+from mechsim.render.plotted import Result, constraint_residuals
 
 SPECS = Path(__file__).parent.parent / "specs"
 
@@ -93,13 +93,13 @@ def test_residuals_are_those_of_the_rows(trajectory):
 
 def test_a_phase_plane_of_a_circle_is_round(trajectory, tmp_path):
     """Between rows both curves are drawn from the same cubic, so value and derivative belong together."""
-    from mechsim.render.panels import _together
+    from mechsim.render.plotted import together
 
     t = np.linspace(0, 6, 7)
     table = np.column_stack([t, np.sin(t), np.cos(t)])
     columns = {"t": t, "A_x": table[:, 1], "A_x_dot": table[:, 2]}
     result = replace(Result.of("a", trajectory, "-")[0], columns=columns)
-    x, y = _together(result, "A_x", "A_x_dot")
+    x, y = together(result, "A_x", "A_x_dot")
     assert np.abs(np.hypot(x, y) - 1).max() < 0.02  # steps of a whole radian: h^3 and h^4 terms of the cubic
 
 

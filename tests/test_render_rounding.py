@@ -18,9 +18,10 @@ from mechsim.render.film import animate, prepare
 from mechsim.render.forces import Strength
 from mechsim.render.options import Options
 from mechsim.render.overlay import Overlay
-from mechsim.render.panels import LEAST_TOP, Result, constraint_residuals
+from mechsim.render.panels import LEAST_TOP
 from mechsim.render.pen import Pen
 from mechsim.render.plot import PlotOptions, _figure, _panels
+from mechsim.render.plotted import Result, constraint_residuals
 from mechsim.render.sizes import LEAST_NOISE, Sizes
 from mechsim.render.still import picture_of
 

@@ -108,7 +108,9 @@ def test_one_moment_is_seen_as_one_of_the_whole_motion(slider, choices):
     assert len(one.frames) == 1 and one.frames.t[0] == choices.get("start", 0.0)
     assert single.window.scale == pytest.approx(moving.window.scale, rel=1e-3)
     assert single.window.shift == pytest.approx(moving.window.shift, abs=1)  # pixel
-    assert single.strength.force == pytest.approx(moving.strength.force, rel=0.02)  # a quantile of other samples
+    assert single.measures.strength.force == pytest.approx(
+        moving.measures.strength.force, rel=0.02
+    )  # a quantile of other samples
     assert single.overlay.limits == pytest.approx(moving.overlay.limits, rel=1e-3)
     for own, other in zip(fittings_of(one.scene, one.frames), fittings_of(film.scene, film.frames), strict=True):
         assert own.name == other.name
@@ -164,17 +166,17 @@ def test_arrows_are_true_to_scale_and_stay_in_the_picture(loaded):
     checked = 0
     for arrow in loaded.frames.arrows:
         for index in range(0, len(loaded.frames), 5) if not arrow.is_torque else ():
-            start, reach, broken = picture.pushed(arrow, index)
-            length = picture.arrow * np.hypot(*arrow.vectors[index]) / picture.strength.force
-            assert broken == (length > MOST_TIMES * picture.arrow)
-            assert np.hypot(*reach) == pytest.approx(min(length, MOST_TIMES * picture.arrow), rel=1e-9)
+            start, reach, broken = picture.arrows.reach(arrow, index)
+            length = picture.measures.arrow * np.hypot(*arrow.vectors[index]) / picture.measures.strength.force
+            assert broken == (length > MOST_TIMES * picture.measures.arrow)
+            assert np.hypot(*reach) == pytest.approx(min(length, MOST_TIMES * picture.measures.arrow), rel=1e-9)
             assert np.cross([*reach, 0], [*arrow.vectors[index], 0])[2] == pytest.approx(0, abs=1e-6 * (1 + length))
             place = start + reach
             assert (place >= -0.5).all() and (place <= np.array(SMALL.size) + 0.5).all()
             checked += 1
     assert checked
     forces = [arrow.vectors for arrow in loaded.frames.motion.arrows if not arrow.is_torque]
-    broken = np.any([picture.strength.lengths(each)[1] for each in forces], axis=0)
+    broken = np.any([picture.measures.strength.lengths(each)[1] for each in forces], axis=0)
     assert broken.mean() <= 1 - USUAL
 
 
@@ -207,14 +209,16 @@ def test_one_scale_on_one_picture(slider, words, tmp_path):
 
 def test_the_scale_of_forces_is_as_long_as_it_says(slider, words, monkeypatch):
     """The arrow beside the words, drawn by the same pen, measured."""
-    from mechsim.render import measures
+    from mechsim.render import measures as module
 
     drawn: list[np.ndarray] = []
-    monkeypatch.setattr(measures, "_fill", lambda pen, theme, shape, x, y: drawn.append(shape))
+    monkeypatch.setattr(module, "_fill", lambda pen, theme, shape, x, y: drawn.append(shape))
     film = prepare(slider, replace(SMALL, show=("forces", "reactions")))
     picture = FlatPicture(film.scene, film.frames, film.options)
     (said,) = [each for each in words if each.endswith(" N")]
-    assert np.ptp(drawn[0][:, 0]) == pytest.approx(float(said[:-2]) / picture.strength.force * picture.arrow)
+    assert np.ptp(drawn[0][:, 0]) == pytest.approx(
+        float(said[:-2]) / picture.measures.strength.force * picture.measures.arrow
+    )
 
 
 def test_forces_that_are_rounding_are_no_arrows():

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.render import symbols
+from mechsim.render.arrows import Arrows
 from mechsim.render.fitting import ACCENT, FLOOR, Fitting, poses
 from mechsim.render.fittings import fittings_of
-from mechsim.render.forces import Arrow, Strength, tips
+from mechsim.render.forces import Strength, tips
 from mechsim.render.frames import Frames
-from mechsim.render.measures import Measures, force_text, write_beside
+from mechsim.render.measures import Measures
 from mechsim.render.options import Options, traced, unit_of
 from mechsim.render.outline import inset
 from mechsim.render.overlay import Overlay
@@ -29,10 +29,7 @@ from mechsim.result.layout import Array
 TRACE_SECONDS = 1.6  # of film, that a trace lasts
 TRACE_SHADES = 18
 TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
-USUAL_ARROW = 0.16  # of the picture's height
-TURN_RADIUS = 0.25  # of an arrow of usual strength, that a torque has
-DARKER = 0.4  # than its part is the force that it feels
-SHORTEST_ARROW = 1.5  # pixels: below, there is nothing to see
+USUAL_ARROW = 0.16  # of the picture's height: an arrow of usual strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +82,11 @@ class FlatPicture:
         self.pen = Pen(*options.size)
         self.unit = unit_of(options.size)
         self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
-        self.strength = Strength.of(frames, scene)
-        self.arrow = USUAL_ARROW * options.size[1]  # pixels, for a force of usual strength
-        places, reaches = tips(frames, self.strength)
-        arrows = places, self.arrow * reaches
-        self.window: Window = window_of(scene, frames, options.view, self.overlay.box, arrows)
-        self.measures = Measures(self.window.scale, self.arrow, self.strength)
+        strength, arrow = Strength.of(frames, scene), USUAL_ARROW * options.size[1]
+        places, reaches = tips(frames, strength)
+        self.window: Window = window_of(scene, frames, options.view, self.overlay.box, (places, arrow * reaches))
+        self.measures = Measures(self.window.scale, arrow, strength)
+        self.arrows = Arrows(self.pen, self.theme, frames, self.window, self.measures, self.unit)
         self.skin = self.window.scale * scene.fleshoutwid  # pixels
         self.ways = self._ways()
         self.fittings = [self._fit(fitting) for fitting in fittings_of(scene, frames)]
@@ -104,8 +100,7 @@ class FlatPicture:
             self._trace(way, index)
         for step in self.steps:
             step(index)
-        for arrow in self.frames.arrows:
-            self._arrow(arrow, index)
+        self.arrows.draw(index)
         self.overlay.draw(index)
         pixels: NDArray[np.uint8] = self.pen.pixels
         return pixels
@@ -255,45 +250,3 @@ class FlatPicture:
             strength = 0.85 * (shade / (len(cuts) - 1)) ** 1.4
             line = Path(way.line[begin : end + 1])
             self.pen.line(line, place(1, 0, 0, 0), way.colour, 2.4 * self.unit, strength, cap="butt")
-
-    def _arrow(self, arrow: Arrow, index: int) -> None:
-        """As long as the force is strong; a force in a joint has the colour of the part that feels it."""
-        palette: Sequence[Any] = self.theme.parts if arrow.part else self.theme.trace
-        colour = palette[arrow.colour % len(palette)]
-        colour = mix(colour, self.theme.text, DARKER) if arrow.part else colour  # to be seen on the part itself
-        if arrow.is_torque:
-            self._turn(arrow, index, colour)
-        else:
-            self._push(arrow, index, colour)
-
-    def _turn(self, arrow: Arrow, index: int, colour: Any) -> None:
-        share, broken = self.strength.turns(arrow.vectors[index])
-        radius = (TURN_RADIUS + 0.07 * arrow.ring) * self.arrow
-        if abs(share) * radius <= SHORTEST_ARROW:
-            return
-        shape = symbols.turning_arrow(radius, 4.5 * self.unit, float(share))
-        start = self.window.pixels(self.frames.points[arrow.point][index])
-        self.pen.outline(closed(shape), place(1.0, 0.0, *start), colour, self.theme.background, self.unit)
-        if broken:
-            self._write(force_text(float(arrow.strengths[index]), "N m"), start, np.array([0.0, radius]))
-
-    def _push(self, arrow: Arrow, index: int, colour: Any) -> None:
-        start, reach, broken = self.pushed(arrow, index)
-        length, angle = float(np.hypot(*reach)), float(np.arctan2(reach[1], reach[0]))
-        if length <= SHORTEST_ARROW:
-            return
-        where = place(1.0, angle, *start)
-        shape = symbols.arrow(length, min(4.5 * self.unit, 0.5 * length), 16 * self.unit)
-        self.pen.outline(closed(shape), where, colour, self.theme.background, self.unit)
-        if broken:
-            self.pen.line(strokes(*symbols.breaks(length, 9 * self.unit)), where, self.theme.background, 2 * self.unit)
-            self._write(force_text(float(arrow.strengths[index]), "N"), start, reach)
-
-    def pushed(self, arrow: Arrow, index: int) -> tuple[Array, Array, bool]:
-        """Where an arrow begins, how far it reaches, in pixels, and whether it is broken."""
-        reach, broken = self.strength.lengths(arrow.vectors[index])
-        return self.window.pixels(self.frames.points[arrow.point][index]), self.arrow * reach, bool(broken)
-
-    def _write(self, words: str, start: Array, reach: Array) -> None:
-        """The strength beside an arrow that does not show it by its length."""
-        write_beside(self.pen, words, start + reach, reach[0] < 0, 13 * self.unit, self.theme.text)

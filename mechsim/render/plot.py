@@ -12,7 +12,8 @@ from typing import Any
 from mechsim.render import panels
 from mechsim.render.film import replacing
 from mechsim.render.options import MOST_CURVES
-from mechsim.render.panels import Panel, Result
+from mechsim.render.panels import Panel
+from mechsim.render.plotted import Result, coordinates
 from mechsim.render.theme import THEMES, Theme
 from mechsim.result.trajectory import Trajectory
 
@@ -59,7 +60,7 @@ def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
         chosen += [panels.energy_panel, panels.drift_panel]
     if any(result.scene for result in results):
         chosen.append(panels.residual_panel)
-    places = panels.coordinates(results[0])
+    places = coordinates(results[0])
     for ending, words in (("_x", "x"), ("_y", "y"), ("_z", "z")):
         chosen += _some([label for label in places if label.endswith(ending)], words)
     chosen += _some(

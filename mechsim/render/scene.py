@@ -21,7 +21,7 @@ from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec import parse
 from mechsim.spec.actions import Actions
-from mechsim.spec.document import MechSpec, PointForce, Rigid, Torque
+from mechsim.spec.document import MechSpec, Rigid
 from mechsim.spec.names import POINT
 
 # How far the skin of a part stands off its skeleton when the file does not say: a share of a usual part, or of the
@@ -78,11 +78,7 @@ class Scene:
     ground: Mapping[str, Array]  # fixed points and where they are
     footings: tuple[str, ...]  # those of them that something stands on; others only mark a line
     guides: tuple[tuple[str, ...], ...]  # points that stay on one line
-    forces: tuple[PointForce, ...]
-    torques: tuple[Torque, ...]
     actions: Actions  # joints beyond pins, dampers, drives, controllers: what fittings are made from
-    parameters: Mapping[str, float]
-    gravity: tuple[float, ...] | None
     view: tuple[float, float] | None  # azimuth and elevation in degrees, if the file says
     zscale: float  # distance between layers
     fleshoutwid: float  # how far the skin of a part stands off its skeleton
@@ -115,11 +111,7 @@ def scene_of(trajectory: Any) -> Scene:
         ground={name: np.array([float(x) for x in fixed.coordinates]) for name, fixed in spec.fixed.items()},
         footings=_footings(spec),
         guides=tuple(joint.points for joint in spec.collinear),
-        forces=spec.forces,
-        torques=spec.torques,
         actions=spec.actions,
-        parameters={name: float(value) for name, value in spec.parameters.items()},
-        gravity=tuple(float(x) for x in spec.gravity) if spec.gravity else None,
         view=_view(spec),
         zscale=float(spec.animation.get("Skeleton", {}).get("zscale", 0) or 0.6 * skin),
         fleshoutwid=skin,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mechsim.render.curves import CurveShape, tree_of
 from mechsim.render.dynamics import Dynamics
-from mechsim.render.fitting import Fitting
 from mechsim.render.fittings import fittings_of
-from mechsim.render.forces import MOST_TIMES, Arrow, Strength, acts, tips, with_arrows
-from mechsim.render.frames import SEEN, Frames, hermite, sample, span
+from mechsim.render.forces import MOST_TIMES, Strength, tips, with_arrows
+from mechsim.render.frames import Frames, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
+from mechsim.render.page.channels import Channels
+from mechsim.render.page.samples import smooth_samples, too_few
+from mechsim.render.page.shapes import packed_arrows, packed_fitting, short
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
 from mechsim.render.sizes import Sizes, natural_sizes, with_peaks
 from mechsim.render.symbols import coil_turns
@@ -23,43 +23,9 @@ from mechsim.render.window import reach, window_of
 from mechsim.result.layout import UNITS, Array
 from mechsim.result.trajectory import Trajectory
 
-FEWEST_SAMPLES = 241
-MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
-SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
 ARROW = 0.2  # an arrow of usual strength, as a share of the motion's extent
 MOST_NAMES = 24  # shown without being asked for
 TAIL = 2.0  # seconds of film that a trace is seen
-
-
-class Channels:
-    """Series of numbers that the page interpolates: values with their derivatives in time."""
-
-    def __init__(self, t: Array):
-        self.t = t
-        self.interval = float(t[1] - t[0]) if len(t) > 1 else 1.0
-        self.series: list[Array] = []
-        self.offsets: list[float] = []
-
-    def add(self, values: Array, rates: Array | None = None) -> int:
-        """The number of the new channel. Rates that are not known come from the neighbouring samples."""
-        if rates is None:
-            rates = _slopes(values, self.t)
-        # Small changes of a large number would be lost in 32 bits.
-        self.offsets.append(float((values.min() + values.max()) / 2))
-        self.series += [values - self.offsets[-1], rates * self.interval]
-        return len(self.series) // 2 - 1
-
-    def text(self) -> str:
-        return base64.b64encode(np.asarray(self.series, "<f4").tobytes()).decode()
-
-
-def _slopes(values: Array, t: Array) -> Array:
-    """From the neighbours, but nowhere so steep that a cubic overshoots a jump."""
-    if len(t) < 3:
-        return np.zeros_like(values)
-    steps = np.abs(np.diff(values) / np.diff(t))
-    steepest = 3 * np.minimum(np.append(steps[0], steps), np.append(steps, steps[-1]))
-    return np.clip(np.gradient(values, t, edge_order=2), -steepest, steepest)
 
 
 def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Options) -> dict[str, Any]:
@@ -68,7 +34,7 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
     end = min(span(trajectory, scene)[1], np.inf if options.stop is None else options.stop)
     dense = smooth_samples(trajectory, scene, start, max(start, end))
     dense = replace(dense, energies=Dynamics(scene, dense).energies(dense))
-    dense = with_arrows(dense, scene, ("forces", "reactions")).noting(_coarse(dense, trajectory, scene))
+    dense = with_arrows(dense, scene, ("forces", "reactions")).noting(too_few(dense, trajectory, scene))
     speed = options.speed or default_speed(end - start)
     channels = Channels(dense.t)
     columns = _columns(scene, dense, trajectory, channels)
@@ -108,10 +74,10 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
         "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
         "pivots": list(scene.pivots),
         "footings": list(scene.footings),
-        "fittings": [_fitting(fitting, scene, columns) for fitting in fittings_of(scene, dense)],
+        "fittings": [packed_fitting(fitting, scene, columns) for fitting in fittings_of(scene, dense)],
         "weights": _weights(scene),
-        "forces": _arrows([arrow for arrow in dense.arrows if not arrow.part], channels),
-        "reactions": _arrows([arrow for arrow in dense.arrows if arrow.part], channels),
+        "forces": packed_arrows([arrow for arrow in dense.arrows if not arrow.part], channels),
+        "reactions": packed_arrows([arrow for arrow in dense.arrows if arrow.part], channels),
         "columns": [_sized(column, sizes) for column in columns],
         "noise": sizes.noise,
         "plots": _plots(scene, columns, trace),
@@ -151,50 +117,6 @@ def _reaches(
     return {name: [*(tip.min(axis=0) - margin), *(tip.max(axis=0) + margin)] for name, tip in ends.items() if len(tip)}
 
 
-def smooth_samples(trajectory: Trajectory, scene: Scene, start: float, end: float) -> Frames:
-    """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
-    if end <= start:
-        return sample(trajectory, np.array([start]), scene)
-    vectors = sum(len(part.points) for part in scene.parts)
-    vectors += 2 * sum(acts(element, scene) for element in scene.mechanism.elements)
-    series = 2 * (len(scene.mechanism.variables) + 2 * vectors + 4)
-    count = FEWEST_SAMPLES
-    while True:
-        dense = sample(trajectory, np.linspace(start, end, count), scene)
-        if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > MOST_NUMBERS:
-            return dense
-        count = 2 * count - 1
-
-
-def _coarse(frames: Frames, trajectory: Trajectory, scene: Scene) -> str:
-    """A note where the motion is too long for a page: its samples are too few to be true to a pixel or two."""
-    if len(frames) < 3:
-        return ""
-    between = sample(trajectory, (frames.t[1:] + frames.t[:-1]) / 2, scene)
-    missed = max(
-        np.abs(hermite(frames.t, frames.points[name][:, k], frames.velocities[name][:, k], between.t)[0] - place).max()
-        for name, places in between.points.items()
-        for k, place in enumerate(places.T)
-    )
-    if missed <= SEEN * _extent(between):
-        return ""
-    told = f"{100 * missed / _extent(between):.2g} % of its extent"
-    return f"the page holds {len(frames)} moments, between which the motion is off by up to {told}; show less with --to"
-
-
-def interpolation_gap(frames: Frames) -> float:
-    """How far Hermite interpolation of every second sample is from the samples between; of all, a sixteenth of it."""
-    t, odd = frames.t, frames.t[1::2]
-    gaps = [
-        np.abs(
-            hermite(t[::2], points[::2, axis], frames.velocities[name][::2, axis], odd)[0] - points[1::2, axis]
-        ).max()
-        for name, points in frames.points.items()
-        for axis in range(points.shape[1])
-    ]
-    return float(max(gaps, default=0.0)) / 16
-
-
 def bounds(scene: Scene, frames: Frames, view: str | None) -> list[float]:
     """Left, bottom, right, top of what is seen at first: all that is ever drawn, or the window asked for."""
     if view:
@@ -215,11 +137,6 @@ def _widest(scene: Scene, frames: Frames) -> tuple[str, ...]:
         if name not in scene.ground
     }
     return (max(ways, key=lambda name: ways[name]),) if ways else ()
-
-
-def _extent(frames: Frames) -> float:
-    places = np.concatenate(list(frames.points.values()))
-    return float(np.ptp(places, axis=0).max()) or 1.0
 
 
 def _peak(velocities: Array) -> float:
@@ -265,63 +182,16 @@ def _body(part: SceneBody, skin: float) -> dict[str, Any]:
         "name": part.name,
         "points": list(part.points),
         "local": part.local.tolist(),
-        "outline": _short(part.outline),
-        "rim": _short(inset(part.outline, 0.3 * skin)),
+        "outline": short(part.outline),
+        "rim": short(inset(part.outline, 0.3 * skin)),
         "layer": part.layer,
         "colour": part.colour,
     }
 
 
-def _short(corners: Array) -> list[list[float]]:
-    """Five digits are a hundredth of a pixel."""
-    return [[float(f"{x:.5g}") for x in corner] for corner in corners]
-
-
 def _spring(spring: SceneSpring, scene: Scene) -> dict[str, Any]:
     turns = coil_turns(spring.length, 1.35 * scene.fleshoutwid)
     return {"name": spring.name, "points": list(spring.points), "turns": turns}
-
-
-def _fitting(fitting: Fitting, scene: Scene, columns: list[dict[str, Any]]) -> dict[str, Any]:
-    own = {key: getattr(fitting, key) for key in ("name", "kind", "at", "along", "stretched", "height", "colour")}
-    packed = {**own, **asdict(fitting.paint), "shapes": [_short(shape) for shape in fitting.shapes]}
-    moving = isinstance(fitting.moving, CurveShape)
-    return {**packed, "shapes": [], "track": _track(fitting.moving, scene, columns)} if moving else packed
-
-
-def _track(shape: Any, scene: Scene, columns: list[dict[str, Any]]) -> dict[str, Any]:
-    """A curve that moves: its formulas, and where the page finds their values."""
-    channel = {column["label"]: column["channel"] for column in columns if not column["rate"]}
-    changes, mechanism = scene.held.changes, scene.mechanism
-    numbers = [] if changes is None else changes.numbers.tolist()
-
-    def source(slot: int) -> dict[str, Any]:
-        if slot >= 0:
-            return {"channel": channel[mechanism.variables[slot].label]}
-        if changes is None or -1 - slot not in numbers:
-            return {"value": mechanism.constants[-1 - slot]}
-        values = changes.values[:, numbers.index(-1 - slot)].tolist()
-        return {"times": [max(time, -1e300) for time in changes.times.tolist()], "values": values}
-
-    track = shape.track
-    return {
-        "rows": [tree_of(row) for row in track.rows],
-        "free": dict(track.free),
-        "given": {symbol: source(slot) for symbol, slot in track.given.items()},
-        "parameters": {**track.parameters, **dict.fromkeys(track.point, 0.0)},
-        "box": [*shape.low.tolist(), *shape.high.tolist()],
-        "run": shape.run,
-    }
-
-
-def _arrows(arrows: list[Arrow], channels: Channels) -> list[dict[str, Any]] | None:
-    """Forces (two channels each) and torques (one); None without any. What is not determined is no arrow."""
-    packed = []
-    for arrow in arrows:
-        series = np.nan_to_num(arrow.vectors).reshape(len(channels.t), -1).T
-        own = {"point": arrow.point, "label": arrow.label, "colour": arrow.colour, "ring": arrow.ring}
-        packed.append({**own, "channels": [channels.add(each) for each in series]})
-    return packed or None
 
 
 def _weights(scene: Scene) -> list[dict[str, Any]]:
