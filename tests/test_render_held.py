@@ -3,12 +3,15 @@ mechanism with those that held at its time. Expected values are computed here fr
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mechsim
 from mechsim.cli.main import main
@@ -18,6 +21,7 @@ from mechsim.render.dynamics import Dynamics
 from mechsim.render.film import prepare
 from mechsim.render.forces import with_arrows
 from mechsim.render.options import Options
+from mechsim.render.page.data import film_of
 from mechsim.render.plotted import Result, constraint_residuals, energy_drift
 from mechsim.render.scene import spec_of
 from mechsim.result.constants import Changes
@@ -109,6 +113,23 @@ def test_energies_are_those_of_the_tables_at_their_time(motions, tmp_path, form)
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_insets_and_pages_show_those_energies(motions, tmp_path, form):
+    """At the rows all results have the table's own V: what the inset of a film and the page draw there is the same."""
+    results = stored(motions["driven"], form, tmp_path)
+    table = motions["driven"].trajectory
+    film = prepare(results, Options(size=(320, 180), show=("energy",)))
+    whole = film.frames.motion
+    drawn = np.interp(table.t, whole.t, whole.energies["V"])  # straight between moments: a hundredth of a joule
+    assert drawn == pytest.approx(table["V"], abs=0.02)
+    page = film_of(film.scene, film.frames, getattr(results, "trajectory", results), film.options)
+    (column,) = [each for each in page["columns"] if each["label"] == "V"]
+    numbers = np.frombuffer(base64.b64decode(page["numbers"]), "<f4").reshape(-1, 2, page["count"])
+    values = numbers[column["channel"], 0] + page["offsets"][column["channel"]]
+    times = np.linspace(page["start"], page["end"], page["count"])
+    assert np.interp(table.t, times, values) == pytest.approx(table["V"], abs=0.02)
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["driven", "pushed", "sampled"])
 def test_residuals_of_a_plot_are_those_of_the_certificate(motions, tmp_path, name, form):
     trajectory = motions[name].trajectory if form == "motion" else stored(motions[name], form, tmp_path)
@@ -121,6 +142,42 @@ def test_residuals_of_a_plot_are_those_of_the_certificate(motions, tmp_path, nam
     assert rates.max() <= 3 * max(certificate.velocity_residual, 1e-16)
     if name != "pushed":  # a potential in steps gives energy at each step, which no account has
         assert energy_drift(result).max() == pytest.approx(certificate.energy_drift, rel=1e-6, abs=1e-17)
+
+
+@given(
+    kind=st.sampled_from(["linear", "step", "cubic"]),
+    values=st.lists(st.floats(-5, 5), min_size=4, max_size=8),
+    gaps=st.lists(st.floats(0.1, 0.6), min_size=8, max_size=8),
+    start=st.floats(-1, 0.5),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_table_is_evaluated_at_the_time_drawn(
+    kind: str, values: list[float], gaps: list[float], start: float
+) -> None:
+    """V = table(t) x by a table of any kind, from a run that may begin or end inside it; as a CSV tells it, by rows."""
+    times = start + np.cumsum([0.0, *gaps])[: len(values)]
+    points = [[float(t), value] for t, value in zip(times, values, strict=True)]
+    motion = mechsim.simulate(f"""
+Tables: {{pull: {{points: {points}, kind: {kind}}}}}
+PartData: {{Fixed: {{O: []}}, Particles: {{B: 2}}, Springs: {{OB: [50, 1]}}}}
+AppliedForces: {{Potentials: {{well: pull*B.x}}}}
+ProblemData: {{tend: 1.5, positions: {{B: [1.2, 0.3]}}}}
+""")
+    rows = replace(motion.trajectory, polynomials=None, changes=None)
+    scene = scene_of(rows)
+    # At its own times every table has its own values, whatever is between; a linear and a step one have no secrets.
+    inside = [float(t) for t in times if 0 < t < 1.5]
+    t = np.array(inside if kind == "cubic" else np.linspace(0.011, 1.487, 40))
+    if not len(t):
+        return
+    frames = sample(rows, t, scene)
+    place = motion(t)["B"]
+    held = np.interp(t, times, values)
+    if kind == "step":
+        held = np.array(values)[np.maximum(np.searchsorted(times, t, side="right") - 1, 0)]
+    expected = held * place[:, 0] + 25 * (np.hypot(*place.T) - 1) ** 2
+    # Cubics between rows miss a place by 1e-4 m or so, where the force is some ten newtons.
+    assert Dynamics(scene, frames).energies(frames)["V"] == pytest.approx(expected, abs=5e-3)
 
 
 def expected_push(t: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ class Overlay:
         top = height - (24 if bare else 84 if self._parameters_fit_beside() else 108) * unit
         # On a sheet a time is printed as it is; in a film it changes with every picture, and few digits are enough.
         digits = decimals(frames.t, 0.0 if bare else NEAR)
-        self.times = [f"t = {t:.{digits}f} s" for t in frames.t]
+        self.times = [f"t = {t:.{digits}f} s" for t in np.round(frames.t, digits) + 0.0]  # no minus before zero
         rows = 1 if bare else self._rows()
         self.box = (self.margin, (44 if bare else 66 + 30 * (rows - 1)) * unit, right, top)
         self.curves = self._curves()

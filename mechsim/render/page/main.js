@@ -24,7 +24,7 @@ function timeText() {
   const { factor, unit } = prefixed(film.span || Math.abs(film.end), "s");
   const step = roundBelow((film.span * factor || 1) / 1000);
   const digits = decimals(clock.playing ? step : step / 1000);
-  return `${signed((clock.time * factor).toFixed(digits))} / ${signed((film.end * factor).toFixed(decimals(step)))} ${unit}`;
+  return `${fixed(clock.time * factor, digits)} / ${fixed(film.end * factor, decimals(step))} ${unit}`;
 }
 
 function showTime() {
