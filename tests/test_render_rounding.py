@@ -223,6 +223,23 @@ def test_columns_that_are_missing_are_said(slider):
     assert any("lacks the columns" in text.get_text() for axes in figure.axes for text in axes.texts)
 
 
+def test_rates_that_are_guessed_are_said_where_they_matter():
+    """A viscous pivot needs the rate of its angle, the energy of a rod does not."""
+    text = """
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}
+AppliedForces: {Gravity: , LOAD}
+SolverParams: {OutFile: {angles: [OA: 1]}}
+ProblemData: {tend: 1, positions: {A: [1]}}
+"""
+    for load, count in (("JointDampers: {OA: 0.3}", 1), ("ConstTorques: {OA: 2}", 0)):
+        trajectory = mechsim.simulate(text.replace("LOAD", load)).trajectory
+        keep = [index for index, label in enumerate(trajectory.labels) if label != "theta_OA_dot"]
+        labels, units = (tuple(each[k] for k in keep) for each in (trajectory.labels, trajectory.units))
+        bare = replace(trajectory, labels=labels, units=units, table=trajectory.table[:, keep], polynomials=None)
+        notes = prepare(bare, replace(SMALL, show=("energy", "forces"))).frames.notes
+        assert len([note for note in notes if "theta_OA" in note]) == count
+
+
 def test_a_sheet_is_drawn_in_every_size(slider, tmp_path):
     from PIL import Image
 

@@ -33,6 +33,13 @@ class Dynamics:
         self.start = start
         self.system = System(scene.mechanism)
 
+    def guesswork(self, frames: Frames) -> str:
+        """A note where energies or forces rest on rates that the results do not have."""
+        _, columns, orders = self.system.signature()
+        rated = {self.system.labels[column] for column, order in zip(columns, orders, strict=True) if order}
+        needed = [label for label in frames.guessed if label in rated]
+        return f"rates of {', '.join(needed)}, from neighbouring rows, are in what is drawn" if needed else ""
+
     def energies(self, frames: Frames) -> dict[str, Array]:
         """T and V from the mechanism's own Lagrangian; without all coordinates, those of the table, interpolated."""
         if frames.lacking:

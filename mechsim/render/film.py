@@ -103,9 +103,10 @@ def _film_times(start: float, stop: float, speed: float, fps: float) -> Array:
 
 def with_energies(frames: Frames, scene: Scene) -> Frames:
     """The same frames of a motion whose energies come from the mechanism's own Lagrangian."""
-    whole = frames.motion
-    exact = replace(whole, energies=Dynamics(scene, whole).energies(whole))
-    return replace(frames, whole=exact) if frames.whole else exact
+    whole, dynamics = frames.motion, Dynamics(scene, frames.motion)
+    exact = replace(whole, energies=dynamics.energies(whole))
+    missing = "" if exact.energies else f"energies are not drawn: the results lack {', '.join(frames.lacking)}"
+    return (replace(frames, whole=exact) if frames.whole else exact).noting(dynamics.guesswork(frames), missing)
 
 
 def _range(known: tuple[float, float], options: Options) -> tuple[float, float]:

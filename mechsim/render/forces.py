@@ -56,7 +56,7 @@ def with_arrows(frames: Frames, scene: Scene, show: Sequence[str]) -> Frames:
     if frames.lacking:
         return frames.noting(f"forces are not drawn: the results lack the columns {', '.join(frames.lacking)}")
     dynamics = Dynamics(scene, frames.motion)
-    notes: list[str] = []
+    notes = [dynamics.guesswork(frames)]
     found = []
     for each in (frames, frames.motion):
         arrows: list[Arrow] = []

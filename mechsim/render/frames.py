@@ -40,6 +40,7 @@ class Frames:
     rates: Array  # (k, n)
     constants: Array | None = None  # (k, constants) of the mechanism at each time, where tables or samplers change them
     lacking: tuple[str, ...] = ()  # coordinates that the results do not tell: what depends on them cannot be drawn
+    guessed: tuple[str, ...] = ()  # turn angles and the like whose rates are taken from neighbouring rows
     whole: Frames | None = None  # the motion that these are moments of; None: there is no more of it
     arrows: tuple[Any, ...] = ()  # forces to be shown
     notes: tuple[str, ...] = ()  # what a person should be told: rows left out, what cannot be drawn
@@ -78,12 +79,13 @@ def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
     mechanism = scene.mechanism
     columns, notes = usable(trajectory, state_columns(mechanism))
     times = np.clip(np.atleast_1d(np.asarray(times, float)), columns["t"][0], columns["t"][-1])
-    q, v, lacking, more = _coordinates(trajectory, columns, mechanism, times)
+    q, v, (lacking, guessed), more = _coordinates(trajectory, columns, mechanism, times)
     points = {name: _point(slots, q, mechanism, 1.0) for name, slots in mechanism.points.items()}
     velocities = {name: _point(slots, v, mechanism, 0.0) for name, slots in mechanism.points.items()}
     poses = {part.name: pose(part.local, np.stack([points[p] for p in part.points], 1)) for part in scene.parts}
     energies = {key: hermite(columns["t"], columns[key], None, times)[0] for key in "TV" if key in columns}
-    frames = Frames(times, points, velocities, poses, energies, q, v, scene.held.at(mechanism, times), lacking)
+    held = scene.held.at(mechanism, times)
+    frames = Frames(times, points, velocities, poses, energies, q, v, held, lacking, guessed)
     return frames.noting(*trajectory.notes, *notes, *more)
 
 
@@ -134,13 +136,14 @@ def hermite(t: Array, values: Array, slopes: Array | None, times: Array) -> tupl
 
 def _coordinates(
     trajectory: Trajectory, columns: Mapping[str, Array], mechanism: Mechanism, times: Array
-) -> tuple[Array, Array, tuple[str, ...], list[str]]:
-    """q and its derivative at `times`, shape (k, n) each, the labels of those that are not known, and notes."""
+) -> tuple[Array, Array, tuple[tuple[str, ...], tuple[str, ...]], list[str]]:
+    """q and its derivative at `times`, shape (k, n) each, labels of those that are not known and of those whose rates
+    are not, and notes."""
     labels = [variable.label for variable in mechanism.variables]
     series = trajectory.polynomials
     if series is not None and np.isfinite(series.coefficients).all() and set(labels) <= set(series.labels):
         places = [series.labels.index(label) for label in labels]
-        return *_from_series(series, times, places), (), []
+        return *_from_series(series, times, places), ((), ()), []
     needed = [each.label for each in mechanism.variables if each.kind == "position"]
     if missing := [label for label in needed if label not in columns]:
         hint = "draw the file as mechsim run wrote it"
@@ -152,14 +155,15 @@ def _coordinates(
     work = work_states(mechanism)
     lacking = tuple(label for index, label in enumerate(labels) if label not in columns and index not in work)
     moving = [each.label for each in mechanism.variables if each.kind != "state" and each.label in columns]
-    guessed = [label for label in moving if f"{label}_dot" not in columns]
-    notes = [f"no velocities in the results for {', '.join(guessed)}: taken from neighbouring rows"] if guessed else []
+    guessed = tuple(label for label in moving if f"{label}_dot" not in columns)
+    seen = [label for label in guessed if label in needed]
+    notes = [f"no velocities in the results for {', '.join(seen)}: taken from neighbouring rows"] if seen else []
     if (missed := _missed(columns, mechanism)) > SEEN:
         told = f"may be off by {100 * missed:.2g} % of its extent" if missed < GUESS else "is a guess"
         notes.append(
             f"the rows are far apart: between them the motion {told}; run without --samples and --dt, or write to .npz"
         )
-    return q, v, lacking, notes
+    return q, v, (lacking, guessed), notes
 
 
 def rows_are_near(trajectory: Trajectory, columns: Mapping[str, Array], scene: Scene) -> bool:

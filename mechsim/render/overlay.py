@@ -61,7 +61,8 @@ class Overlay:
         t = float(self.frames.t[index])
         for key, curve in self.curves.items():
             x, y = (float(np.interp(t, self.frames.motion.t, curve[:, axis])) for axis in (0, 1))
-            self.pen.fill(DISC, place(4.5 * self.unit, 0, x, y), self._colour(key))
+            where = place(4.5 * self.unit, 0, x, y)
+            self.pen.outline(DISC, where, self._colour(key), self.theme.background, 1.2 * self.unit)
 
     def _rows(self) -> int:
         """Lines of words below the picture: measures have one of their own where time and speed leave no room."""
@@ -121,9 +122,8 @@ class Overlay:
             y = top + (26 + 22 * (len(self.curves) - 1 - row)) * unit
             pen.fill(DISC, place(5 * unit, 0, left + 5 * unit, y + 5 * unit), self._colour(key))
             pen.text(left + 20 * unit, y, ENERGY_NAMES[key], 15 * unit, self.theme.text)
-        for key in ("E", "T", "V"):  # the total below: where one energy is all of it, both are seen
-            width = (3.6 if key == "E" else 1.8) * unit
-            pen.line(Path(self.curves[key]), HERE, self._colour(key), width)
+        for key, curve in self.curves.items():  # the total is thin and on top: where it is one energy, both are seen
+            pen.line(Path(curve), HERE, self._colour(key), (1.4 if key == "E" else 2.8) * unit)
         low, high = (energy_text(value, self.limits[1] - self.limits[0]) for value in self.limits)
         pen.text(left - 8 * unit, top - 5 * unit, high, 13 * unit, self.theme.faint, align="right")
         pen.text(left - 8 * unit, bottom - 5 * unit, low, 13 * unit, self.theme.faint, align="right")

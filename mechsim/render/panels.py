@@ -78,13 +78,13 @@ def _say(axes: Any, theme: Theme, words: str) -> None:
 
 def energy_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
     colours = dict(zip("TVE", (theme.trace[0], theme.trace[1], theme.text), strict=True))
-    names = {"E": "T + V", "T": "kinetic T", "V": "potential V"}
+    names = {"T": "kinetic T", "V": "potential V", "E": "T + V"}
     drawn = []
     for result in results:
         t, curves = result.energies()
         curves["E"] = curves["T"] + curves["V"]
-        for key, name in names.items():  # the total below: where one energy is all of it, both are seen
-            label, width = name if result is results[0] else None, 3.0 if key == "E" else 1.5
+        for key, name in names.items():  # the total is thin and on top: where it is one energy, both are seen
+            label, width = name if result is results[0] else None, 1.2 if key == "E" else 2.6
             axes.plot(t, curves[key], result.dash, color=colours[key], label=label, linewidth=width)
         drawn += list(curves.values())
     axes.set(title="Energies", xlabel="t / s", ylabel="J")
