@@ -13,10 +13,11 @@ import pytest
 import mechsim
 from mechsim.cli.main import main
 from mechsim.render.film import animate, prepare
+from mechsim.render.forces import with_arrows
 from mechsim.render.frames import sample
 from mechsim.render.options import Options
-from mechsim.render.page.data import bounds, interpolation_gap, smooth_samples
-from mechsim.render.page.reactions import reactions_of
+from mechsim.render.page.data import bounds
+from mechsim.render.page.samples import interpolation_gap, smooth_samples
 from mechsim.render.scene import scene_of
 
 SPECS = Path(__file__).parents[1] / "specs"
@@ -40,10 +41,10 @@ def written(motion, tmp_path, **choices) -> str:
 def test_numbers_come_back(andrews, tmp_path):
     """Packed as 32-bit floats: seven digits of values, and slopes per sample that are the velocities."""
     film = film_in(written(andrews, tmp_path))
-    numbers = np.frombuffer(base64.b64decode(film["numbers"]), "<f4").reshape(-1, 2, film["count"])
+    numbers = np.frombuffer(base64.b64decode(film["numbers"]), "<f4").reshape(-1, 2, film["count"]).astype(float)
     times = np.linspace(film["start"], film["end"], film["count"])
     channel = next(column["channel"] for column in film["columns"] if column["label"] == "F_x")
-    assert numbers[channel, 0] == pytest.approx(andrews(times)["F_x"], rel=1e-6, abs=1e-9)
+    assert numbers[channel, 0] + film["offsets"][channel] == pytest.approx(andrews(times)["F_x"], rel=1e-6, abs=1e-9)
     rates = numbers[channel, 1] / (times[1] - times[0])
     assert rates == pytest.approx(andrews.velocity(times)["F_x"], rel=1e-6, abs=1e-5)
 
@@ -71,6 +72,18 @@ def test_samples_are_dense_enough(andrews):
     assert interpolation_gap(frames) < 3e-4 * 0.11
     coarse = sample(andrews, np.linspace(0, 0.03, 31), scene)
     assert interpolation_gap(coarse) > 3e-4 * 0.11
+
+
+def test_a_motion_too_long_for_a_page_is_said(andrews, tmp_path, monkeypatch):
+    """Where a page may not hold enough moments, it says by how much it is off between them."""
+    from mechsim.render.page import samples
+
+    assert animate(andrews, tmp_path / "page.html", Options()).frames.notes == ()
+    monkeypatch.setattr(samples, "FEWEST_SAMPLES", 21)
+    monkeypatch.setattr(samples, "MOST_NUMBERS", 1000)
+    (note,) = animate(andrews, tmp_path / "page.html", Options()).frames.notes
+    assert "the page holds 21 moments" in note and "--to" in note
+    assert note in (tmp_path / "page.html").read_text()
 
 
 def test_bounds_hold_every_outline(andrews):
@@ -102,8 +115,11 @@ def test_page_asks_for_nothing(andrews, tmp_path):
 def reaction(motion, label, times):
     scene = scene_of(motion)
     frames = sample(motion, times, scene)
-    table = getattr(motion, "trajectory", motion)
-    return next(arrow.vectors for arrow in reactions_of(scene, frames, table) if arrow.label == label)
+    return next(arrow.vectors for arrow in reactions_of(scene, frames) if arrow.label == label)
+
+
+def reactions_of(scene, frames):
+    return with_arrows(frames, scene, ("reactions",)).arrows
 
 
 def test_reaction_carries_the_pendulum():
@@ -128,7 +144,7 @@ def test_reactions_are_equal_and_opposite(andrews, tmp_path):
     """At a joint of rigid parts alone the forces cancel; at D the spring's pull takes their place. Peak: 334 N."""
     scene = scene_of(andrews)
     frames = sample(andrews, np.linspace(0, 0.03, 50), scene)
-    arrows = reactions_of(scene, frames, andrews.trajectory)
+    arrows = reactions_of(scene, frames)
     for joint in "FEGH":
         total = sum(arrow.vectors for arrow in arrows if arrow.point == joint)
         assert np.abs(total).max() < 1e-8
@@ -158,8 +174,9 @@ AppliedForces:
 ProblemData: {tend: 1, positions: {D: [0.5, -0.9], E: [1.5, -0.9], F: [2.5, -0.9]}}
 """
     motion = mechsim.simulate(text)
-    film = prepare(motion, Options())
-    assert reactions_of(film.scene, film.frames, motion.trajectory) == []
+    film = prepare(motion, Options(show=("reactions",)))
+    assert film.frames.arrows == ()
+    assert any("redundant" in note for note in film.frames.notes)
 
 
 def test_reactions_know_drives_tables_and_slots():

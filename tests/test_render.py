@@ -11,9 +11,10 @@ import pytest
 
 import mechsim
 from mechsim.render import sample, scene_of, span
-from mechsim.render.frames import hermite, placed, pose, with_trails
-from mechsim.render.options import Options, default_speed, frame_times, speed_text, traced
+from mechsim.render.frames import hermite, placed, pose, with_whole
+from mechsim.render.options import Options, default_speed, speed_text, traced
 from mechsim.render.outline import area, inset, layers_of, outline_around
+from mechsim.render.times import frame_times
 from mechsim.render.window import reach, window_of
 from mechsim.result.journal import OutputError
 
@@ -121,11 +122,12 @@ def test_hermite_is_exact_for_cubics():
     assert np.allclose(rates, 3 * times**2 - 1, atol=1e-12)
 
 
-def test_trails_pass_through_the_frames(double_pendulum):
+def test_the_whole_motion_passes_through_the_frames(double_pendulum):
     scene = scene_of(double_pendulum)
-    frames = with_trails(sample(double_pendulum, np.linspace(0, 3, 31), scene), double_pendulum, scene, ("B",))
-    assert frames.fineness >= 4
-    assert np.allclose(frames.trails["B"][:: frames.fineness], frames.points["B"], atol=1e-12)
+    frames = with_whole(sample(double_pendulum, np.linspace(0, 3, 31), scene), double_pendulum, scene, 0, 3)
+    assert len(frames.motion) >= 4 * len(frames)
+    rows = np.searchsorted(frames.motion.t, frames.t)
+    assert np.array_equal(frames.motion.points["B"][rows], frames.points["B"])
 
 
 def test_rows_without_numbers_are_left_out_and_said(double_pendulum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +23,7 @@ from mechsim.cli.main import main
 from mechsim.render import encode
 from mechsim.render.film import _pieces, animate, prepare
 from mechsim.render.flat import FlatPicture, render_frames
+from mechsim.render.forces import Strength
 from mechsim.render.options import Options
 from mechsim.render.overlay import fitted
 from mechsim.render.pen import Pen
@@ -178,10 +180,10 @@ def test_a_program_with_threads_can_make_a_film(pendulum, tmp_path):
 def test_forces_in_joints_are_drawn_at_their_usual_strength(pendulum):
     film = prepare(pendulum, replace(SMALL, show=("reactions",)))
     plain = prepare(pendulum, replace(SMALL, show=()))
-    assert {arrow.point for arrow in film.frames.reactions} == {"O", "A"}
-    strength = np.hypot(*film.frames.reactions[0].vectors.T)
+    assert {arrow.point for arrow in film.frames.arrows} == {"O", "A"}
+    strength = film.frames.arrows[0].strengths
     assert strength.max() == pytest.approx(3 * 9.81, rel=0.01)  # at the lowest point: weight, and twice it inwards
-    assert strength.min() < film.frames.reactions[0].largest <= strength.max()
+    assert strength.min() < Strength.of(film.frames, film.scene).force <= strength.max()
     assert not np.array_equal(FlatPicture(*parts(film)).draw(10), FlatPicture(*parts(plain)).draw(10))
 
 
@@ -342,6 +344,7 @@ def test_a_form_this_encoder_lacks():
 def test_a_drawing_process_that_is_killed(pendulum, tmp_path, monkeypatch):
     from mechsim.render import film
 
+    monkeypatch.delitem(sys.modules, "jax", raising=False)  # with it, processes would not be forked
     monkeypatch.setattr(film, "render_frames", lambda *arguments: os._exit(9))  # forked processes inherit this
     with pytest.raises(OutputError, match="ended from outside"):
         animate(pendulum, tmp_path / "film.mp4", SMALL)

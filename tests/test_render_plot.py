@@ -13,8 +13,8 @@ import pytest
 
 import mechsim
 from mechsim.cli.main import main
-from mechsim.render.panels import Result, constraint_residuals
 from mechsim.render.plot import PlotOptions, plot
+from mechsim.render.plotted import Result, constraint_residuals
 
 SPECS = Path(__file__).parent.parent / "specs"
 
@@ -52,7 +52,7 @@ def test_forms(command, form, start):
 def test_an_overview_says_what_it_shows(command):
     assert command("a.csv", "b.npz", "-o", "out.svg").code == 0
     text = Path("out.svg").read_text()
-    for words in ("Energies", "Energy drift", "constraint residual", "Largest difference", "a.csv", "b.npz"):
+    for words in ("Energies", "Energy drift", "Constraints missed", "Largest difference", "a.csv", "b.npz"):
         assert f"<!-- {words}" in text or words in text
 
 
@@ -84,25 +84,34 @@ def test_bad_input_is_explained(command, words, said):
 
 
 def test_residuals_are_those_of_the_rows(trajectory):
-    columns = dict(zip(trajectory.labels, trajectory.table.T.copy(), strict=True))
-    result = Result("a", trajectory, columns, "-")
-    assert constraint_residuals(result).max() < 1e-14  # rows are projected on the constraints
-    columns["A_x"] *= 1.001
-    worst = constraint_residuals(result).max()
+    result, _ = Result.of("a", trajectory, "-")
+    assert constraint_residuals(result)[0].max() < 1e-14  # rows are projected on the constraints
+    result.columns["A_x"] = 1.001 * result.columns["A_x"]
+    worst = constraint_residuals(result)[0].max()
     assert worst == pytest.approx(1e-3, rel=0.01)  # where the rod lies level, a thousandth of its length too long
 
 
 def test_a_phase_plane_of_a_circle_is_round(trajectory, tmp_path):
     """Between rows both curves are drawn from the same cubic, so value and derivative belong together."""
-    from mechsim.render.panels import _together
+    from mechsim.render.plotted import together
 
     t = np.linspace(0, 6, 7)
     table = np.column_stack([t, np.sin(t), np.cos(t)])
     columns = {"t": t, "A_x": table[:, 1], "A_x_dot": table[:, 2]}
-    x, y = _together(Result("a", trajectory, columns, "-"), "A_x", "A_x_dot")
+    result = replace(Result.of("a", trajectory, "-")[0], columns=columns)
+    x, y = together(result, "A_x", "A_x_dot")
     assert np.abs(np.hypot(x, y) - 1).max() < 0.02  # steps of a whole radian: h^3 and h^4 terms of the cubic
 
 
 def test_results_without_a_mechanism_are_plotted_too(trajectory, tmp_path):
     plot([("a", replace(trajectory, spec_text=""))], tmp_path / "out.png", PlotOptions())
     assert (tmp_path / "out.png").is_file()
+
+
+def test_results_with_a_damaged_mechanism_or_without_a_column_are_plotted_too(trajectory, tmp_path):
+    notes = plot([("a", replace(trajectory, spec_text="Title: [1"))], tmp_path / "out.png", PlotOptions())
+    assert any("damaged" in note for note in notes)
+    keep = [index for index, label in enumerate(trajectory.labels) if label != "A_y"]
+    labels, units = (tuple(each[k] for k in keep) for each in (trajectory.labels, trajectory.units))
+    bare = replace(trajectory, labels=labels, units=units, table=trajectory.table[:, keep], polynomials=None)
+    plot([("a", bare)], tmp_path / "out.png", PlotOptions())

@@ -14,7 +14,8 @@ import mechsim
 from mechsim.render import sample, scene_of
 from mechsim.render.bodies import Levels, level_of, rgb, seen_points
 from mechsim.render.camera import Frame, Shot, fitted, shots, views_of
-from mechsim.render.frames import with_trails
+from mechsim.render.forces import with_arrows
+from mechsim.render.frames import with_whole
 from mechsim.render.mesh import Mesh, ball, coil, cone, pin, prism, soft_shape
 from mechsim.render.options import Options
 from mechsim.render.outline import outline_around
@@ -206,7 +207,7 @@ def crossed(tmp_path_factory: pytest.TempPathFactory):
     motion = mechsim.simulate(path, tol=1e-8)
     scene = scene_of(motion)
     frames = sample(motion, np.linspace(0, 1, 7), scene)
-    return scene, with_trails(frames, motion, scene, ["A"])
+    return scene, with_whole(frames, motion, scene, 0, 1)
 
 
 @pytest.fixture
@@ -215,7 +216,9 @@ def draw(crossed):
     from mechsim.render.solid import SolidPicture
 
     def picture(index: int = 0, **chosen):
-        drawn = SolidPicture(*crossed, Options(**{"size": SIZE, "speed": 1.0, "show": (), "trace": (), **chosen}))
+        scene, frames = crossed
+        frames = with_arrows(frames, scene, chosen.get("show", ()))
+        drawn = SolidPicture(scene, frames, Options(**{"size": SIZE, "speed": 1.0, "show": (), "trace": (), **chosen}))
         pixels = drawn.draw(index).copy()
         shot = drawn.shots[index]
         drawn.close()
@@ -298,7 +301,7 @@ def test_one_frame_and_a_still_mechanism_can_be_drawn(crossed, draw) -> None:
         t=frames.t[:1],
         points={name: path[:1] for name, path in frames.points.items()},
         velocities={name: path[:1] for name, path in frames.velocities.items()},
-        trails={},
+        whole=None,
         poses={name: (origin[:1], angle[:1]) for name, (origin, angle) in frames.poses.items()},
     )
     assert len(list(render_frames(scene, first, Options(size=SIZE, speed=1.0)))) == 1

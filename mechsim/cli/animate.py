@@ -79,7 +79,9 @@ def _speed(context: click.Context, option: click.Parameter, value: str | None) -
     click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True),
     click.option("--loop/--no-loop", default=None, help="Whether a GIF or a page starts again at its end (it does)."),
     click.option("--renderer", type=click.Choice(["flat", "solid"]), help="How to draw; flat, in space solid."),
-    click.option("--frames", type=click.IntRange(1, 100), metavar="N", help="Pictures on the sheet of a PNG: 6."),
+    click.option(
+        "--frames", type=click.IntRange(1, 100), metavar="N", help="Pictures on the sheet of a PNG (6); 1: one moment.",
+    ),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
     options.DEBUG,
 )  # fmt: skip
@@ -144,5 +146,5 @@ def _report(film: Any, target: str, seconds: float) -> None:
     if kind in (".mp4", ".webm") and chosen.loop:
         errors.note(f"a {kind[1:].upper()} film starts again only if its player does so")
     length = f"{count / chosen.fps:.3g} s, {count} frames at {chosen.fps:g} per second, {speed_text(chosen.speed)}"
-    said = f"{count} pictures" if kind == ".png" else length
+    said = f"{count} picture{'s' * (count > 1)}" if kind == ".png" else length
     click.echo(f"{target}: {said}, {Path(target).stat().st_size / 1e6:.2f} MB, made in {seconds:.1f} s")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechsim.render.fitting import ACCENT, Fitting, corners, poses
+from mechsim.render.fitting import ACCENT, Fitting, outermost, poses
 from mechsim.render.fittings import fittings_of
-from mechsim.render.frames import Frames, placed
-from mechsim.render.mesh import ball, coil, pin, prism, tube
+from mechsim.render.frames import Frames
+from mechsim.render.mesh import Mesh, ball, coil, pin, prism, tube
+from mechsim.render.outline import hull
 from mechsim.render.polygon import circle, rounded_square
 from mechsim.render.scene import Scene, SceneParticle, SceneSpring
 from mechsim.render.stage import Look, Placing, Stage, framed, posed, stretched
@@ -102,21 +103,25 @@ def build_bodies(stage: Stage, scene: Scene, frames: Frames, theme: Theme) -> No
         _fitting(built, fitting)
 
 
-def seen_points(scene: Scene, frames: Frames, directions: int = 48, samples: int = 200) -> Array:
+def seen_points(scene: Scene, frames: Frames, directions: int = 48) -> Array:
     """Points (k, 3) that stand for all that the film shows: the outermost in many directions, at board and top."""
-    chosen = np.unique(np.linspace(0, len(frames) - 1, samples).astype(int))
+    motion, chosen = frames.motion, frames.seen
     levels = Levels.of(scene)
     square = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
     wide = {particle.point: particle.radius for particle in scene.particles}
-    clouds = [placed(part.outline, frames.poses[part.name], frame) for part in scene.parts for frame in chosen]
-    for name, path in frames.points.items():
-        clouds.append((path[chosen][:, None] + wide.get(name, levels.skin) * square).reshape(-1, 2))
-    clouds += [corners(fitting, frames) for fitting in fittings_of(scene, frames)]
+    clouds = []
+    for part in scene.parts:
+        origin, angle = (values[chosen] for values in motion.poses[part.name])
+        turned = np.exp(1j * angle)[:, None] * (hull(part.outline) @ (1, 1j)) + (origin @ (1, 1j))[:, None]
+        clouds.append(np.column_stack([turned.real.ravel(), turned.imag.ravel()]))
+    for name, path in motion.points.items():
+        clouds.append((path[:, None] + wide.get(name, levels.skin) * square).reshape(-1, 2))
+    clouds += [outermost(fitting, motion, chosen) for fitting in fittings_of(scene, motion)]
     clouds += [place + BLOCK * levels.skin * square for place in scene.ground.values()]
     cloud = np.vstack(clouds)
-    outermost = cloud[np.unique(np.argmax(cloud @ circle(1.0, directions).T, axis=0))]
+    chosen = cloud[np.unique(np.argmax(cloud @ circle(1.0, directions).T, axis=0))]
     heights = (levels.board, levels.springs + levels.skin if scene.springs else levels.top)
-    return np.vstack([np.column_stack([outermost, np.full(len(outermost), height)]) for height in heights])
+    return np.vstack([np.column_stack([chosen, np.full(len(chosen), height)]) for height in heights])
 
 
 def level_of(scene: Scene, point: str) -> float:
@@ -197,9 +202,16 @@ def _fitting(built: Set, fitting: Fitting) -> None:
     look = _look_of(built, fitting)
     if paint.face is None:
         wire = WIRE_OF_WIDTH * paint.width * levels.skin
-        for line in fitting.shapes:
-            middle = np.column_stack([_spaced(line), np.full(len(_spaced(line)), top)])
-            built.stage.add(tube(middle, wire), look, place)
+
+        def wires(frame: int) -> list[Mesh]:
+            lines = [_spaced(line) for line in fitting.lines(frame)]
+            return [tube(np.column_stack([line, np.full(len(line), top)]), wire) for line in lines if len(line) > 1]
+
+        if fitting.moving:
+            built.stage.add_changing(wires, look)
+        else:
+            for mesh in wires(0):
+                built.stage.add(mesh, look, place)
         return
     built.stage.add(prism(fitting.shapes[0], bottom, top, 0.15 * levels.skin), look, place)
     if paint.shadow:

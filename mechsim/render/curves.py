@@ -1,63 +1,156 @@
-"""Curves that hold a point, as lines: F(x, y) = 0 by contouring, (x(s), y(s)) by sampling."""
+"""Curves that hold a point, as lines: F(x, y) = 0 by contouring, (x(s), y(s)) by sampling.
+
+A curve is read off the law that holds its point, so whatever may enter that (time, tables, other points) moves the
+line as it moves the constraint."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mechsim.errors import Mark
+from mechsim.model.mechanism import Mechanism
+from mechsim.render.frames import Frames
 from mechsim.render.workshop import Workshop
 from mechsim.result.layout import Array
 from mechsim.spec.actions import Curve
-from mechsim.spec.expression import CONSTANTS, MATH, Expression
+from mechsim.spec.expression import CONSTANTS, MATH, MAX_FORMULA, Expression, parse_expression
 
 FINENESS = 241  # lines of the grid, and points of a sampled curve: a few pixels apart
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     name: {"**": np.power, "abs": np.abs}.get(name) or getattr(np, name.replace("asin", "arcsin"), None)
     or getattr(np, name.replace("atan", "arctan").replace("acos", "arccos")) for name in MATH
 }  # fmt: skip
+OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 
 
-def curve_lines(curve: Curve, shop: Workshop) -> list[Array]:
-    """The curve as far as the motion's surroundings reach; none where it moves with time or with the mechanism."""
-    if curve.implicit is not None:
-        return _contours(curve.implicit, shop) if _stands_still(curve.implicit, shop, "xy") else []
-    assert curve.parametric
-    if not all(_stands_still(each, shop, "s") for each in curve.parametric):
-        return []
-    return _sampled(curve, shop)
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The rows of the law of a curve: F of an implicit one; of a parametric one x - x(s) and y - y(s).
+
+    `free` are its symbols that run along the curve: the point's own coordinates as "x" and "y", or "s"; `given` are the
+    others, with the slot of their value; `point` those of a parametric curve that stand for the point, and are 0.
+    """
+
+    rows: tuple[Expression, ...]
+    free: Mapping[str, str]
+    given: Mapping[str, int]
+    parameters: Mapping[str, float]
+    point: tuple[str, ...]
+
+    def values(self, own: Mapping[str, Array], t: float, value: Callable[[int], float]) -> list[Array]:
+        """The rows on a grid of "x" and "y", or along "s"; `value` tells that of a slot."""
+        shape = next(iter(own.values())).shape
+        given = {symbol: np.full(shape, value(slot)) for symbol, slot in self.given.items()}
+        given |= {symbol: own[name] for symbol, name in self.free.items()}
+        given |= {"t": np.full(shape, t)} | dict.fromkeys(self.point, np.zeros(shape))
+        with np.errstate(all="ignore"):
+            rows = [row.evaluate({**self.parameters, **given}, FUNCTIONS) for row in self.rows]
+        return [np.broadcast_to(np.asarray(row, float), shape) for row in rows]
 
 
-def _stands_still(expression: Expression, shop: Workshop, own: str) -> bool:
-    return set(expression.names) <= {*own, *shop.scene.parameters, *CONSTANTS}
+def track_of(curve: Curve, mechanism: Mechanism) -> Track | None:
+    """None where the curve holds nothing that can move."""
+    element = next((each for each in mechanism.elements if each.owner == f"curve of {curve.point}"), None)
+    if element is None:
+        return None
+    labels = [variable.label for variable in mechanism.variables]
+    symbols = {slot: f"x{local}" for local, slot in enumerate(element.slots)}
+    x, y = mechanism.points[curve.point]
+    free = {symbols[slot]: name for slot, name in ((x, "x"), (y, "y")) if slot in symbols}
+    point: tuple[str, ...] = ()
+    if curve.implicit is None:
+        point = tuple(free)
+        free = {symbols[labels.index(f"s_{curve.point}")]: "s"}
+    rows = tuple(
+        parse_expression(row, Mark("law", 1, 1), longest=MAX_FORMULA)
+        for row in mechanism.laws[element.kind].constraints
+    )
+    used = {name for row in rows for name in row.names}
+    given = {symbol: slot for slot, symbol in symbols.items() if symbol in used - {*free, *point}}
+    return Track(rows, free, given, dict(element.parameters), point)
 
 
-def _values(expression: Expression, shop: Workshop, own: Mapping[str, Array]) -> Array:
-    shape = next(iter(own.values())).shape
-    with np.errstate(all="ignore"):
-        values = expression.evaluate({**shop.scene.parameters, **own}, FUNCTIONS)
-    return np.broadcast_to(np.asarray(values, float), shape)
+class CurveShape:
+    """A curve near the motion: its lines at any frame."""
+
+    def __init__(self, curve: Curve, track: Track, shop: Workshop):
+        self.track, self.scene, self.frames = track, shop.scene, shop.drawn
+        self.low, self.high = shop.box()
+        self.run = None if curve.implicit is not None else self._run(curve, shop.frames)
+
+    @property
+    def moves(self) -> bool:
+        """Whether time, the mechanism or constants that change move it."""
+        changes = self.scene.held.changes
+        changing = set() if changes is None else {-1 - int(number) for number in changes.numbers}
+        slots = set(self.track.given.values())
+        return any("t" in row.names for row in self.track.rows) or any(slot >= 0 or slot in changing for slot in slots)
+
+    @property
+    def reach(self) -> tuple[Array, ...]:
+        """Corners of a box that holds it at all times."""
+        return (np.array([self.low, self.high]),)
+
+    def lines(self, frame: int) -> tuple[Array, ...]:
+        """As it is at a frame."""
+        frames, constants = self.frames, self.scene.mechanism.constants
+        held = constants if frames.constants is None else frames.constants[frame]
+
+        def value(slot: int) -> float:
+            return float(frames.coordinates[frame, slot] if slot >= 0 else held[-1 - slot])
+
+        t = float(frames.t[frame])
+        return self._contours(t, value) if self.run is None else self._sampled(t, value)
+
+    def _run(self, curve: Curve, motion: Frames) -> tuple[float, float]:
+        """The piece that the point passes and as much again on either side, or a full turn."""
+        labels = [variable.label for variable in self.scene.mechanism.variables]
+        passed = motion.coordinates[:, labels.index(f"s_{curve.point}")]
+        middle, half = (passed.max() + passed.min()) / 2, max(1.5 * float(np.ptp(passed)), np.pi)
+        return float(middle - half), float(middle + half)
+
+    def _contours(self, t: float, value: Callable[[int], float]) -> tuple[Array, ...]:
+        from contourpy import contour_generator
+
+        x, y = (np.linspace(low, high, FINENESS) for low, high in zip(self.low, self.high, strict=True))
+        grid = np.meshgrid(x, y)
+        (row,) = self.track.values({"x": grid[0], "y": grid[1]}, t, value)
+        lines = contour_generator(x, y, np.ma.masked_invalid(row)).lines(0.0)
+        return tuple(np.asarray(line) for line in lines)
+
+    def _sampled(self, t: float, value: Callable[[int], float]) -> tuple[Array, ...]:
+        """Nothing of it that is far away."""
+        assert self.run
+        s = np.linspace(*self.run, 3 * FINENESS)
+        line = -np.column_stack(self.track.values({"s": s}, t, value))
+        near = np.all(np.isfinite(line) & (line >= self.low) & (line <= self.high), axis=1)
+        pieces = np.split(line, np.flatnonzero(near[1:] != near[:-1]) + 1)
+        return tuple(piece for piece in pieces[0 if near[0] else 1 :: 2] if len(piece) > 1)
 
 
-def _contours(expression: Expression, shop: Workshop) -> list[Array]:
-    from contourpy import contour_generator
-
-    x, y = (np.linspace(low, high, FINENESS) for low, high in zip(*shop.box(), strict=True))
-    grid = np.meshgrid(x, y)
-    values = np.ma.masked_invalid(_values(expression, shop, {"x": grid[0], "y": grid[1]}))
-    return [np.asarray(line) for line in contour_generator(x, y, values).lines(0.0)]
+def curve_shape(curve: Curve, shop: Workshop) -> CurveShape | None:
+    track = track_of(curve, shop.scene.mechanism)
+    return None if track is None else CurveShape(curve, track, shop)
 
 
-def _sampled(curve: Curve, shop: Workshop) -> list[Array]:
-    """The piece that the point passes and as much again on either side, or a full turn, but nothing far away."""
-    labels = [variable.label for variable in shop.scene.mechanism.variables]
-    passed = shop.frames.coordinates[:, labels.index(f"s_{curve.point}")]
-    middle, half = (passed.max() + passed.min()) / 2, max(1.5 * float(np.ptp(passed)), np.pi)
-    s = np.linspace(middle - half, middle + half, 3 * FINENESS)
-    assert curve.parametric
-    line = np.column_stack([_values(each, shop, {"s": s}) for each in curve.parametric])
-    low, high = shop.box()
-    near = np.all(np.isfinite(line) & (line >= low) & (line <= high), axis=1)
-    pieces = np.split(line, np.flatnonzero(near[1:] != near[:-1]) + 1)
-    return [piece for piece in pieces[0 if near[0] else 1 :: 2] if len(piece) > 1]
+def tree_of(row: Expression) -> Any:
+    """A formula as nested lists, `["+", 1.5, ["sin", "x0"]]`: numbers, names of symbols, operations."""
+    return _tree(row.tree)
+
+
+def _tree(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        return float(node.value)  # type: ignore[arg-type]
+    if isinstance(node, ast.Name):
+        return CONSTANTS.get(node.id, node.id)
+    if isinstance(node, ast.BinOp):
+        return [OPERATORS[type(node.op)], _tree(node.left), _tree(node.right)]
+    if isinstance(node, ast.UnaryOp):
+        return ["-", 0.0, _tree(node.operand)] if isinstance(node.op, ast.USub) else _tree(node.operand)
+    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    return [node.func.id, *map(_tree, node.args)]

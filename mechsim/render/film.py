@@ -17,15 +17,16 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mechsim.errors import Fault
 from mechsim.render import encode
-from mechsim.render.forces import at_usual_strength
-from mechsim.render.frames import Frames, sample, span, table_of, with_exact_energies, with_trails
-from mechsim.render.options import Options, default_speed, frame_times, traced
+from mechsim.render.dynamics import Dynamics
+from mechsim.render.forces import with_arrows
+from mechsim.render.frames import Frames, sample, span, with_whole
+from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.scene import Scene, scene_of
+from mechsim.render.times import frame_times, sheet_times
 from mechsim.result.journal import OutputError, explained
+from mechsim.result.layout import Array
 
 FILMS = (".mp4", ".webm", ".gif")
 FORMS = (*FILMS, ".png", ".html")
@@ -55,7 +56,8 @@ def animate(trajectory: Any, path: str | Path, options: Options, observer: Obser
         if form == ".html":
             from mechsim.render import page
 
-            page.write(film.scene, film.frames, trajectory, temporary, film.options)
+            notes = page.write(film.scene, film.frames, trajectory, temporary, film.options)
+            film = replace(film, frames=film.frames.noting(*notes))
         elif form == ".png":
             from mechsim.render.still import write_still
 
@@ -73,41 +75,42 @@ def prepare(trajectory: Any, options: Options, *, still: bool = False) -> Film:
         from mechsim.render.solid import require_solid
 
         require_solid()
-    start, stop = _range(trajectory, options)
+    start, stop = _range(span(trajectory, scene), options)
     if stop <= start and not still:
         hint = "-o picture.png draws the one moment there is"
         raise OutputError(Fault(f"there is no motion to show: it lasts from t = {start:g} to {stop:g}", hint=hint))
-    speed = options.speed if options.speed is not None else default_speed(stop - start)
-    if still:
-        count = 1 if stop <= start else options.frames or 6
-        times = np.linspace(start, stop, count) if count > 1 else np.array([start])
-    else:
-        expected = (stop - start) / speed * options.fps
-        if expected > MOST_FRAMES:
-            hint = f"--speed {(stop - start) / 20:.3g} makes a film of 20 seconds; or show less with --from and --to"
-            raise OutputError(Fault(f"the film would have {expected:.3g} frames", hint=hint))
-        times = frame_times(start, stop, speed, options.fps)
+    count = 1 if stop <= start else options.frames or 6
+    first, last = start, stop
+    if still and count == 1 and (options.start is None or options.stop is None or stop <= start):
+        first, last = span(trajectory, scene)  # one moment is seen as one of the whole motion
+    speed = options.speed if options.speed is not None else default_speed(last - first)
+    times = sheet_times(start, stop, count) if still else _film_times(start, stop, speed, options.fps)
     size = (options.size[0] // 2 * 2, options.size[1] // 2 * 2)  # the usual colour coding takes pixels in pairs
     chosen = replace(options, speed=speed, size=size, renderer=renderer, trace=traced(scene, options))
-    frames = sample(trajectory, times, scene)
-    if not still:
-        frames = with_trails(frames, trajectory, scene, chosen.trace or ())
-    return Film(scene, _with_what_is_shown(frames, scene, trajectory, chosen.show), chosen)
+    frames = with_whole(sample(trajectory, times, scene), trajectory, scene, first, last)
+    if "energy" in chosen.show:
+        frames = with_energies(frames, scene)
+    return Film(scene, with_arrows(frames, scene, chosen.show), chosen)
 
 
-def _with_what_is_shown(frames: Frames, scene: Scene, trajectory: Any, show: Sequence[str]) -> Frames:
-    if "energy" in show:
-        frames = with_exact_energies(frames, scene)
-    if "reactions" in show:
-        from mechsim.render.page.reactions import reactions_of
-
-        found = tuple(reactions_of(scene, frames, table_of(trajectory)))
-        frames = replace(frames, reactions=at_usual_strength(found))
-    return frames
+def _film_times(start: float, stop: float, speed: float, fps: float) -> Array:
+    expected = (stop - start) / speed * fps
+    if expected > MOST_FRAMES:
+        hint = f"--speed {(stop - start) / 20:.3g} makes a film of 20 seconds; or show less with --from and --to"
+        raise OutputError(Fault(f"the film would have {expected:.3g} frames", hint=hint))
+    return frame_times(start, stop, speed, fps)
 
 
-def _range(trajectory: Any, options: Options) -> tuple[float, float]:
-    first, last = span(trajectory)
+def with_energies(frames: Frames, scene: Scene) -> Frames:
+    """The same frames of a motion whose energies come from the mechanism's own Lagrangian."""
+    whole, dynamics = frames.motion, Dynamics(scene, frames.motion)
+    exact = replace(whole, energies=dynamics.energies(whole))
+    missing = "" if exact.energies else f"energies are not drawn: the results lack {', '.join(frames.lacking)}"
+    return (replace(frames, whole=exact) if frames.whole else exact).noting(dynamics.guesswork(frames), missing)
+
+
+def _range(known: tuple[float, float], options: Options) -> tuple[float, float]:
+    first, last = known
     start = first if options.start is None else options.start
     stop = last if options.stop is None else options.stop
     if start > last or stop < first or start > stop:
@@ -133,10 +136,10 @@ def _pieces(count: int) -> list[tuple[int, int]]:
 
 
 def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, observer: Observer) -> None:
-    # Forking spares each process what is imported here, but is safe only while there is one thread.
+    # Forking spares each process what is imported here, but is safe only while there is one thread; JAX has many.
     from mechsim.render import flat  # noqa: F401
 
-    fork = sys.platform == "linux" and threading.active_count() == 1
+    fork = sys.platform == "linux" and threading.active_count() == 1 and "jax" not in sys.modules
     context = multiprocessing.get_context("fork" if fork else "spawn")
     done, halt = context.Value("l", 0), context.Event()
     with ProcessPoolExecutor(len(jobs), context, initializer=_begin, initargs=(done, halt)) as pool:

@@ -4,10 +4,13 @@ that it moves in. The three renderers know no more of rails and wheels than this
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.render.frames import Frames
+from mechsim.render.outline import hull
 from mechsim.render.scene import Scene
 from mechsim.result.layout import Array
 
@@ -25,6 +28,12 @@ class Paint:
     shadow: bool = False
 
 
+class Moving(Protocol):
+    """Lines that change their shape."""
+
+    def lines(self, frame: int) -> tuple[Array, ...]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Fitting:
     """Shapes in a frame with its origin at the point `at` (None: the world's) and its x axis parallel to the way from
@@ -39,8 +48,15 @@ class Fitting:
     stretched: bool = False
     height: float = FLOOR  # what is lower is drawn first; parts have their layers, what is on them fractions more
     colour: int | None = None  # that of a part, or ACCENT; None: that of edges and words
+    moving: Moving | None = None  # instead of `shapes`: lines of the world that are others at every frame
+
+    def lines(self, frame: int) -> tuple[Array, ...]:
+        """Its shapes at a frame."""
+        return self.moving.lines(frame) if self.moving else self.shapes
 
     def stands_still(self, scene: Scene) -> bool:
+        if self.moving:
+            return False
         names = [name for name in (self.at, *(self.along or ())) if name]
         return all(name in scene.ground for name in names)
 
@@ -56,9 +72,9 @@ def poses(fitting: Fitting, frames: Frames) -> tuple[Array, Array, Array]:
     return origin, np.unwrap(np.arctan2(way[:, 1], way[:, 0])), stretch
 
 
-def corners(fitting: Fitting, frames: Frames) -> Array:
-    """All corners of a fitting in the world, over all frames."""
-    origin, angle, stretch = poses(fitting, frames)
-    own = np.vstack(fitting.shapes)
+def outermost(fitting: Fitting, frames: Frames, moments: NDArray[np.int64]) -> Array:
+    """Corners of a fitting in the world at some moments that reach as far as all of them."""
+    origin, angle, stretch = (values[moments] for values in poses(fitting, frames))
+    own = hull(np.vstack(fitting.shapes))
     turned = (np.outer(stretch, own[:, 0]) + 1j * own[:, 1]) * np.exp(1j * angle)[:, None] + (origin @ (1, 1j))[:, None]
     return np.column_stack([turned.real.ravel(), turned.imag.ravel()])

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from mechsim.render import symbols
-from mechsim.render.curves import curve_lines
+from mechsim.render.curves import curve_shape
 from mechsim.render.fitting import ACCENT, FLOOR, Fitting, Paint
 from mechsim.render.frames import Frames
 from mechsim.render.gearing import gear_fittings, wheel_fittings
@@ -82,9 +82,13 @@ def _block(shop: Workshop, name: str, kind: str, point: str, line: Line, size: t
 
 def _curves(shop: Workshop) -> Iterator[Fitting]:
     for curve in shop.scene.actions.curves:
-        lines = curve_lines(curve, shop)
-        if lines:
-            yield Fitting(f"curve of {curve.point}", "curve", tuple(lines), TRACK)
+        name, shape = f"curve of {curve.point}", curve_shape(curve, shop)
+        if shape is None:
+            continue
+        if shape.moves:
+            yield Fitting(name, "curve", shape.reach, TRACK, moving=shape)
+        elif lines := shape.lines(0):
+            yield Fitting(name, "curve", lines, TRACK)
 
 
 def _ropes(shop: Workshop) -> Iterator[Fitting]:

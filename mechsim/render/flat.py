@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.render import symbols
+from mechsim.render.arrows import Arrows
 from mechsim.render.fitting import ACCENT, FLOOR, Fitting, poses
 from mechsim.render.fittings import fittings_of
-from mechsim.render.forces import Arrow, arrows_of
+from mechsim.render.forces import Strength, tips
 from mechsim.render.frames import Frames
+from mechsim.render.measures import Measures
 from mechsim.render.options import Options, traced, unit_of
 from mechsim.render.outline import inset
 from mechsim.render.overlay import Overlay
@@ -27,8 +29,7 @@ from mechsim.result.layout import Array
 TRACE_SECONDS = 1.6  # of film, that a trace lasts
 TRACE_SHADES = 18
 TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
-LONGEST_ARROW = 0.16  # of the picture's height
-MOST_TIMES = 2.0  # as long, at moments when a force peaks
+USUAL_ARROW = 0.16  # of the picture's height: an arrow of usual strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,14 @@ class FlatPicture:
         self.pen = Pen(*options.size)
         self.unit = unit_of(options.size)
         self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
-        self.window: Window = window_of(scene, frames, options.view, self.overlay.box)
+        strength, arrow = Strength.of(frames, scene), USUAL_ARROW * options.size[1]
+        places, reaches = tips(frames, strength)
+        self.window: Window = window_of(scene, frames, options.view, self.overlay.box, (places, arrow * reaches))
+        self.measures = Measures(self.window.scale, arrow, strength)
+        self.arrows = Arrows(self.pen, self.theme, frames, self.window, self.measures, self.unit)
         self.skin = self.window.scale * scene.fleshoutwid  # pixels
         self.ways = self._ways()
         self.fittings = [self._fit(fitting) for fitting in fittings_of(scene, frames)]
-        self.arrows = self._arrows()
         self.steps = self._steps()
         self._draw_background()
 
@@ -96,8 +100,7 @@ class FlatPicture:
             self._trace(way, index)
         for step in self.steps:
             step(index)
-        for arrow, colour in self.arrows:
-            self._arrow(arrow, colour, index)
+        self.arrows.draw(index)
         self.overlay.draw(index)
         pixels: NDArray[np.uint8] = self.pen.pixels
         return pixels
@@ -132,7 +135,7 @@ class FlatPicture:
 
     def _draw_background(self) -> None:
         self.pen.clear(self.theme.background)
-        self.overlay.draw_background(self.window)
+        self.overlay.draw_background(self.measures)
         for name in self.scene.footings:
             self._ground(self.scene.ground[name])
         for look in filter(self._lies, self.fittings):
@@ -179,7 +182,10 @@ class FlatPicture:
             drop = (1.6 + 0.5 * max(look.fitting.height, 0.0)) * self.unit
             shade = place(scale, angle, x + drop, y - drop, stretch)
             self.pen.fill(look.path, shade, self.theme.shadow, self.theme.shadow_strength)
-        if look.face is None:
+        if look.fitting.moving:
+            for line in look.fitting.lines(index):
+                self.pen.line(Path(line), where, look.edge, paint.width * self.unit)
+        elif look.face is None:
             self.pen.line(look.path, where, look.edge, paint.width * self.unit)
         elif look.edge is None:
             self.pen.fill(look.path, where, look.face)
@@ -224,18 +230,19 @@ class FlatPicture:
     def _ways(self) -> list[Way]:
         """The ways of traced points, in pixels."""
         ways = []
-        for number, name in enumerate(name for name in traced(self.scene, self.options) if name in self.frames.trails):
-            line = self.window.pixels(self.frames.trails[name])
+        for number, name in enumerate(traced(self.scene, self.options)):
+            line = self.window.pixels(self.frames.motion.points[name])
             lengths = np.append(0.0, np.cumsum(np.hypot(*np.diff(line, axis=0).T)))
             ways.append(Way(line, lengths, self.theme.trace[number % len(self.theme.trace)]))
         return ways
 
     def _trace(self, way: Way, index: int) -> None:
         """Where a point has been, fainter the longer ago; a fast point leaves no tangle."""
-        last = self.frames.fineness * index
-        recent = last - round(self.frames.fineness * TRACE_SECONDS * self.options.fps)
+        times, now = self.frames.motion.t, self.frames.t[index]
+        last = int(np.searchsorted(times, now))
+        recent = int(np.searchsorted(times, now - TRACE_SECONDS * (self.options.speed or 1.0)))
         near = int(np.searchsorted(way.lengths, way.lengths[last] - TRACE_LENGTH * self.options.size[1]))
-        first = max(0, recent, near)
+        first = max(recent, near)
         if last <= first:
             return
         cuts = np.linspace(first, last, min(TRACE_SHADES, last - first) + 1).round().astype(int)
@@ -243,23 +250,3 @@ class FlatPicture:
             strength = 0.85 * (shade / (len(cuts) - 1)) ** 1.4
             line = Path(way.line[begin : end + 1])
             self.pen.line(line, place(1, 0, 0, 0), way.colour, 2.4 * self.unit, strength, cap="butt")
-
-    def _arrows(self) -> list[tuple[Arrow, str]]:
-        """Arrows and their colours: a force in a joint has the colour of the part that feels it."""
-        applied = arrows_of(self.scene, self.frames) if "forces" in self.options.show else []
-        kinds = ((applied, self.theme.trace), (self.frames.reactions, self.theme.parts))
-        return [(arrow, palette[arrow.colour % len(palette)]) for arrows, palette in kinds for arrow in arrows]
-
-    def _arrow(self, arrow: Arrow, colour: str, index: int) -> None:
-        x, y = self.window.pixels(self.frames.points[arrow.point][index])
-        size = LONGEST_ARROW * self.options.size[1]
-        width = 4.5 * self.unit
-        if arrow.vectors.ndim == 1:
-            shape, angle = symbols.turning_arrow(0.35 * size, width, arrow.vectors[index]), 0.0
-        else:
-            force = arrow.vectors[index] / arrow.largest
-            length = size * min(float(np.hypot(*force)), MOST_TIMES)
-            if length < 2 * width:
-                return
-            shape, angle = symbols.arrow(length, width, 16 * self.unit), float(np.arctan2(force[1], force[0]))
-        self.pen.outline(closed(shape), place(1.0, angle, x, y), colour, self.theme.background, self.unit)

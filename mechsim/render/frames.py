@@ -3,21 +3,28 @@ interpolation (seed 001 section 5), then each part placed rigidly. Never straigh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.errors import Fault
 from mechsim.model.mechanism import Mechanism
+from mechsim.render.rows import state_columns, table_of, usable
 from mechsim.render.scene import Scene, scene_of
 from mechsim.result.journal import OutputError
-from mechsim.result.layout import Array
+from mechsim.result.layout import Array, work_states
 from mechsim.result.trajectory import Trajectory
 
-POINTS_PER_ROW = 3  # of a trail: steps of a Taylor series are long
-FINENESS = (4, 40)  # points of a trail per frame, at least and at most
+POINTS_PER_ROW = 3  # of the whole motion: steps of a Taylor series are long
+POINTS_PER_FRAME = 4
+FEWEST_MOMENTS, MOST_NUMBERS = 241, 3_000_000  # of the whole motion: moments, and moments times coordinates
+MOST_SEEN = 1500  # moments by which it is judged how far a large shape reaches
+# Of the motion's extent, that cubics between rows may miss: two pixels of a thousand. Rows of steps stay far below.
+SEEN = 2e-3
+GUESS = 2e-2  # and beyond this, nobody knows how much they miss
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +38,37 @@ class Frames:
     energies: Mapping[str, Array]  # "T", "V", where the results have them
     coordinates: Array  # (k, n), the mechanism's q
     rates: Array  # (k, n)
-    trails: Mapping[str, Array] = field(
-        default_factory=dict
-    )  # finer than the frames, for traces: every k-th is a frame
-    fineness: int = 1  # k
-    reactions: tuple[Any, ...] = ()  # arrows of the forces in the joints, when they are to be shown
-    notes: tuple[str, ...] = ()  # what a person should be told: rows left out, derivatives guessed
+    constants: Array | None = None  # (k, constants) of the mechanism at each time, where tables or samplers change them
+    lacking: tuple[str, ...] = ()  # coordinates that the results do not tell: what depends on them cannot be drawn
+    guessed: tuple[str, ...] = ()  # turn angles and the like whose rates are taken from neighbouring rows
+    whole: Frames | None = None  # the motion that these are moments of; None: there is no more of it
+    arrows: tuple[Any, ...] = ()  # forces to be shown
+    notes: tuple[str, ...] = ()  # what a person should be told: rows left out, what cannot be drawn
 
     def __len__(self) -> int:
         return len(self.t)
 
+    @property
+    def motion(self) -> Frames:
+        """All of the motion: what the window, the length of rails and every scale come from, also for one moment."""
+        return self.whole or self
 
-def span(trajectory: Any) -> tuple[float, float]:
+    @property
+    def seen(self) -> NDArray[np.int64]:
+        """Moments of the whole motion that stand for all: some, and those of these frames."""
+        motion = self.motion.t
+        some = np.linspace(0, len(motion) - 1, min(len(motion), MOST_SEEN)).astype(int)
+        return np.union1d(some, np.searchsorted(motion, self.t))
+
+    def noting(self, *notes: str) -> Frames:
+        """The same frames with more to be told."""
+        return replace(self, notes=tuple(dict.fromkeys((*self.notes, *filter(None, notes)))))
+
+
+def span(trajectory: Any, scene: Scene | None = None) -> tuple[float, float]:
     """The first and the last time of a motion that can be drawn."""
-    t = usable(table_of(trajectory))[0]["t"]
+    table = table_of(trajectory)
+    t = usable(table, state_columns((scene or scene_of(table)).mechanism))[0]["t"]
     return float(t[0]), float(t[-1])
 
 
@@ -52,37 +76,29 @@ def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
     """The motion of a Trajectory (or a Motion) at `times`, which are held to its span."""
     trajectory = table_of(trajectory)
     scene = scene or scene_of(trajectory)
-    columns, notes = usable(trajectory)
+    mechanism = scene.mechanism
+    columns, notes = usable(trajectory, state_columns(mechanism))
     times = np.clip(np.atleast_1d(np.asarray(times, float)), columns["t"][0], columns["t"][-1])
-    q, v, more = _coordinates(trajectory, columns, scene.mechanism, times)
-    points = {name: _point(slots, q, scene.mechanism, 1.0) for name, slots in scene.mechanism.points.items()}
-    velocities = {name: _point(slots, v, scene.mechanism, 0.0) for name, slots in scene.mechanism.points.items()}
+    q, v, (lacking, guessed), more = _coordinates(trajectory, columns, mechanism, times)
+    points = {name: _point(slots, q, mechanism, 1.0) for name, slots in mechanism.points.items()}
+    velocities = {name: _point(slots, v, mechanism, 0.0) for name, slots in mechanism.points.items()}
     poses = {part.name: pose(part.local, np.stack([points[p] for p in part.points], 1)) for part in scene.parts}
     energies = {key: hermite(columns["t"], columns[key], None, times)[0] for key in "TV" if key in columns}
-    notes = [*trajectory.notes, *notes, *more]
-    return Frames(times, points, velocities, poses, energies, q, v, notes=tuple(notes))
+    held = scene.held.at(mechanism, times)
+    frames = Frames(times, points, velocities, poses, energies, q, v, held, lacking, guessed)
+    return frames.noting(*trajectory.notes, *notes, *more)
 
 
-def with_trails(frames: Frames, trajectory: Any, scene: Scene, names: Sequence[str]) -> Frames:
-    """The same frames, and the ways of some points between them as finely as the integrator went."""
-    if not names or len(frames) < 2:
+def with_whole(frames: Frames, trajectory: Any, scene: Scene, start: float, stop: float) -> Frames:
+    """The same frames, as moments of the motion from `start` to `stop`, sampled as finely as the integrator went."""
+    if stop <= start:
         return frames
     table = table_of(trajectory)
-    first, last = span(table)
-    rows = len(table) * (frames.t[1] - frames.t[0]) / (last - first)  # of the results, in a frame
-    fineness = int(np.clip(np.ceil(POINTS_PER_ROW * rows), *FINENESS))
-    count = len(frames)
-    between = np.interp(np.arange(fineness * (count - 1) + 1) / fineness, np.arange(count), frames.t)
-    fine = sample(table, between, scene)
-    return replace(frames, trails={name: fine.points[name] for name in names}, fineness=fineness)
-
-
-def with_exact_energies(frames: Frames, scene: Scene) -> Frames:
-    """The same frames, with energies from the mechanism's own Lagrangian instead of the table's, interpolated."""
-    from mechsim.kernel.system import System
-
-    kinetic, potential = System(scene.mechanism).energies(frames.t, frames.coordinates, frames.rates)
-    return replace(frames, energies={"T": np.asarray(kinetic), "V": np.asarray(potential)})
+    rows = int(((table.t >= start) & (table.t <= stop)).sum())
+    most = max(FEWEST_MOMENTS, MOST_NUMBERS // max(1, len(scene.mechanism.variables)))
+    count = int(np.clip(max(POINTS_PER_ROW * rows, POINTS_PER_FRAME * len(frames)), FEWEST_MOMENTS, most))
+    times = np.union1d(np.linspace(start, stop, count), frames.t)
+    return replace(frames, whole=sample(table, times, scene))
 
 
 def placed(shape: Array, where: tuple[Array, Array], frame: int) -> Array:
@@ -118,47 +134,16 @@ def hermite(t: Array, values: Array, slopes: Array | None, times: Array) -> tupl
     return a + s * (da + s * (square + s * cube)), (da + s * (2 * square + 3 * s * cube)) / h
 
 
-def table_of(trajectory: Any) -> Trajectory:
-    """The table of a Motion, or the Trajectory itself."""
-    table: Trajectory = getattr(trajectory, "trajectory", trajectory)
-    return table
-
-
-def usable(trajectory: Trajectory) -> tuple[dict[str, Array], list[str]]:
-    """Columns by name, without rows that hold no number or do not go on in time; and what was left out."""
-    if "t" not in trajectory.labels:
-        raise OutputError("the results have no column t")
-    table, t = trajectory.table, trajectory.t
-    numbers = np.isfinite(table).all(axis=1)
-    forward = np.ones(len(t), bool)
-    forward[1:] = t[1:] > np.fmax.accumulate(np.where(numbers, t, -np.inf))[:-1]
-    notes = []
-    if not numbers.all():
-        notes.append(
-            f"{_rows(~numbers)} with values that are no numbers left out, the first is row {np.argmin(numbers) + 1}"
-        )
-    if not forward[numbers].all():
-        notes.append(f"{_rows(~forward & numbers)} left out, where time does not go on")
-    kept = table[numbers & forward]
-    if not len(kept):
-        raise OutputError(Fault("the results hold no row that can be drawn", hint="the run may have stopped at once"))
-    return {label: kept[:, index] for index, label in enumerate(trajectory.labels)}, notes
-
-
-def _rows(mask: Any) -> str:
-    count = int(mask.sum())
-    return f"{count} row{'s' if count > 1 else ''}"
-
-
 def _coordinates(
     trajectory: Trajectory, columns: Mapping[str, Array], mechanism: Mechanism, times: Array
-) -> tuple[Array, Array, list[str]]:
-    """q and its derivative at `times`, shape (k, n) each, and notes."""
+) -> tuple[Array, Array, tuple[tuple[str, ...], tuple[str, ...]], list[str]]:
+    """q and its derivative at `times`, shape (k, n) each, labels of those that are not known and of those whose rates
+    are not, and notes."""
     labels = [variable.label for variable in mechanism.variables]
     series = trajectory.polynomials
     if series is not None and np.isfinite(series.coefficients).all() and set(labels) <= set(series.labels):
         places = [series.labels.index(label) for label in labels]
-        return *_from_series(series, times, places), []
+        return *_from_series(series, times, places), ((), ()), []
     needed = [each.label for each in mechanism.variables if each.kind == "position"]
     if missing := [label for label in needed if label not in columns]:
         hint = "draw the file as mechsim run wrote it"
@@ -167,9 +152,43 @@ def _coordinates(
     for index, label in enumerate(labels):
         if label in columns:
             q[:, index], v[:, index] = hermite(columns["t"], columns[label], columns.get(f"{label}_dot"), times)
-    guessed = [label for label in needed if f"{label}_dot" not in columns]
-    notes = [f"no velocities in the results for {', '.join(guessed)}: taken from neighbouring rows"] if guessed else []
-    return q, v, notes
+    work = work_states(mechanism)
+    lacking = tuple(label for index, label in enumerate(labels) if label not in columns and index not in work)
+    moving = [each.label for each in mechanism.variables if each.kind != "state" and each.label in columns]
+    guessed = tuple(label for label in moving if f"{label}_dot" not in columns)
+    seen = [label for label in guessed if label in needed]
+    notes = [f"no velocities in the results for {', '.join(seen)}: taken from neighbouring rows"] if seen else []
+    if (missed := _missed(columns, mechanism)) > SEEN:
+        told = f"may be off by {100 * missed:.2g} % of its extent" if missed < GUESS else "is a guess"
+        notes.append(
+            f"the rows are far apart: between them the motion {told}; run without --samples and --dt, or write to .npz"
+        )
+    return q, v, (lacking, guessed), notes
+
+
+def rows_are_near(trajectory: Trajectory, columns: Mapping[str, Array], scene: Scene) -> bool:
+    """Whether the results tell the motion between their rows, by their series or by cubics."""
+    return trajectory.polynomials is not None or _missed(columns, scene.mechanism) <= SEEN
+
+
+def _missed(columns: Mapping[str, Array], mechanism: Mechanism) -> float:
+    """How far cubics between rows may be from the motion, as a share of its extent: those through every second row miss
+    the rows between by 16 times as much."""
+    t, labels = columns["t"], [each.label for each in mechanism.variables if each.kind == "position"]
+    if any(label not in columns for label in labels):
+        return np.inf
+    if len(t) < 4 or not labels:
+        return 0.0
+    gaps = [
+        float(np.abs(_between(t, columns[each], columns.get(f"{each}_dot")) - columns[each][1 : len(t) - 1 : 2]).max())
+        for each in labels
+    ]
+    return max(gaps) / 16 / (max(float(np.ptp(columns[each])) for each in labels) or 1.0)
+
+
+def _between(t: Array, values: Array, slopes: Array | None) -> Array:
+    """Every second value, from its neighbours."""
+    return hermite(t[::2], values[::2], None if slopes is None else slopes[::2], t[1 : len(t) - 1 : 2])[0]
 
 
 def _from_series(series: Any, times: Array, places: list[int]) -> tuple[Array, Array]:

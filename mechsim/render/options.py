@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from mechsim.errors import Fault
 from mechsim.render.scene import Scene
 from mechsim.result.journal import OutputError
-from mechsim.result.layout import Array
 
 SHOWABLE = ("params", "time", "energy", "forces", "reactions")
 THEMES = ("light", "dark")
 RENDERERS = ("flat", "solid")
-MOST_CURVES = 10  # in one panel of a plot
+MOST_CURVES = 9  # in one panel of a plot: as many as there are colours
 
 FILM = 10.0  # seconds that a motion of unseen speed is stretched or shrunk to
 SLOWEST_SHOWN_AS_IS, LONGEST_SHOWN_AS_IS = 3.0, 30.0  # motions as long as this are shown in real time
@@ -66,13 +63,6 @@ def unit_of(size: tuple[int, int]) -> float:
     """The size of words and lines beside a picture of 1280x720; in small pictures they shrink less than the rest."""
     ratio = min(size[0] / 1280, size[1] / 720)
     return float(ratio if ratio > 1 else ratio**0.75)
-
-
-def frame_times(start: float, stop: float, speed: float, fps: float) -> Array:
-    """The moments of the frames: frame k is seen k/fps into the film, so the motion is true to time."""
-    count = max(1, round((stop - start) / speed * fps))
-    times: Array = start + np.arange(count, dtype=float) * (speed / fps)
-    return times
 
 
 def traced(scene: Scene, options: Options) -> tuple[str, ...]:

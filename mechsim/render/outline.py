@@ -61,3 +61,12 @@ def inset(outline: Array, depth: float) -> Array:
         return outline
     largest = max(pieces, key=lambda piece: piece.area)
     return np.array(shapely.geometry.polygon.orient(largest).exterior.coords)[:-1]
+
+
+def hull(points: Array) -> Array:
+    """The corners of the convex hull: what is drawn reaches as far as these do."""
+    import shapely
+
+    if len(points) < 4:
+        return points
+    return np.asarray(shapely.get_coordinates(shapely.MultiPoint(points).convex_hull))

@@ -3,130 +3,143 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mechsim.errors import Fault
-from mechsim.render.frames import hermite
+from mechsim.render.plotted import Result, column_at, constraint_residuals, coordinates, energy_drift, together
+from mechsim.render.sizes import ROUNDING
 from mechsim.render.theme import Theme
-from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
-from mechsim.result.trajectory import Trajectory
 
-SMOOTH = 8  # points drawn per row of the results, where they have velocities
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One file to plot: its usable columns, and how its curves are told from those of other files."""
-
-    name: str
-    trajectory: Trajectory
-    columns: dict[str, Array]
-    dash: str
-
-    def unit(self, label: str) -> str:
-        units = dict(zip(self.trajectory.labels, self.trajectory.units, strict=False))
-        return units.get(label, "")
-
-    def column(self, label: str) -> Array:
-        if label not in self.columns:
-            hint = f"columns are {', '.join(self.columns)}"
-            raise OutputError(Fault(f"{self.name} has no column {label}", hint=hint))
-        return self.columns[label]
-
-    def smooth(self, label: str) -> tuple[Array, Array]:
-        """A column against time; between rows by cubic Hermite interpolation where its derivative is known."""
-        t, values = self.columns["t"], self.column(label)
-        if f"{label}_dot" not in self.columns or len(t) < 2:
-            return t, values
-        fine = np.interp(np.arange(SMOOTH * (len(t) - 1) + 1) / SMOOTH, np.arange(len(t)), t)
-        return fine, hermite(t, values, self.columns[f"{label}_dot"], fine)[0]
+FINEST = 1e-18  # the lowest error an axis shows: what is exactly zero is drawn there, and a little rounding above it
+LEAST_TOP = 1e-11  # the highest error it shows at least, so that rounding does not fill the panel
+TITLE_LETTER, LEGEND_LETTER, LEGEND_LINE, ROOM = 7.5, 6.5, 48, 540  # pixels, about: of words above a panel
+ASIDE = 0.05  # room beside a curve, as a share of it
 
 
 Panel = Callable[[Any, Sequence[Result], Theme], None]
 
 
-def _legend(axes: Any, count: int) -> None:
-    """A legend beside the title, where it covers no curve."""
-    axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=min(5, count), borderaxespad=0.0, columnspacing=1.2
-    )
+def _legend(axes: Any) -> None:
+    """A legend beside the title, where it covers no curve; below the title where there is no room beside it."""
+    names = axes.get_legend_handles_labels()[1]
+    columns = min(5, len(names))
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=columns, borderaxespad=0.0, columnspacing=1.2)
+    title, rows = axes.get_title(loc="left"), -(-len(names) // columns)
+    wide = TITLE_LETTER * len(title) + sum(LEGEND_LETTER * len(name) + LEGEND_LINE for name in names[:columns])
+    if rows > 1 or wide > ROOM:
+        axes.set_title(title, pad=6 + 15 * rows)
 
 
-def _positive(values: Array) -> Array:
-    """Errors for an axis of logarithms, which has no place for none at all."""
-    return np.where(values > 0, values, np.nan)
+def colour_of(theme: Theme, number: int) -> Any:
+    """The colour of a curve; after all of the theme's a darker or lighter round, so that no two are alike."""
+    from mechsim.render.pen import mix
+
+    count = len(theme.parts)
+    return mix(theme.parts[number % count], theme.text, min(0.85, 0.45 * (number // count)))
+
+
+def _limit(axes: Any, which: str, results: Sequence[Result], unit: str, *curves: Array) -> None:
+    """An axis as long as its curves, or as the quantity is large where they do not change."""
+    getattr(axes, f"set_{which}lim")(*_limits(results, unit, *curves))
+
+
+def _limits(results: Sequence[Result], unit: str, *curves: Array) -> tuple[float, float]:
+    sizes = [result.sizes for result in results]
+    largest = max(sizes, key=lambda each: each.by_unit.get(unit, 0.0))
+    low, high, changes = replace(largest, noise=max(each.noise for each in sizes)).limits(unit, *curves)
+    aside = ASIDE * (high - low) if changes else 0.0
+    return low - aside, high + aside
+
+
+def _error_axis(axes: Any, theme: Theme, curves: Sequence[Array], size: float = 1.0) -> None:
+    """Errors on an axis of logarithms that does not blow up rounding: what lies in the shade is no more than that."""
+    top = max([LEAST_TOP, *(float(np.nanmax(curve, initial=0.0)) / size * 5 for curve in curves)])
+    axes.set_yscale("log")
+    axes.set_ylim(FINEST * size, top * size)
+    axes.axhspan(FINEST * size, 10 * ROUNDING * size, color=theme.grid, zorder=0)
+    axes.text(
+        0.99, 10 * ROUNDING * size, "rounding ", color=theme.faint, fontsize=8, ha="right", va="top",
+        transform=axes.get_yaxis_transform(),
+    )  # fmt: skip
+
+
+def _errors(values: Array, size: float = 1.0) -> Array:
+    """For an axis of logarithms, which has no place for no error at all: that is drawn at its bottom."""
+    return np.maximum(values, FINEST * size)
+
+
+def _say(axes: Any, theme: Theme, words: str) -> None:
+    """Why a panel is empty."""
+    axes.text(0.5, 0.5, words, color=theme.faint, ha="center", va="center", wrap=True, transform=axes.transAxes)
 
 
 def energy_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
     colours = dict(zip("TVE", (theme.trace[0], theme.trace[1], theme.text), strict=True))
+    names = {"T": "kinetic T", "V": "potential V", "E": "T + V"}
+    drawn = []
     for result in results:
-        t = result.columns["t"]
-        curves = {"T": result.column("T"), "V": result.column("V")}
+        t, curves = result.energies()
         curves["E"] = curves["T"] + curves["V"]
-        for key, values in curves.items():
-            name = {"T": "kinetic T", "V": "potential V", "E": "T + V"}[key] if result is results[0] else None
-            axes.plot(t, values, result.dash, color=colours[key], label=name)
+        for key, name in names.items():  # the total is thin and on top: where it is one energy, both are seen
+            label, width = name if result is results[0] else None, 1.2 if key == "E" else 2.6
+            axes.plot(t, curves[key], result.dash, color=colours[key], label=label, linewidth=width)
+        drawn += list(curves.values())
     axes.set(title="Energies", xlabel="t / s", ylabel="J")
-    _legend(axes, 3)
+    _limit(axes, "y", results, "J", *drawn)
+    _legend(axes)
 
 
 def drift_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+    drawn = []
     for number, result in enumerate(results):
-        work = sum(result.columns[label] for label in result.columns if label.startswith("work_"))
-        total = result.column("T") + result.column("V") - work
-        largest = max(np.abs(result.column(key)).max() for key in "TV") or 1.0
-        drift = _positive(np.abs(total - total[0]) / largest)
-        axes.semilogy(result.columns["t"], drift, result.dash, color=theme.parts[number % len(theme.parts)])
+        drawn.append(energy_drift(result))
+        axes.plot(result.columns["t"], _errors(drawn[-1]), result.dash, color=colour_of(theme, number))
     axes.set(title="Energy drift, over the largest energy", xlabel="t / s")
+    _error_axis(axes, theme, drawn)
 
 
 def residual_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+    """How far constraints are missed: positions by the full colour, velocities by a pale one."""
+    from mechsim.render.pen import mix
+
+    drawn: list[Array] = []
     for number, result in enumerate(results):
-        if result.trajectory.spec_text:
-            values = _positive(constraint_residuals(result))
-            axes.semilogy(result.columns["t"], values, result.dash, color=theme.parts[number % len(theme.parts)])
-    axes.set(title="Largest constraint residual, over the size", xlabel="t / s")
-
-
-def constraint_residuals(result: Result) -> Array:
-    """Per row the largest distance by which a constraint is missed, over the size of the mechanism."""
-    from mechsim.kernel.system import System
-    from mechsim.model import build
-    from mechsim.render.scene import spec_of
-
-    mechanism = build(spec_of(result.trajectory))
-    system = System(mechanism)
-    t = result.columns["t"]
-    missing = [each.label for each in mechanism.variables if each.label not in result.columns]
-    if not system.m or missing:
-        return np.zeros(len(t))
-    q = np.column_stack([result.columns[variable.label] for variable in mechanism.variables])
-    scales = np.array([variable.scale for variable in mechanism.variables])
-    rows, columns, values = system.constraint_jacobian(t[0], q[0])
-    gradients = np.zeros((system.m, system.n))
-    np.add.at(gradients, (rows, columns), values)
-    norms = np.linalg.norm(gradients * scales, axis=1)
-    worst: Array = (np.abs(system.constraints(t, q)) / norms).max(axis=1)
-    return worst
+        positions, rates, lacking = constraint_residuals(result)
+        if lacking:
+            _say(axes, theme, f"{result.name} lacks the columns\n{', '.join(lacking)}")
+        t, colour = result.columns["t"], colour_of(theme, number)
+        pale = mix(colour, theme.background, 0.5)
+        kinds = ((rates, pale, "rates / peak speed"), (positions, colour, "positions / size"))
+        for values, ink, name in kinds:
+            if values is not None:
+                axes.plot(t, _errors(values), result.dash, color=ink, label=name if number == 0 else None)
+                drawn.append(values)
+    axes.set(title="Constraints missed", xlabel="t / s")
+    _error_axis(axes, theme, drawn)
+    if drawn:
+        _legend(axes)
+    elif not axes.texts[1:]:
+        _say(axes, theme, "there are no constraints")
 
 
 def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
     """Columns against time."""
 
     def panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+        drawn = []
         for result in results:
             for number, label in enumerate(labels):
                 name = label if result is results[0] else None
-                colour = theme.parts[number % len(theme.parts)]
-                axes.plot(*result.smooth(label), result.dash, color=colour, label=name)
+                axes.plot(*result.smooth(label), result.dash, color=colour_of(theme, number), label=name)
+                drawn.append(result.smooth(label)[1])
         unit = results[0].unit(labels[0])
         axes.set(title=words or labels[0], xlabel="t / s", ylabel=unit)
+        _limit(axes, "y", results, unit, *drawn)
         if words:
-            _legend(axes, len(labels))
+            _legend(axes)
 
     return panel
 
@@ -135,74 +148,62 @@ def phase_panel(horizontal: str, vertical: str) -> Panel:
     """One column against another."""
 
     def panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+        drawn = []
         for number, result in enumerate(results):
             (t, x), (s, y) = result.smooth(horizontal), result.smooth(vertical)
             if len(t) != len(s):  # a value smoothed, its derivative not
-                x, y = _together(result, horizontal, vertical)
-            colour = theme.parts[number % len(theme.parts)]
-            axes.plot(x, y, result.dash, color=colour, linewidth=1.1)
-            axes.plot(x[0], y[0], "o", color=colour)
+                x, y = together(result, horizontal, vertical)
+            axes.plot(x, y, result.dash, color=colour_of(theme, number), linewidth=1.1)
+            axes.plot(x[0], y[0], "o", color=colour_of(theme, number))
+            drawn.append((x, y))
         axes.set(title=f"{vertical} against {horizontal} (the dot is the start)")
         axes.set(xlabel=_label(results[0], horizontal), ylabel=_label(results[0], vertical))
+        for which, label, curves in zip("xy", (horizontal, vertical), zip(*drawn, strict=True), strict=True):
+            _limit(axes, which, results, results[0].unit(label), *curves)
 
     return panel
-
-
-def _together(result: Result, horizontal: str, vertical: str) -> tuple[Array, Array]:
-    """Two columns at the same fine times: a derivative comes from the interpolation of its value."""
-    t = result.columns["t"]
-    fine = result.smooth(horizontal)[0] if f"{horizontal}_dot" in result.columns else result.smooth(vertical)[0]
-    found = []
-    for label in (horizontal, vertical):
-        value = label.removesuffix("_dot")
-        if label != value and value in result.columns:
-            found.append(hermite(t, result.column(value), result.column(label), fine)[1])
-        else:
-            found.append(hermite(t, result.column(label), result.columns.get(f"{label}_dot"), fine)[0])
-    return found[0], found[1]
 
 
 def path_panel(points: Sequence[str]) -> Panel:
     """The ways of points through the plane, true to scale."""
 
     def panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+        drawn = []
         for result in results:
             for number, point in enumerate(points):
-                name = point if result is results[0] else None
+                name, colour = point if result is results[0] else None, colour_of(theme, number)
                 x, y = result.smooth(f"{point}_x")[1], result.smooth(f"{point}_y")[1]
-                colour = theme.parts[number % len(theme.parts)]
                 axes.plot(x, y, result.dash, color=colour, linewidth=1.1, label=name)
                 axes.plot(x[0], y[0], "o", color=colour)
-        axes.set(title="Paths (the dots are the start)", xlabel="x / m", ylabel="y / m", aspect="equal")
-        axes.set_adjustable("datalim")
-        _legend(axes, len(points))
+                drawn.append((x, y))
+        axes.set(title="Paths (the dots are the start)", xlabel="x / m", ylabel="y / m")
+        # As far as the curves, or as the mechanism is large: then the axes may grow until both have one scale.
+        seen = [_limits(results, "m", *curves) for curves in zip(*drawn, strict=True)]
+        axes.update_datalim(np.transpose(seen))
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.autoscale_view()
+        _legend(axes)
 
     return panel
 
 
 def difference_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
     """How far each further result is from the first, at the first one's times."""
-    base = results[0]
-    t = base.columns["t"]
+    base, drawn = results[0], []
+    t, size = base.columns["t"], base.sizes.by_unit.get("m", 1.0)
     for number, result in enumerate(results[1:], start=1):
         other = result.columns["t"]
         common = (t >= other[0]) & (t <= other[-1])
-        labels = [each for each in base.columns if each.endswith(("_x", "_y", "_z")) and each in result.columns]
+        labels = [each for each in coordinates(base) if each in result.columns]
         if not common.any() or not labels:
             continue
-        gaps = [np.abs(base.columns[each][common] - _at(result, each, t[common])) for each in labels]
-        worst = _positive(np.max(gaps, axis=0))
-        axes.semilogy(t[common], worst, result.dash, color=theme.parts[number % len(theme.parts)])
+        gaps = [np.abs(base.columns[each][common] - column_at(result, each, t[common])) for each in labels]
+        drawn.append(np.max(gaps, axis=0))
+        axes.plot(t[common], _errors(drawn[-1], size), result.dash, color=colour_of(theme, number))
     cubic = any(result.trajectory.polynomials is None for result in results[1:])
     remark = ", by cubic interpolation between rows" if cubic else ""
     axes.set(title=f"Largest difference of a coordinate from {base.name}{remark}", xlabel="t / s", ylabel="m")
-
-
-def _at(result: Result, label: str, times: Array) -> Array:
-    series = result.trajectory.polynomials
-    if series is not None and label in series.labels:
-        return series(times)[:, series.labels.index(label)]
-    return hermite(result.columns["t"], result.columns[label], result.columns.get(f"{label}_dot"), times)[0]
+    _error_axis(axes, theme, drawn, size)
 
 
 def _label(result: Result, label: str) -> str:

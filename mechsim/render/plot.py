@@ -11,9 +11,9 @@ from typing import Any
 
 from mechsim.render import panels
 from mechsim.render.film import replacing
-from mechsim.render.frames import usable
 from mechsim.render.options import MOST_CURVES
-from mechsim.render.panels import Panel, Result
+from mechsim.render.panels import Panel
+from mechsim.render.plotted import Result, coordinates
 from mechsim.render.theme import THEMES, Theme
 from mechsim.result.trajectory import Trajectory
 
@@ -38,9 +38,9 @@ def plot(named: Sequence[tuple[str, Trajectory]], path: str | Path, options: Plo
     notes: list[str] = []
     results = []
     for number, (name, trajectory) in enumerate(named):
-        columns, left_out = usable(trajectory)
+        result, left_out = Result.of(name, trajectory, ("-", "--", ":", "-.")[number % 4])
         notes += [*trajectory.notes, *(f"{name}: {note}" for note in left_out)]
-        results.append(Result(name, trajectory, columns, ("-", "--", ":", "-.")[number % 4]))
+        results.append(result)
     figure = _figure(results, _panels(results, options), options)
     with replacing(target) as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a sheet too small for its labels is what was asked for
@@ -58,14 +58,22 @@ def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
     chosen: list[Panel] = []
     if {"T", "V"} <= set(first):
         chosen += [panels.energy_panel, panels.drift_panel]
-    if any(result.trajectory.spec_text for result in results):
+    if any(result.scene for result in results):
         chosen.append(panels.residual_panel)
+    places = coordinates(results[0])
     for ending, words in (("_x", "x"), ("_y", "y"), ("_z", "z")):
-        if labels := [label for label in first if label.endswith(ending)]:
-            chosen.append(panels.columns_panel(labels[:MOST_CURVES], words))
-    if labels := [label for label in first if label.startswith("theta_") and not label.endswith("_dot")]:
-        chosen.append(panels.columns_panel(labels[:MOST_CURVES], "turn angle"))
+        chosen += _some([label for label in places if label.endswith(ending)], words)
+    chosen += _some(
+        [label for label in first if label.startswith("theta_") and not label.endswith("_dot")], "turn angle"
+    )
     return [*chosen, panels.difference_panel] if len(results) > 1 else chosen
+
+
+def _some(labels: list[str], words: str) -> list[Panel]:
+    """A panel of as many columns as can be told apart; its title says when there are more."""
+    if len(labels) > MOST_CURVES:
+        words = f"{words}, the first {MOST_CURVES} of {len(labels)}"
+    return [panels.columns_panel(labels[:MOST_CURVES], words)] if labels else []
 
 
 def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOptions) -> Any:

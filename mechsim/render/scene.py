@@ -11,14 +11,17 @@ import numpy as np
 
 from mechsim.errors import Fault, SpecError
 from mechsim.model import build
+from mechsim.model.layout import typical_energy
 from mechsim.model.mechanism import Mechanism
+from mechsim.render.held import Held, held_along
 from mechsim.render.outline import area, layers_of, outline_around
+from mechsim.render.rows import state_columns, table_of, usable
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec import parse
 from mechsim.spec.actions import Actions
-from mechsim.spec.document import MechSpec, PointForce, Rigid, Torque
+from mechsim.spec.document import MechSpec, Rigid
 from mechsim.spec.names import POINT
 
 # How far the skin of a part stands off its skeleton when the file does not say: a share of a usual part, or of the
@@ -26,6 +29,7 @@ from mechsim.spec.names import POINT
 FLESH = 0.036
 FLESH_OF_REACH = 0.009
 FLESH_OF_SHORTEST = 0.16
+TOLERANCE = 1e-12  # where the results do not tell that of their run
 THIN = 0.6  # the skin of a rod without mass, as a share of the others'
 
 
@@ -65,6 +69,7 @@ class Scene:
     title: str
     parameters_to_show: tuple[tuple[str, float], ...]
     size: float  # a length typical of the mechanism
+    energy: float  # an energy typical of it
     dimension: int
     parts: tuple[SceneBody, ...]  # in the order of the file
     springs: tuple[SceneSpring, ...]
@@ -73,15 +78,13 @@ class Scene:
     ground: Mapping[str, Array]  # fixed points and where they are
     footings: tuple[str, ...]  # those of them that something stands on; others only mark a line
     guides: tuple[tuple[str, ...], ...]  # points that stay on one line
-    forces: tuple[PointForce, ...]
-    torques: tuple[Torque, ...]
     actions: Actions  # joints beyond pins, dampers, drives, controllers: what fittings are made from
-    parameters: Mapping[str, float]
-    gravity: tuple[float, ...] | None
     view: tuple[float, float] | None  # azimuth and elevation in degrees, if the file says
     zscale: float  # distance between layers
     fleshoutwid: float  # how far the skin of a part stands off its skeleton
     mechanism: Mechanism
+    held: Held  # the mechanism's constants along the motion
+    tolerance: float  # of the run
 
     @property
     def layers(self) -> int:
@@ -90,14 +93,16 @@ class Scene:
 
 def scene_of(trajectory: Any) -> Scene:
     """The scene of a Trajectory (or of a Motion), from the mechanism file that it carries."""
-    trajectory = getattr(trajectory, "trajectory", trajectory)
+    trajectory = table_of(trajectory)
     spec = spec_of(trajectory)
     mechanism = build(spec)
-    skin = _skin(spec, _reach(trajectory))
+    columns, _ = usable(trajectory, state_columns(mechanism))
+    skin = _skin(spec, _reach(mechanism, columns))
     return Scene(
         title=spec.title or trajectory.title,
         parameters_to_show=_parameters(spec),
         size=mechanism.size,
+        energy=typical_energy(spec, mechanism.size),
         dimension=spec.dimension,
         parts=_bodies(spec, skin),
         springs=tuple(SceneSpring(spring.name, spring.points, float(spring.length)) for spring in spec.springs),
@@ -106,26 +111,28 @@ def scene_of(trajectory: Any) -> Scene:
         ground={name: np.array([float(x) for x in fixed.coordinates]) for name, fixed in spec.fixed.items()},
         footings=_footings(spec),
         guides=tuple(joint.points for joint in spec.collinear),
-        forces=spec.forces,
-        torques=spec.torques,
         actions=spec.actions,
-        parameters={name: float(value) for name, value in spec.parameters.items()},
-        gravity=tuple(float(x) for x in spec.gravity) if spec.gravity else None,
         view=_view(spec),
         zscale=float(spec.animation.get("Skeleton", {}).get("zscale", 0) or 0.6 * skin),
         fleshoutwid=skin,
         mechanism=mechanism,
+        held=held_along(mechanism, columns, trajectory.changes),
+        tolerance=float(trajectory.settings.get("tol") or TOLERANCE),
     )
 
 
 def spec_of(trajectory: Trajectory) -> MechSpec:
-    """The mechanism file inside a trajectory, with the parameters that the run replaced."""
+    """The mechanism file inside a trajectory, with the parameters and the times that the run replaced."""
+    from mechsim.simulation import adjust
+
     if not trajectory.spec_text.strip():
         hint = "animate a file written by mechsim run"
         raise OutputError(Fault("the results do not carry the mechanism they belong to", hint=hint))
     try:
         settings, name = trajectory.settings, trajectory.spec_path or "<spec>"
-        return parse(trajectory.spec_text, name, settings.get("overrides") or {}, settings.get("files") or {})
+        spec = parse(trajectory.spec_text, name, settings.get("overrides") or {}, settings.get("files") or {})
+        # What tables do begins and ends with the run.
+        return adjust(spec, t0=settings.get("t0"), tend=settings.get("tend"))
     except SpecError as error:
         raise OutputError(Fault("the mechanism file inside the results is damaged"), *error.faults) from error
 
@@ -151,11 +158,10 @@ def _skin(spec: MechSpec, reach: float) -> float:
     return min(max(FLESH * usual, FLESH_OF_REACH * reach), FLESH_OF_SHORTEST * shortest)
 
 
-def _reach(trajectory: Trajectory) -> float:
+def _reach(mechanism: Mechanism, columns: Mapping[str, Array]) -> float:
     """How far apart the places are that points come to, along x or y."""
-    columns = [trajectory[label] for label in trajectory.labels if label.endswith(("_x", "_y"))]
-    spans = [np.ptp(column[np.isfinite(column)]) for column in columns if np.isfinite(column).any()]
-    return float(max(spans, default=0.0))
+    labels = [each.label for each in mechanism.variables if each.kind == "position" and each.label in columns]
+    return float(max((np.ptp(columns[label]) for label in labels), default=0.0))
 
 
 def _local(part: Rigid) -> Array:

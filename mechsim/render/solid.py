@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from ctypes import CDLL
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,22 @@ from numpy.typing import NDArray
 from mechsim.errors import Fault
 from mechsim.render.bodies import LIGHT, build_bodies, level_of, rgb, seen_points
 from mechsim.render.camera import SLOPE, Frame, Shot, View, shots, views_of
+from mechsim.render.forces import Strength
 from mechsim.render.frames import Frames
 from mechsim.render.options import Options, traced
-from mechsim.render.pointers import add_arrows, arrows_to_show
+from mechsim.render.pointers import add_arrows, seen_tips, strengths
 from mechsim.render.scene import Scene
 from mechsim.render.stage import Ink, Stage
 from mechsim.render.theme import THEMES, Theme
-from mechsim.render.window import Window
 from mechsim.result.journal import OutputError
+
+if TYPE_CHECKING:
+    from mechsim.render.measures import Measures
 
 USUAL_VIEW = (-12.0, 64.0)  # tilted enough to show the layers, y still upwards
 FINER = 2  # drawn so many times larger and averaged: smooth edges, cheaper in software than multisampling
-LONGEST_ARROW = 0.16  # of a force, as a share of the picture's height
+USUAL_ARROW = 0.16  # of a force of usual strength, as a share of the picture's height
+ARROW_ROUNDS = 6  # a longer arrow needs a farther camera, which makes arrows longer: by a third each time, or less
 TRACE_WIDTH = 0.16  # half of it, in widths of a part's skin
 TRACE_PIXELS = 1.2  # half of the least width
 TRACE_SECONDS = 1.6  # of film, that a trace lasts
@@ -63,14 +67,14 @@ class SolidPicture:
         self.theme: Theme = THEMES[options.theme]
         self.pen = Pen(*options.size)
         self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
-        frame = Frame.of(options.size, self.overlay.box)
-        self.shots = shots(_views(scene, options), seen_points(scene, frames), frame, len(frames))
+        self.strength = Strength.of(frames, scene)
+        self.shots = self._shots(Frame.of(options.size, self.overlay.box))
+        self.arrow = _height(self.shots[0]) * USUAL_ARROW  # metres, for a force of usual strength
         self.window = _window(options, self.theme)
         self.stage = Stage(self.window.GetRenderers().GetFirstRenderer())
         build_bodies(self.stage, scene, frames, self.theme)
         self._add_traces()
-        longest = LONGEST_ARROW * 2 * SLOPE * self.shots[0].distance
-        add_arrows(self.stage, scene, frames, arrows_to_show(scene, frames, self.theme, options.show), longest)
+        add_arrows(self.stage, scene, frames, self.theme, self.strength, self.arrow)
         self.lettered: Shot | None = None  # the camera for which `letters` hold
 
     def draw(self, index: int) -> NDArray[np.uint8]:
@@ -86,14 +90,46 @@ class SolidPicture:
         pixels[..., 3] = 255
         rows, columns, paint, cover = self.letters
         pixels[rows, columns] = pixels[rows, columns] * (1 - cover) + paint
+        self._write_strengths(index, shot)
         self.overlay.draw(index)
         return pixels
+
+    def _write_strengths(self, index: int, shot: Shot) -> None:
+        """Beside arrows that are not as long as their forces are strong."""
+        from mechsim.render.measures import force_text, write_beside
+
+        size, arrows = 13 * self.overlay.unit, (self.scene, self.frames, self.strength, self.arrow, index)
+        for tip, leftwards, value, unit in strengths(*arrows):
+            seen = shot.pixels(tip, self.options.size)[0]
+            write_beside(self.pen, force_text(value, unit), seen, leftwards, size, self.theme.text)
+
+    def _shots(self, frame: Frame) -> list[Shot]:
+        """Cameras that see everything, arrows too, which are the longer the farther away the camera is."""
+        views, seen = _views(self.scene, self.options), seen_points(self.scene, self.frames)
+        found = shots(views, seen, frame, len(self.frames))
+        for _ in range(ARROW_ROUNDS):
+            tips = seen_tips(self.scene, self.frames, self.strength, _height(found[0]) * USUAL_ARROW)
+            if not len(tips):
+                break
+            found = shots(views, np.vstack([seen, tips]), frame, len(self.frames))
+        return found
+
+    @property
+    def measures(self) -> Measures:
+        """As seen by the first camera."""
+        return self._measures(self.shots[0])
+
+    def _measures(self, shot: Shot) -> Measures:
+        """Lengths are those across the picture, at the camera's target."""
+        from mechsim.render.measures import Measures
+
+        scale = self.options.size[1] / _height(shot)
+        return Measures(scale, self.arrow * scale, self.strength)
 
     def _letters(self, shot: Shot) -> tuple[Any, Any, Any, Any]:
         """What the overlay shows besides time: pixels (rows, columns), their paint, and how much of them it covers."""
         self.pen.renderer.clear()
-        scale = self.options.size[1] / (2 * SLOPE * shot.distance)  # of lengths across the picture, at the target
-        self.overlay.draw_background(Window(scale, np.zeros(2)))
+        self.overlay.draw_background(self._measures(shot))
         rows, columns = np.nonzero(self.pen.pixels[..., 3])
         paint = self.pen.pixels[rows, columns].astype(np.float32)
         cover = paint[:, 3:] / 255
@@ -105,17 +141,25 @@ class SolidPicture:
 
     def _add_traces(self) -> None:
         """Bands where points have been, fainter the longer ago; a fast point leaves no tangle."""
-        height = 2 * SLOPE * self.shots[0].distance  # of the picture, in metres
+        height, motion = _height(self.shots[0]), self.frames.motion
         half_width = max(TRACE_WIDTH * self.scene.fleshoutwid, TRACE_PIXELS * height / self.options.size[1])
-        names = [name for name in traced(self.scene, self.options) if name in self.frames.trails]
-        for name, colour in zip(names, self.theme.trace * 99, strict=False):
-            way = self.frames.trails[name]
+        ends = np.searchsorted(motion.t, self.frames.t)
+        seconds = float(motion.t[-1] - motion.t[0]) / (self.options.speed or 1.0)  # of film
+        if not seconds:
+            return
+        for name, colour in zip(traced(self.scene, self.options), self.theme.trace * 99, strict=False):
+            way = motion.points[name]
             level = level_of(self.scene, name) - 0.5 * abs(self.scene.zscale)
             step = np.hypot(*np.diff(way, axis=0).T).mean() or height
-            lasting = min(TRACE_SECONDS * self.options.fps * self.frames.fineness, TRACE_LENGTH * height / step)
+            lasting = min(TRACE_SECONDS / seconds * len(way), TRACE_LENGTH * height / step)
             ink = fading_ink(colour, max(2, min(round(lasting), len(way))))
             band = np.column_stack([way, np.full(len(way), level)])
-            self.stage.add_ribbon(band, half_width, self.frames.fineness, ink)
+            self.stage.add_ribbon(band, half_width, ends, ink)
+
+
+def _height(shot: Shot) -> float:
+    """Of the picture, in metres at the camera's target."""
+    return 2 * SLOPE * shot.distance
 
 
 def fading_ink(colour: str, count: int) -> Ink:

@@ -41,15 +41,13 @@ class Stage:
 
     def add(self, mesh: Mesh, look: Look, place: Placing | None = None) -> None:
         """A lit body, standing still or placed frame by frame."""
-        actor = _actor(_data(mesh.points, mesh.faces, normals=mesh.normals))
-        surface = actor.GetProperty()
-        surface.SetColor(*look.colour)
-        surface.SetAmbient(0.30)
-        surface.SetDiffuse(0.72)
-        surface.SetSpecular(look.shine)
-        surface.SetSpecularPower(18 + 40 * look.shine)
-        surface.BackfaceCullingOn()  # all meshes are closed: the far sides need not be painted
-        self._enter(actor, place)
+        self._enter(_lit(_actor(_data(mesh.points, mesh.faces, normals=mesh.normals)), look), place)
+
+    def add_changing(self, meshes: Callable[[int], list[Mesh]], look: Look) -> None:
+        """Lit bodies that are others at every frame."""
+        actor = _lit(_actor(_joined([])), look)
+        self.updates.append(lambda frame: actor.GetMapper().SetInputData(_joined(meshes(frame))))
+        self._enter(actor, None)
 
     def add_shadow(self, outline: Array, blur: float, ink: tuple[int, int, int, int], place: Placing | None) -> None:
         """A flat shape with a soft edge, not lit, painted over what is behind it."""
@@ -58,8 +56,8 @@ class Stage:
         colours[:, 3] = np.round(ink[3] * strength)
         self._enter(_actor(_data(np.column_stack([points, np.zeros(len(points))]), faces, ink=colours)), place)
 
-    def add_ribbon(self, path: Array, half_width: float, pieces: int, ink: Ink) -> None:
-        """A flat band along the latest part of a path (k, 3), oldest `ink` first, at frame f up to path[f * pieces]."""
+    def add_ribbon(self, path: Array, half_width: float, ends: NDArray[np.int64], ink: Ink) -> None:
+        """A flat band along the latest part of a path (k, 3), oldest `ink` first, at frame f up to path[ends[f]]."""
         points = ribbon(path, half_width)
         count = 2 * len(ink)
         # The way before the first frame is one point: too little to be seen.
@@ -70,7 +68,7 @@ class Stage:
         shared = vtk_to_numpy(data.GetPoints().GetData())
 
         def update(frame: int) -> None:
-            end = count + 2 * (frame * pieces + 1)
+            end = count + 2 * (int(ends[frame]) + 1)
             shared[:] = points[end - count : end]
             data.GetPoints().Modified()
 
@@ -126,6 +124,27 @@ def stretched(start: Array, end: Array, length: float, height: float) -> Placing
         return matrix
 
     return place
+
+
+def _lit(actor: Any, look: Look) -> Any:
+    surface = actor.GetProperty()
+    surface.SetColor(*look.colour)
+    surface.SetAmbient(0.30)
+    surface.SetDiffuse(0.72)
+    surface.SetSpecular(look.shine)
+    surface.SetSpecularPower(18 + 40 * look.shine)
+    surface.BackfaceCullingOn()  # all meshes are closed: the far sides need not be painted
+    return actor
+
+
+def _joined(meshes: list[Mesh]) -> Any:
+    """Several meshes as one; a point where there are none."""
+    if not meshes:
+        return _data(np.zeros((3, 3)), np.array([[0, 1, 2]]), normals=np.ones((3, 3)))
+    first = np.cumsum([0, *(len(mesh.points) for mesh in meshes)])
+    faces = np.vstack([mesh.faces + start for mesh, start in zip(meshes, first, strict=False)])
+    points, normals = (np.vstack([getattr(mesh, name) for mesh in meshes]) for name in ("points", "normals"))
+    return _data(points, faces, normals=normals)
 
 
 def _data(points: Array, faces: Faces, normals: Array | None = None, ink: Ink | None = None) -> Any:

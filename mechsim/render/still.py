@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mechsim.render.film import Film
-from mechsim.render.options import Options
-from mechsim.render.overlay import fitted
+from mechsim.render.measures import Measures
+from mechsim.render.options import Options, unit_of
+from mechsim.render.overlay import LONGEST, fitted
 from mechsim.render.pen import Pen
 from mechsim.render.theme import THEMES
 
@@ -38,11 +39,21 @@ def picture_of(film: Film, options: Options, *, bare: bool = False) -> Any:
 def _contact_sheet(film: Film) -> np.ndarray:
     width, height = film.options.size
     columns, rows = grid(len(film.frames))
-    head = round(0.11 * height)
-    cell = (width // columns, (height - head) // rows)
+    head, foot = round(0.11 * height), round(0.06 * height)
+    cell = (width // columns, (height - head - foot) // rows)
     picture = picture_of(film, replace(film.options, size=cell), bare=True)
     cells = [picture.draw(index).copy() for index in range(len(film.frames))]
-    return np.vstack([_heading(film, head, cell[0] * columns), _tiled(cells, columns)])
+    whole = cell[0] * columns
+    return np.vstack([_heading(film, head, whole), _tiled(cells, columns), _foot(film, picture.measures, foot, whole)])
+
+
+def _foot(film: Film, measures: Measures, height: int, width: int) -> np.ndarray:
+    """The measures that hold for all pictures of the sheet."""
+    theme, pen = THEMES[film.options.theme], Pen(width, height)
+    pen.clear(theme.background)
+    unit = unit_of(film.options.size)
+    measures.draw(pen, theme, unit, width - 36 * unit, 0.5 * height, LONGEST * width)
+    return np.array(pen.pixels)
 
 
 def _heading(film: Film, height: int, width: int) -> np.ndarray:

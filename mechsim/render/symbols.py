@@ -59,11 +59,18 @@ def arrow(length: float, width: float, head: float) -> Array:
     )
 
 
-def turning_arrow(radius: float, width: float, direction: float) -> Array:
-    """An arc of three quarters around the origin with a head; `direction` > 0 is counter-clockwise."""
-    sign = 1.0 if direction > 0 else -1.0
-    turn = sign * np.linspace(np.radians(-50), np.radians(185), 40)
-    half, head = width / 2, 3.2 * width
+def breaks(length: float, width: float) -> list[Array]:
+    """Two slanting strokes across an arrow along x: the sign that it is longer than it is drawn."""
+    stroke = np.array([[-0.25 * width, -width], [0.25 * width, width]])
+    return [moved(stroke, 0.45 * length + shift, 0) for shift in (0.0, 0.6 * width)]
+
+
+def turning_arrow(radius: float, width: float, share: float) -> Array:
+    """An arc around the origin with a head, `share` (-1 to 1) of two thirds of a turn; counter-clockwise above 0."""
+    sign, sweep = (1.0 if share > 0 else -1.0), abs(share) * np.radians(235)
+    half, head = width / 2, min(3.2 * width, 0.7 * sweep * radius)
+    turn = np.radians(-50) + np.linspace(0, max(sweep - head / radius, 0.0), 40)
+    turn = turn if share > 0 else -turn
     outer = (radius + half) * np.column_stack([np.cos(turn), np.sin(turn)])
     inner = (radius - half) * np.column_stack([np.cos(turn), np.sin(turn)])
     end = np.array([np.cos(turn[-1]), np.sin(turn[-1])])

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechsim.errors import Fault
-from mechsim.render.fitting import corners
+from mechsim.render.fitting import outermost
 from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
+
+HALVINGS = 60  # of the range of scales: down to the last digits of a double
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,42 @@ class Window:
         return seen
 
 
-def window_of(scene: Scene, frames: Frames, view: str | None, box: tuple[float, float, float, float]) -> Window:
-    """The window that shows the whole motion, or the `view` asked for, within box = (left, bottom, right, top)."""
+def window_of(
+    scene: Scene,
+    frames: Frames,
+    view: str | None,
+    box: tuple[float, float, float, float],
+    arrows: tuple[Array, Array] | None = None,
+) -> Window:
+    """The window that shows the whole motion, or the `view` asked for, within box = (left, bottom, right, top).
+
+    `arrows` are places and how far from there something is drawn, in pixels: it is inside too.
+    """
     low, high = _asked(view) if view else reach(scene, frames)
     extent = np.maximum(high - low, 1e-3 * max(scene.size, 1e-300))
     corner, opposite = np.array(box[:2]), np.array(box[2:])
     scale = float(((opposite - corner) / extent).min())
-    return Window(scale, (corner + opposite) / 2 - scale * (low + high) / 2)
+    places, offsets = np.array([low, high]), np.zeros((2, 2))
+    if arrows and not view:
+        places, offsets = (np.vstack(each) for each in zip((places, offsets), arrows, strict=True))
+        scale = _fitting_scale(places, offsets, opposite - corner, scale)
+    seen = scale * places + offsets
+    return Window(scale, (corner + opposite - seen.min(axis=0) - seen.max(axis=0)) / 2)
+
+
+def _fitting_scale(places: Array, offsets: Array, room: Array, most: float) -> float:
+    """The largest scale, up to `most`, at which places with what is drawn from there take no more room."""
+    low, high = 0.0, most
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        fits = (np.ptp(middle * places + offsets, axis=0) <= room).all()
+        low, high = (middle, high) if fits else (low, middle)
+    return low or most
 
 
 def reach(scene: Scene, frames: Frames) -> tuple[Array, Array]:
-    """The corners of the smallest upright box around everything that is drawn, over all frames."""
-    skin = scene.fleshoutwid
+    """The corners of the smallest upright box around everything that is drawn, over all of the motion."""
+    drawn, frames, skin = frames, frames.motion, scene.fleshoutwid
     ground = [point + skin * np.array(offset) for point in map(scene.ground.__getitem__, scene.footings)
               for offset in ((-3, -4.6), (3, 1.5))]  # fmt: skip
     clouds = [np.array(ground)] if ground else []
@@ -49,7 +75,7 @@ def reach(scene: Scene, frames: Frames) -> tuple[Array, Array]:
         flat = np.column_stack([turned.real.ravel(), turned.imag.ravel()])
         clouds += [flat - 1.2 * skin, flat + 1.2 * skin]
     clouds += [frames.points[p.point] + sign * p.radius for p in scene.particles for sign in (-1, 1)]
-    clouds += [corners(fitting, frames) for fitting in fittings_of(scene, frames)]
+    clouds += [outermost(fitting, frames, drawn.seen) for fitting in fittings_of(scene, frames)]
     cloud = np.vstack(clouds)
     return cloud.min(axis=0), cloud.max(axis=0)
 

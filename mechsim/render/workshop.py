@@ -16,8 +16,11 @@ Line = tuple[str, str]
 
 
 class Workshop:
-    def __init__(self, scene: Scene, frames: Frames):
-        self.scene, self.frames = scene, frames
+    """`drawn` are the frames that are drawn, `frames` all of the motion: a rail is as long as it is used, also in a
+    picture of one moment."""
+
+    def __init__(self, scene: Scene, drawn: Frames):
+        self.scene, self.drawn, self.frames = scene, drawn, drawn.motion
         self.skin = scene.fleshoutwid
         self.bodies: dict[str, SceneBody] = {body.name: body for body in scene.parts}
         self.heights: dict[str, float] = {}

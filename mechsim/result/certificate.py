@@ -115,11 +115,14 @@ class Monitor:
     def _watch_constraints(self, system: Any, t: Array, q: Array, v: Array) -> None:
         if not system.m:
             return
-        norms = self._gradient_norms(system, t, q, v)
-        residuals = np.abs(system.constraints(t, q)) / norms
-        rates = np.abs(system.constraint_rate(t, q, v)) / norms
+        residuals, rates = self.residuals(system, t, q, v)
         self.position_residual = max(self.position_residual, float(residuals.max()))
         self.velocity_residual = max(self.velocity_residual, float(rates.max()))
+
+    def residuals(self, system: Any, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
+        """By row and constraint, (k, m) each, how far positions and velocities miss it, over the size."""
+        norms = self._gradient_norms(system, t, q, v)
+        return np.abs(system.constraints(t, q)) / norms, np.abs(system.constraint_rate(t, q, v)) / norms
 
     def _gradient_norms(self, system: Any, t: Array, q: Array, v: Array) -> Array:
         """Per constraint the smallest scaled gradient of some rows: distances come out too large, if anything."""

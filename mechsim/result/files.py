@@ -12,6 +12,7 @@ import numpy as np
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
+from mechsim.result.constants import Changes
 from mechsim.result.journal import Journal, OutputError, check_target, explained
 from mechsim.result.trajectory import Polynomials, Trajectory
 
@@ -79,7 +80,9 @@ def _facts(trajectory: Trajectory) -> str:
     return json.dumps(facts)
 
 
-def _from_facts(text: str, table: np.ndarray, polynomials: Polynomials | None = None) -> Trajectory:
+def _from_facts(
+    text: str, table: np.ndarray, polynomials: Polynomials | None = None, changes: Changes | None = None
+) -> Trajectory:
     facts = json.loads(text)
     certificate = facts.pop("certificate")
     return Trajectory(
@@ -89,6 +92,7 @@ def _from_facts(text: str, table: np.ndarray, polynomials: Polynomials | None = 
         table=table,
         certificate=Certificate.from_dict(certificate) if certificate else None,
         polynomials=polynomials,
+        changes=changes,
         **facts,
     )
 
@@ -98,6 +102,8 @@ def _write_npz(trajectory: Trajectory, path: Path) -> None:
     if series := trajectory.polynomials:
         arrays |= {"t": series.t, "ends": series.ends, "coefficients": series.coefficients}
         arrays["labels"] = np.array(series.labels)
+    if held := trajectory.changes:
+        arrays |= {"held_times": held.times, "held_numbers": held.numbers, "held_values": held.values}
     with open(path, "wb") as stream:
         np.savez(stream, **arrays)
 
@@ -108,7 +114,10 @@ def _read_npz(path: Path) -> Trajectory:
         if "coefficients" in arrays:
             labels = tuple(str(label) for label in arrays["labels"])
             polynomials = Polynomials(arrays["t"], arrays["ends"], arrays["coefficients"], labels)
-        return _from_facts(str(arrays["facts"]), arrays["table"], polynomials)
+        changes = None
+        if "held_values" in arrays:
+            changes = Changes(*(arrays[f"held_{name}"] for name in ("times", "numbers", "values")))
+        return _from_facts(str(arrays["facts"]), arrays["table"], polynomials, changes)
 
 
 def _write_parquet(trajectory: Trajectory, path: Path) -> None:

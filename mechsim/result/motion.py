@@ -11,6 +11,7 @@ import numpy as np
 
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.certificate import Certificate, Monitor
+from mechsim.result.constants import Changes
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array, full_layout
 from mechsim.result.trajectory import Polynomials, Trajectory
@@ -200,6 +201,7 @@ def tabulate(
         polynomials=polynomials(solution),
         status="finished" if solution.status == "finished" else "partial",
         not_unique=derived.not_unique if derived else (),
+        changes=changes(solution),
         **facts,
     )
 
@@ -222,3 +224,9 @@ def polynomials(solution: Any) -> Polynomials | None:
         return None
     t = np.asarray(solution.t)
     return Polynomials(t[:-1], t[1:], np.asarray(solution.coefficients), tuple(solution.system.labels))
+
+
+def changes(solution: Any) -> Changes | None:
+    """The constants that tables and sampled controllers changed along a solution; None where nothing did."""
+    held = getattr(solution, "held", None)
+    return Changes.of(held.times, held.values) if held and len(held.times) > 1 else None

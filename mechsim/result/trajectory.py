@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechsim.result.certificate import Certificate
+from mechsim.result.constants import Changes
 from mechsim.result.layout import Array
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Trajectory:
     notes: tuple[str, ...] = ()  # what a reader of the file should be told
     polynomials: Polynomials | None = None
     not_unique: tuple[str, ...] = ()  # columns of forces that redundant constraints leave open: the smallest are given
+    changes: Changes | None = None  # of the mechanism's constants; None: there were none, or the file does not say
 
     def __len__(self) -> int:
         return len(self.table)
@@ -79,8 +81,9 @@ class Trajectory:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The moving points, in the order of the columns."""
-        return tuple(label[:-2] for label in self.labels if label.endswith("_x") and f"{label[:-2]}_y" in self.labels)
+        """The moving points, in the order of the columns; the force `drive_A_x` is of no point."""
+        places = [label for label, unit in zip(self.labels, self.units, strict=False) if unit == "m"]
+        return tuple(label[:-2] for label in places if label.endswith("_x") and f"{label[:-2]}_y" in places)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame with one column per label."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mechsim.render.page.data import SMOOTH
+from mechsim.render.page.samples import SMOOTH
 
 EXTENT = 0.1  # metres, about: the width of the Andrews mechanism
 SPEED = 1 / 333  # 0.03 s in about ten: the page plays at one part in a whole number

@@ -2,61 +2,48 @@
 
 from __future__ import annotations
 
-import base64
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mechsim.render.fitting import Fitting
+from mechsim.render.dynamics import Dynamics
 from mechsim.render.fittings import fittings_of
-from mechsim.render.forces import Arrow, arrows_of
-from mechsim.render.frames import Frames, hermite, sample, span, with_exact_energies
+from mechsim.render.forces import MOST_TIMES, Strength, tips, with_arrows
+from mechsim.render.frames import Frames, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
-from mechsim.render.page.reactions import reactions_of
+from mechsim.render.page.channels import Channels
+from mechsim.render.page.samples import smooth_samples, too_few
+from mechsim.render.page.shapes import packed_arrows, packed_fitting, short
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
+from mechsim.render.sizes import Sizes, natural_sizes, with_peaks
 from mechsim.render.symbols import coil_turns
 from mechsim.render.window import reach, window_of
 from mechsim.result.layout import UNITS, Array
 from mechsim.result.trajectory import Trajectory
 
-FEWEST_SAMPLES = 241
-MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
-SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
-USUAL = 0.85  # the share of moments in which no force is drawn longer than arrows are meant to be
+ARROW = 0.2  # an arrow of usual strength, as a share of the motion's extent
 MOST_NAMES = 24  # shown without being asked for
 TAIL = 2.0  # seconds of film that a trace is seen
-
-
-class Channels:
-    """Series of numbers that the page interpolates: values with their derivatives in time."""
-
-    def __init__(self, t: Array):
-        self.t = t
-        self.interval = float(t[1] - t[0]) if len(t) > 1 else 1.0
-        self.series: list[Array] = []
-
-    def add(self, values: Array, rates: Array | None = None) -> int:
-        """The number of the new channel. Rates that are not known come from the neighbouring samples."""
-        if rates is None:
-            rates = np.gradient(values, self.t, edge_order=2) if len(self.t) > 2 else np.zeros_like(values)
-        self.series += [values, rates * self.interval]
-        return len(self.series) // 2 - 1
-
-    def text(self) -> str:
-        return base64.b64encode(np.asarray(self.series, "<f4").tobytes()).decode()
 
 
 def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Options) -> dict[str, Any]:
     """Everything the page shows. The motion starts with the first of `frames` and ends with the results."""
     start = float(frames.t[0])
-    end = min(span(trajectory)[1], np.inf if options.stop is None else options.stop)
-    dense = with_exact_energies(smooth_samples(trajectory, scene, start, max(start, end)), scene)
+    end = min(span(trajectory, scene)[1], np.inf if options.stop is None else options.stop)
+    dense = smooth_samples(trajectory, scene, start, max(start, end))
+    dense = replace(dense, energies=Dynamics(scene, dense).energies(dense))
+    dense = with_arrows(dense, scene, ("forces", "reactions")).noting(too_few(dense, trajectory, scene))
     speed = options.speed or default_speed(end - start)
     channels = Channels(dense.t)
     columns = _columns(scene, dense, trajectory, channels)
+    sizes = _sizes(scene, dense, columns)
     trace = traced(scene, options) or _widest(scene, dense)
+    strength = Strength.of(dense, scene)
+    peak_speed = max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0)
+    peak_speed = 0.0 if sizes.is_nothing("m/s", peak_speed) else peak_speed
+    seen = bounds(scene, dense, options.view)
     return {
         "title": scene.title,
         "dimension": scene.dimension,
@@ -71,53 +58,63 @@ def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Optio
             "names": len(scene.mechanism.points) <= MOST_NAMES,
             "traces": True,
             "forces": "forces" in options.show,
+            "reactions": "reactions" in options.show,
         },
         "traced": list(trace),
         "tail": TAIL * speed,
-        "bounds": bounds(scene, dense, options.view),
+        "bounds": seen,
+        "arrow": ARROW * max(seen[2] - seen[0], seen[3] - seen[1]),
+        "reach": {} if options.view else _reaches(scene, dense, seen, strength, peak_speed),
         "width": scene.fleshoutwid,
-        "peakSpeed": max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0),
+        "peakSpeed": peak_speed,
+        "strength": {"force": strength.force, "torque": strength.torque, "most": MOST_TIMES},
         "points": _points(scene, columns),
         "bodies": [_body(part, scene.fleshoutwid) for part in scene.parts],
         "springs": [_spring(spring, scene) for spring in scene.springs],
         "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
         "pivots": list(scene.pivots),
         "footings": list(scene.footings),
-        "fittings": [_fitting(fitting) for fitting in fittings_of(scene, dense)],
+        "fittings": [packed_fitting(fitting, scene, columns) for fitting in fittings_of(scene, dense)],
         "weights": _weights(scene),
-        "forces": _arrows(arrows_of(scene, dense), channels),
-        "reactions": _arrows(reactions_of(scene, dense, trajectory), channels),
-        "columns": columns,
+        "forces": packed_arrows([arrow for arrow in dense.arrows if not arrow.part], channels),
+        "reactions": packed_arrows([arrow for arrow in dense.arrows if arrow.part], channels),
+        "columns": [_sized(column, sizes) for column in columns],
+        "noise": sizes.noise,
         "plots": _plots(scene, columns, trace),
+        "notes": list(dict.fromkeys((*frames.notes, *dense.notes))),
+        "offsets": channels.offsets,
         "numbers": channels.text(),
     }
 
 
-def smooth_samples(trajectory: Trajectory, scene: Scene, start: float, end: float) -> Frames:
-    """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
-    if end <= start:
-        return sample(trajectory, np.array([start]), scene)
-    vectors = sum(len(part.points) for part in scene.parts) + 2 * len(scene.springs) + len(scene.forces)
-    series = 2 * (len(scene.mechanism.variables) + 2 * vectors + len(scene.torques) + 4)
-    count = FEWEST_SAMPLES
-    while True:
-        dense = sample(trajectory, np.linspace(start, end, count), scene)
-        if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > MOST_NUMBERS:
-            return dense
-        count = 2 * count - 1
+def _sizes(scene: Scene, frames: Frames, columns: list[dict[str, Any]]) -> Sizes:
+    """How large quantities are, by unit."""
+    values = dict(frames.energies)
+    for index, variable in enumerate(scene.mechanism.variables):
+        values |= {variable.label: frames.coordinates[:, index], f"{variable.label}_dot": frames.rates[:, index]}
+    units = {column["label"]: column["unit"] for column in columns}
+    return with_peaks(natural_sizes(scene, float(np.ptp(frames.t))), values, units)
 
 
-def interpolation_gap(frames: Frames) -> float:
-    """How far Hermite interpolation of every second sample is from the samples between; of all, a sixteenth of it."""
-    t, odd = frames.t, frames.t[1::2]
-    gaps = [
-        np.abs(
-            hermite(t[::2], points[::2, axis], frames.velocities[name][::2, axis], odd)[0] - points[1::2, axis]
-        ).max()
-        for name, points in frames.points.items()
-        for axis in range(points.shape[1])
-    ]
-    return float(max(gaps, default=0.0)) / 16
+def _sized(column: dict[str, Any], sizes: Sizes) -> dict[str, Any]:
+    return {**column, "size": sizes.by_unit.get(column["unit"], 0.0)}
+
+
+def _reaches(
+    scene: Scene, frames: Frames, seen: list[float], strength: Strength, peak_speed: float
+) -> dict[str, list[float]]:
+    """How far the picture must reach to hold arrows, by what they are of."""
+    usual = ARROW * max(seen[2] - seen[0], seen[3] - seen[1])
+    ends: dict[str, Array] = {}
+    for name, of_parts in (("forces", False), ("reactions", True)):
+        chosen = replace(frames, arrows=tuple(each for each in frames.arrows if each.part == of_parts))
+        places, reaches = tips(chosen, strength)
+        ends[name] = places + usual * reaches
+    if peak_speed:
+        moving = [frames.points[name] + usual / peak_speed * frames.velocities[name] for name in scene.mechanism.points]
+        ends["velocities"] = np.concatenate(moving)
+    margin = 0.02 * usual
+    return {name: [*(tip.min(axis=0) - margin), *(tip.max(axis=0) + margin)] for name, tip in ends.items() if len(tip)}
 
 
 def bounds(scene: Scene, frames: Frames, view: str | None) -> list[float]:
@@ -140,11 +137,6 @@ def _widest(scene: Scene, frames: Frames) -> tuple[str, ...]:
         if name not in scene.ground
     }
     return (max(ways, key=lambda name: ways[name]),) if ways else ()
-
-
-def _extent(frames: Frames) -> float:
-    places = np.concatenate(list(frames.points.values()))
-    return float(np.ptp(places, axis=0).max()) or 1.0
 
 
 def _peak(velocities: Array) -> float:
@@ -190,48 +182,16 @@ def _body(part: SceneBody, skin: float) -> dict[str, Any]:
         "name": part.name,
         "points": list(part.points),
         "local": part.local.tolist(),
-        "outline": _short(part.outline),
-        "rim": _short(inset(part.outline, 0.3 * skin)),
+        "outline": short(part.outline),
+        "rim": short(inset(part.outline, 0.3 * skin)),
         "layer": part.layer,
         "colour": part.colour,
     }
 
 
-def _short(corners: Array) -> list[list[float]]:
-    """Five digits are a hundredth of a pixel."""
-    return [[float(f"{x:.5g}") for x in corner] for corner in corners]
-
-
 def _spring(spring: SceneSpring, scene: Scene) -> dict[str, Any]:
     turns = coil_turns(spring.length, 1.35 * scene.fleshoutwid)
     return {"name": spring.name, "points": list(spring.points), "turns": turns}
-
-
-def _fitting(fitting: Fitting) -> dict[str, Any]:
-    own = {key: getattr(fitting, key) for key in ("name", "kind", "at", "along", "stretched", "height", "colour")}
-    return {**own, **asdict(fitting.paint), "shapes": [_short(shape) for shape in fitting.shapes]}
-
-
-def _arrows(arrows: list[Arrow], channels: Channels) -> dict[str, Any] | None:
-    """Forces (two channels each) and torques (one), and the strength that sets their scale; None without any.
-
-    That is the strongest force of a usual moment: one blow would make all else too short to be seen.
-    """
-    if not arrows:
-        return None
-    strengths = [np.hypot(*arrow.vectors.T) for arrow in arrows if arrow.vectors.ndim == 2]
-    peak = float(np.quantile(np.max(strengths, axis=0), USUAL)) if strengths else 0.0
-    series = [arrow.vectors.reshape(len(channels.t), -1).T for arrow in arrows]
-    packed = [
-        {
-            "point": arrow.point,
-            "label": arrow.label,
-            "colour": arrow.colour,
-            "channels": [channels.add(x) for x in each],
-        }
-        for arrow, each in zip(arrows, series, strict=True)
-    ]
-    return {"peak": peak, "arrows": packed}
 
 
 def _weights(scene: Scene) -> list[dict[str, Any]]:

@@ -11,24 +11,34 @@ from typing import TYPE_CHECKING, Any
 
 from mechsim._version import __version__
 from mechsim.render.page.data import film_of
+from mechsim.render.rows import table_of
 from mechsim.render.theme import THEMES, Theme
 
 if TYPE_CHECKING:
     from mechsim.render.frames import Frames
     from mechsim.render.options import Options
     from mechsim.render.scene import Scene
-    from mechsim.result.trajectory import Trajectory
 
-SCRIPTS = ("numbers.js", "film.js", "clock.js", "symbols.js", "flat.js", "plot.js", "controls.js", "main.js")
+SCRIPTS = (
+    "numbers.js",
+    "film.js",
+    "clock.js",
+    "symbols.js",
+    "curves.js",
+    "flat.js",
+    "plot.js",
+    "controls.js",
+    "main.js",
+)
 GENERATOR = "mechsim"
 
 
-def write(scene: Scene, frames: Frames, trajectory: Any, path: str | Path, options: Options) -> Path:
-    """Write the page of a Trajectory (or a Motion) to `path`."""
-    table: Trajectory = getattr(trajectory, "trajectory", trajectory)
-    text = page_text(film_of(scene, frames, table, options), scene, frames.notes)
-    Path(path).write_text(text, encoding="utf-8")
-    return Path(path)
+def write(scene: Scene, frames: Frames, trajectory: Any, path: str | Path, options: Options) -> tuple[str, ...]:
+    """Write the page of a Trajectory (or a Motion) to `path`. Returns what a person should be told."""
+    film = film_of(scene, frames, table_of(trajectory), options)
+    notes = tuple(film.pop("notes"))
+    Path(path).write_text(page_text(film, scene, notes), encoding="utf-8")
+    return notes
 
 
 def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -> str:

@@ -1,7 +1,8 @@
 // The film: what the page shows, as numbers. Any quantity at any time, by cubic Hermite interpolation.
 //
-// `data.numbers` holds, per channel, `count` values and then `count` slopes (per sample interval), as base64 of
-// little-endian 32-bit floats; samples are equally spaced from `data.start` to `data.end`.
+// `data.numbers` holds, per channel, `count` values (less the channel's number in `data.offsets`) and then `count` slopes
+// (per sample interval), as base64 of little-endian 32-bit floats; samples are equally spaced from `data.start` to
+// `data.end`.
 
 function decodeNumbers(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -35,7 +36,8 @@ class Film {
     const values = 2 * channel * this.count + index;
     const slopes = values + this.count;
     const [y0, s0] = [this.numbers[values], this.numbers[slopes]];
-    if (last === 0) return rate ? s0 / this.interval : y0;
+    const offset = this.data.offsets[channel];
+    if (last === 0) return rate ? s0 / this.interval : y0 + offset;
     const [y1, s1] = [this.numbers[values + 1], this.numbers[slopes + 1]];
     const u = place - index;
     if (rate) {
@@ -43,7 +45,7 @@ class Film {
       return derivative / this.interval;
     }
     const w = 1 - u;
-    return w * w * (1 + 2 * u) * y0 + u * u * (3 - 2 * u) * y1 + u * w * (w * s0 - u * s1);
+    return w * w * (1 + 2 * u) * y0 + u * u * (3 - 2 * u) * y1 + u * w * (w * s0 - u * s1) + offset;
   }
 
   // Where a point is; points fixed in the world have `place` instead of channels.
@@ -103,8 +105,9 @@ class Film {
 
   samples(column) {
     const first = (2 * column.channel + (column.rate ? 1 : 0)) * this.count;
-    const part = this.numbers.subarray(first, first + this.count);
-    return column.rate ? part.map((slope) => slope / this.interval) : part;
+    const part = Float64Array.from(this.numbers.subarray(first, first + this.count));
+    const offset = this.data.offsets[column.channel];
+    return part.map((value) => (column.rate ? value / this.interval : value + offset));
   }
 }
 

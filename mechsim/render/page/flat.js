@@ -6,7 +6,6 @@
 const [LEAST_ZOOM, GREATEST_ZOOM] = [0.2, 60];
 const LEAST_UNIT = 3.4; // pixels: joints and springs are drawn as if parts were at least this wide, if they are long
 const THIN = 1.2; // pixels: parts narrower than this are drawn as lines
-const ARROW = 0.2; // the longest arrow, as a share of the motion's extent
 const SHADES = 32; // of a trace
 
 class FlatView {
@@ -15,7 +14,12 @@ class FlatView {
     this.pen = canvas.getContext("2d");
     this.film = film;
     this.shapes = film.data.bodies.map((body) => ({ outline: polygonPath(body.outline), rim: polygonPath(body.rim) }));
-    this.fittings = film.data.fittings.map((fitting) => ({ ...fitting, path: fittingPath(fitting) }));
+    this.fittings = film.data.fittings.map((fitting) => ({
+      ...fitting,
+      path: fittingPath(fitting),
+      track: fitting.track ? new Track(fitting.track, film) : null,
+    }));
+    this.bounds = film.data.bounds;
     this.steps = stepsOf(film.data, this.fittings);
     this.neighbours = neighboursOf(film.data);
     this.radii = new Map(film.data.particles.map((particle) => [particle.point, particle.radius]));
@@ -52,6 +56,14 @@ class FlatView {
     this.canvas.height = Math.round(height * ratio);
   }
 
+  // The fitted picture holds the arrows that are shown, too.
+  hold(settings) {
+    const reaches = Object.entries(this.film.data.reach).filter(([name]) => settings[name]).map(([, reach]) => reach);
+    const all = [this.film.data.bounds, ...reaches];
+    const [low, high] = [(k) => Math.min(...all.map((each) => each[k])), (k) => Math.max(...all.map((each) => each[k]))];
+    this.bounds = [low(0), low(1), high(2), high(3)];
+  }
+
   // Back to the whole motion. `magnification` and `shift` say how far the user has moved away from it.
   fit() {
     this.magnification = 1;
@@ -65,7 +77,7 @@ class FlatView {
 
   // Pixels per metre, and where the world's origin is on the canvas.
   frame() {
-    const [left, bottom, right, top] = this.film.data.bounds;
+    const [left, bottom, right, top] = this.bounds;
     const side = Math.min(24, 0.04 * this.width);
     const [wide, high] = [this.width - 2 * side, Math.max(this.height - this.room.top - this.room.bottom, 40)];
     const scale = Math.max(Math.min(wide / (right - left), high / (top - bottom)), 1e-300) * this.magnification;
@@ -112,6 +124,7 @@ class FlatView {
 
   draw(time, settings) {
     const { pen } = this;
+    this.hold(settings);
     this.at = this.frame();
     this.skin = this.film.data.width * this.at.scale;
     this.unit = Math.max(this.skin, Math.min(LEAST_UNIT, 0.2 * this.shortest * this.at.scale));
@@ -172,7 +185,7 @@ class FlatView {
     const shape = (offset) => {
       const path = new Path2D();
       const [a, b, c, d] = [stretch * cos, -stretch * sin, -sin, -cos].map((value) => value * at.scale);
-      path.addPath(fitting.path, { a, b, c, d, e: at.x + at.scale * x + offset, f: at.y - at.scale * y + offset });
+      path.addPath(fitting.track ? fitting.track.path(time) : fitting.path, { a, b, c, d, e: at.x + at.scale * x + offset, f: at.y - at.scale * y + offset });
       return path;
     };
     const [face, edge] = this.inks(fitting);
@@ -282,20 +295,50 @@ class FlatView {
   }
 
   // Forces and torques, one scale for all of them; those on a part in its colour unless one is given.
-  drawForces({ peak, arrows }, colour, time) {
-    const length = this.arrowLength() / (peak || 1);
+  drawForces(arrows, colour, time) {
+    const { force } = this.film.data.strength;
+    const length = force ? this.arrowLength() / force : 0;
     for (const arrow of arrows) {
       const place = this.seen(arrow.point, time);
-      const ink = colour ?? this.look(arrow.colour).plain;
+      const ink = colour ?? mix(this.look(arrow.colour).plain, this.colours.ink, 0.4); // to be seen on the part itself
       const values = arrow.channels.map((channel) => this.film.at(channel, time));
-      if (values.length === 1) drawTurn(this.pen, ...place, 2.2 * this.unit + 6, values[0], ink);
-      else drawArrow(this.pen, ...place, values[0] * length, -values[1] * length, ink, this.colours.paper);
+      const radius = 2.2 * this.unit + 6 + 9 * arrow.ring;
+      if (values.length === 1) this.drawTorque(place, values[0], radius, ink);
+      else this.drawForce(place, values, length, ink);
     }
   }
 
+  // An arrow as long as the force is strong. One that is too strong for that is broken, and its strength stands beside it.
+  drawForce([x, y], [fx, fy], length, ink) {
+    const { force, most } = this.film.data.strength;
+    const newtons = Math.hypot(fx, fy);
+    const share = newtons > most * force ? (most * force) / newtons : 1;
+    const [dx, dy] = [fx * length * share, -fy * length * share];
+    drawArrow(this.pen, x, y, dx, dy, ink, this.colours.paper);
+    if (share === 1 || !force) return;
+    drawBreak(this.pen, x, y, dx, dy, this.colours.paper);
+    this.writeBeside(quantity(newtons, "N", 3), x + dx, y + dy, dx < 0);
+  }
+
+  // A turn that is the farther the stronger the torque is.
+  drawTorque([x, y], value, radius, ink) {
+    const { torque } = this.film.data.strength;
+    const share = torque ? value / torque : 0;
+    drawTurn(this.pen, x, y, radius, Math.min(Math.max(share, -1), 1), ink);
+    if (Math.abs(share) > 1.000001) this.writeBeside(quantity(Math.abs(value), "N\u00a0m", 3), x, y - radius, false);
+  }
+
+  // The strength beside an arrow that does not show it by its length.
+  writeBeside(text, x, y, leftwards) {
+    this.pen.font = `12px ${this.font}`;
+    this.pen.textAlign = leftwards ? "right" : "left";
+    this.pen.textBaseline = "middle";
+    this.write(text, x + (leftwards ? -5 : 5), y);
+  }
+
+  // Pixels, of an arrow of usual strength.
   arrowLength() {
-    const [left, bottom, right, top] = this.film.data.bounds;
-    return ARROW * Math.max(right - left, top - bottom) * this.at.scale;
+    return this.film.data.arrow * this.at.scale;
   }
 
   // A name stands on the side of its point that is away from the point's neighbours.
@@ -339,20 +382,25 @@ class FlatView {
     [[16, y - 5], [16, y], [x, y], [x, y - 5]].forEach((corner) => pen.lineTo(...corner));
     pen.stroke();
     this.write(quantity(length, "m"), 21, y - 3);
-    const { peakSpeed, forces, reactions } = this.film.data;
+    const { peakSpeed, strength } = this.film.data;
+    // Forces applied and reactions have one scale, so one arrow measures both.
+    const shown = { velocities: settings.velocities, forces: settings.forces || settings.reactions };
     const scales = [
       ["velocities", peakSpeed, "m/s", this.colours.velocity],
-      ["forces", forces?.peak, "N", this.colours.force],
-      ["reactions", reactions?.peak, "N", this.colours.ink],
+      ["forces", strength.force, "N", settings.forces ? this.colours.force : this.colours.ink],
     ];
-    for (const [name, peak, unit, colour] of scales) {
-      if (!settings[name] || !(peak > 0)) continue;
-      const size = roundBelow(peak / 2);
-      const width = (this.arrowLength() * size) / peak;
+    for (const [name, usual, unit, colour] of scales) {
+      if (!shown[name] || !(usual > 0)) continue;
+      const size = roundBelow(usual / 2);
+      const width = (this.arrowLength() * size) / usual;
       this.write(quantity(size, unit), x + 22, y - 3);
       drawArrow(pen, x + 20, y, width, 0, colour, this.colours.paper);
       x += 20 + Math.max(width, 52);
     }
+    if (!settings.forces || !(strength.torque > 0)) return;
+    const torque = roundBelow(strength.torque);
+    drawTurn(pen, x + 30, y - 2, 8, torque / strength.torque, this.colours.force);
+    this.write(quantity(torque, "N\u00a0m"), x + 46, y + 4);
   }
 
   write(text, x, y) {

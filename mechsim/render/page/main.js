@@ -18,10 +18,13 @@ function clockChanged() {
   redraw();
 }
 
+// Nobody can read more than a thousandth of the film while it plays; a picture that stands has its time to the last digit
+// that can be seen in it.
 function timeText() {
   const { factor, unit } = prefixed(film.span || Math.abs(film.end), "s");
   const step = roundBelow((film.span * factor || 1) / 1000);
-  return `${markText(clock.time * factor, step)} / ${markText(film.end * factor, step)} ${unit}`;
+  const digits = decimals(clock.playing ? step : step / 1000);
+  return `${fixed(clock.time * factor, digits)} / ${fixed(film.end * factor, decimals(step))} ${unit}`;
 }
 
 function showTime() {

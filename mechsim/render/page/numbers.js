@@ -26,10 +26,22 @@ function marks(low, high, wanted) {
   return { step, found };
 }
 
-// A mark with just the decimals its step needs; a true minus sign.
+// How many decimals a step has.
+function decimals(step) {
+  return Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+}
+
+// So many decimals, and no minus sign before nothing.
+function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  return signed(Number(text) === 0 ? (0).toFixed(digits) : text);
+}
+
+// A mark with just the digits its step needs, so that two marks never read alike; a true minus sign.
 function markText(value, step) {
-  if (value !== 0 && (Math.abs(value) >= 1e5 || step < 1e-4)) return signed(value.toExponential(1));
-  return signed(value.toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9))));
+  if (value === 0 || (Math.abs(value) < 1e5 && decimals(step) <= 4)) return fixed(value, decimals(step));
+  const digits = Math.floor(Math.log10(Math.abs(value)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9);
+  return signed(value.toExponential(Math.min(Math.max(digits, 0), 15)));
 }
 
 function quantity(value, unit, digits = 4) {

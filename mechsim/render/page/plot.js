@@ -39,8 +39,9 @@ class Plot {
   layOut() {
     const chosen = this.columns.map((name) => this.find(name));
     const across = this.find(this.across);
-    this.x = axis([this.film.samples(across)], [across.unit], across.label === "t" ? 0 : 0.06);
-    this.y = axis(chosen.map((column) => this.film.samples(column)), chosen.map((column) => column.unit), 0.06);
+    const { noise } = this.film.data;
+    this.x = axis([across], [this.film.samples(across)], noise, across.label === "t" ? 0 : 0.06);
+    this.y = axis(chosen, chosen.map((column) => this.film.samples(column)), noise, 0.06);
     this.ink = getComputedStyle(this.figure).getPropertyValue("--ink").trim();
     this.faint = getComputedStyle(this.figure).getPropertyValue("--line").trim();
     this.muted = getComputedStyle(this.figure).getPropertyValue("--muted").trim();
@@ -63,10 +64,10 @@ class Plot {
     pen.clearRect(0, 0, this.width, this.height);
     this.drawAxes(pen);
     const across = this.film.samples(this.find(this.across));
-    pen.lineWidth = 1.7;
     pen.lineJoin = "round";
     this.columns.forEach((name, index) => {
       const along = this.film.samples(this.find(name));
+      pen.lineWidth = 1.7 + 0.9 * Math.min(this.columns.length - 1 - index, 3); // seen below one that lies on it
       pen.strokeStyle = this.strokes[index];
       pen.beginPath();
       along.forEach((value, sample) => pen.lineTo(...this.place(across[sample], value)));
@@ -121,7 +122,10 @@ class Plot {
     });
     this.legend.querySelectorAll("output").forEach((output, index) => {
       const column = this.find(this.columns[index]);
-      output.textContent = quantity(this.film.column(column, time), column.unit, 4);
+      const value = this.film.column(column, time);
+      // What is only rounding is nothing.
+      const nothing = Math.abs(value) <= this.film.data.noise * column.size;
+      output.textContent = quantity(nothing ? 0 : value, column.unit, 4);
     });
   }
 
@@ -137,8 +141,10 @@ class Plot {
   }
 }
 
-// The axis that holds all the given samples. Columns of different units share the axis without one.
-function axis(series, units, room) {
+// The axis that holds all the samples of some columns. Columns of different units share the axis without one.
+//
+// What is constant but for rounding is a straight line: the axis is as long as the quantity is large, not as the noise.
+function axis(columns, series, noise, room) {
   let [low, high] = [Infinity, -Infinity];
   for (const samples of series) {
     for (const value of samples) {
@@ -147,13 +153,16 @@ function axis(series, units, room) {
     }
   }
   if (!(high >= low)) [low, high] = [0, 1];
-  const size = Math.max(Math.abs(low), Math.abs(high));
-  // A column that is constant but for rounding is drawn as a straight line, not as noise.
-  const least = 1e-6 * size || 1;
-  const pad = Math.max(room * (high - low), high - low < least ? (room ? 0.5 * (size || 1) : least) : 0);
-  [low, high] = [low - pad, high + pad];
+  const size = Math.max(Math.abs(low), Math.abs(high), ...columns.map((column) => column.size)) || 1;
+  if (high - low > noise * size) {
+    [low, high] = [low - room * (high - low), high + room * (high - low)];
+  } else {
+    const middle = Math.abs(low + high) / 2 <= noise * size ? 0 : (low + high) / 2;
+    [low, high] = [middle - size / 2, middle + size / 2];
+  }
+  const units = columns.map((column) => column.unit);
   const common = units.length && units.every((unit) => unit === units[0]) ? units[0] : "";
-  const { factor, unit } = prefixed(size, common);
+  const { factor, unit } = prefixed(Math.max(Math.abs(low), Math.abs(high)), common);
   const texts = (wanted) => {
     const { step, found } = marks(low * factor, high * factor, wanted);
     return found.map((mark) => ({ value: mark / factor, text: markText(mark, step) }));

@@ -112,20 +112,34 @@ function drawArrow(pen, x, y, dx, dy, colour, rim) {
   pen.fill(shape);
 }
 
-// Three quarters of a turn around (x, y); a positive torque is counter-clockwise.
-function drawTurn(pen, x, y, radius, torque, colour) {
-  if (torque === 0) return;
-  const sign = torque > 0 ? -1 : 1; // the canvas counts angles clockwise
-  const [from, to] = [sign * 0.9, sign * 0.9 + sign * 4.2];
+// Two slanting strokes across an arrow: it stands for more than it is long.
+function drawBreak(pen, x, y, dx, dy, colour) {
+  const size = Math.hypot(dx, dy) || 1;
+  const [ux, uy] = [dx / size, dy / size];
+  pen.strokeStyle = colour;
+  pen.lineWidth = 2;
+  for (const along of [0.45 * size, 0.45 * size + 5]) {
+    const [cx, cy] = [x + along * ux, y + along * uy];
+    line(pen, cx - 2 * ux - 7 * uy, cy - 2 * uy + 7 * ux, cx + 2 * ux + 7 * uy, cy + 2 * uy - 7 * ux);
+  }
+}
+
+// Up to two thirds of a turn around (x, y), by the share of the largest torque; a positive one is counter-clockwise.
+function drawTurn(pen, x, y, radius, share, colour) {
+  const sweep = 4.2 * Math.abs(share);
+  if (sweep * radius < 1.5) return;
+  const sign = share > 0 ? -1 : 1; // the canvas counts angles clockwise
+  const head = Math.min(10, 0.7 * sweep * radius);
+  const [from, to] = [sign * 0.9, sign * (0.9 + sweep - head / radius)];
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineWidth = 2.2;
   pen.beginPath();
-  pen.arc(x, y, radius, from, to - sign * 0.25, sign < 0);
+  pen.arc(x, y, radius, from, to, sign < 0);
   pen.stroke();
-  const [cos, sin] = [Math.cos(to - sign * 0.25), Math.sin(to - sign * 0.25)];
+  const [cos, sin] = [Math.cos(to), Math.sin(to)];
   pen.beginPath();
-  pen.moveTo(x + (radius - 5) * cos, y + (radius - 5) * sin);
-  pen.lineTo(x + radius * cos - sign * 10 * sin, y + radius * sin + sign * 10 * cos);
-  pen.lineTo(x + (radius + 5) * cos, y + (radius + 5) * sin);
+  pen.moveTo(x + (radius - head / 2) * cos, y + (radius - head / 2) * sin);
+  pen.lineTo(x + radius * cos - sign * head * sin, y + radius * sin + sign * head * cos);
+  pen.lineTo(x + (radius + head / 2) * cos, y + (radius + head / 2) * sin);
   pen.fill();
 }

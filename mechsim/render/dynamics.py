@@ -1,0 +1,121 @@
+"""The equations of a mechanism along its frames, with the constants that hold at each time: energies, accelerations,
+multipliers, and what each element exerts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.errors import MechsimError
+from mechsim.render.frames import Frames
+from mechsim.render.scene import Scene
+from mechsim.result.derived import Derived
+from mechsim.result.layout import Array
+from mechsim.result.reactions import ALL
+from mechsim.structure import Redundancy
+
+# Of the largest term of the equations. Interpolated states obey them to 1e-4 or so; at a singular position, where
+# nothing is determined, what comes out has nothing to do with them.
+OBEYED = 1e-2
+
+Rows = dict[int, Array]  # per element, the generalised forces that it adds to the rows of its variables
+
+
+class Dynamics:
+    """Made once for a motion; `start` are frames that begin with the first of it that is drawn."""
+
+    def __init__(self, scene: Scene, start: Frames):
+        from mechsim.kernel.system import System
+
+        self.scene = scene
+        self.start = start
+        self.system = System(scene.mechanism)
+
+    def guesswork(self, frames: Frames) -> str:
+        """A note where energies or forces rest on rates that the results do not have."""
+        _, columns, orders = self.system.signature()
+        rated = {self.system.labels[column] for column, order in zip(columns, orders, strict=True) if order}
+        needed = [label for label in frames.guessed if label in rated]
+        return f"rates of {', '.join(needed)}, from neighbouring rows, are in what is drawn" if needed else ""
+
+    def energies(self, frames: Frames) -> dict[str, Array]:
+        """T and V from the mechanism's own Lagrangian; without all coordinates, those of the table, interpolated."""
+        if frames.lacking:
+            return dict(frames.energies)
+        kinetic, potential = self._held(frames).energies(frames.t, frames.coordinates, frames.rates)
+        return {"T": np.asarray(kinetic, float), "V": np.asarray(potential, float)}
+
+    def exerted(self, frames: Frames, elements: set[int]) -> Rows:
+        """What these elements exert on their variables, (k, local variables) each; NaN where that is not determined."""
+        accelerations, multipliers = self.leading(frames)
+        arguments = frames.t, frames.coordinates, frames.rates, accelerations, multipliers
+        with np.errstate(invalid="ignore"):
+            rows = self._held(frames).rows_of(elements, *arguments)
+        return {element: -values for element, values in rows.items()}
+
+    def leading(self, frames: Frames) -> tuple[Array, Array]:
+        """Accelerations and the multipliers of all constraints; NaN where the equations do not determine them."""
+        from mechsim.result.multipliers import smallest
+
+        state = frames.t, frames.coordinates, frames.rates
+        accelerations, found = self._solved(*state, frames.constants)
+        return accelerations, smallest(self.system, len(self._redundancy.rows), *state, found, frames.constants)
+
+    @cached_property
+    def reactions(self) -> Derived:
+        """The forces in all joints: labels, bearings, and which redundant constraints leave open."""
+        held = self._held(self.start, 0)
+        start = (float(self.start.t[0]), self.start.coordinates[0], self.start.rates[0])
+        return Derived(held, self._redundancy, lambda: self._solved, start, [ALL])
+
+    def reaction_columns(self, frames: Frames) -> dict[str, Array]:
+        """The columns of `reactions` at all frames, NaN where the equations do not determine them."""
+        table = self.reactions.table(frames.t, frames.coordinates, frames.rates, frames.constants)
+        return dict(zip(self.reactions.labels, table.T, strict=True))
+
+    def _held(self, frames: Frames, row: int | None = None) -> Any:
+        constants = frames.constants
+        if constants is None:
+            return self.system
+        return self.system.holding(constants if row is None else constants[row])
+
+    @cached_property
+    def _redundancy(self) -> Redundancy:
+        """Constraints that follow from others."""
+        from mechsim.structure import redundancy
+
+        return redundancy(self._held(self.start, 0), float(self.start.t[0]), self.start.coordinates[0])
+
+    @cached_property
+    def _solve(self) -> Any:
+        from mechsim.engine.leading import Leading
+        from mechsim.structure import analyse
+
+        return Leading(self.system, analyse(self.system, self._redundancy), self.scene.tolerance)
+
+    def _solved(self, t: Array, q: Array, v: Array, constants: Array | None) -> tuple[Array, Array]:
+        """Accelerations and multipliers; NaN where they do not obey the equations of motion."""
+        held = self.system if constants is None else self.system.holding(constants)
+        try:
+            accelerations, multipliers = self._solve(t, q, v, constants)
+        except MechsimError:
+            return np.full((len(t), held.n), np.nan), np.full((len(t), held.m), np.nan)
+        obeyed = self._obeyed(held, (t, q, v), accelerations, multipliers)[:, None]
+        return np.where(obeyed, accelerations, np.nan), np.where(obeyed, multipliers, np.nan)
+
+    def _obeyed(
+        self, held: Any, state: tuple[Array, Array, Array], accelerations: Array, multipliers: Array
+    ) -> NDArray[np.bool_]:
+        """Whether the equations of motion hold, by row: what is left of them, as energies, over the largest in them."""
+        variables = self.scene.mechanism.variables
+        weights = np.array([0.0 if each.kind == "state" else each.scale for each in variables])
+        none, free = np.zeros_like(accelerations), np.zeros_like(multipliers)
+        with np.errstate(all="ignore"):
+            left, inertia, loads = (
+                np.abs(held.residuals(*state, *each)[:, : len(weights)]) @ weights
+                for each in ((accelerations, multipliers), (accelerations, free), (none, free))
+            )
+        return np.asarray(left <= OBEYED * (inertia + loads + self.scene.energy))

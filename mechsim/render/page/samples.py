@@ -1,0 +1,63 @@
+"""The moments that a page holds: so many that a cubic between them is true to a fraction of a pixel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechsim.render.forces import acts
+from mechsim.render.frames import SEEN, Frames, hermite, sample
+from mechsim.render.scene import Scene
+from mechsim.result.trajectory import Trajectory
+
+FEWEST_SAMPLES = 241
+MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
+SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
+
+
+def smooth_samples(trajectory: Trajectory, scene: Scene, start: float, end: float) -> Frames:
+    """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
+    if end <= start:
+        return sample(trajectory, np.array([start]), scene)
+    vectors = sum(len(part.points) for part in scene.parts)
+    vectors += 2 * sum(acts(element, scene) for element in scene.mechanism.elements)
+    series = 2 * (len(scene.mechanism.variables) + 2 * vectors + 4)
+    count = FEWEST_SAMPLES
+    while True:
+        dense = sample(trajectory, np.linspace(start, end, count), scene)
+        if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > MOST_NUMBERS:
+            return dense
+        count = 2 * count - 1
+
+
+def too_few(frames: Frames, trajectory: Trajectory, scene: Scene) -> str:
+    """A note where the motion is too long for a page: its samples are too few to be true to a pixel or two."""
+    if len(frames) < 3:
+        return ""
+    between = sample(trajectory, (frames.t[1:] + frames.t[:-1]) / 2, scene)
+    missed = max(
+        np.abs(hermite(frames.t, frames.points[name][:, k], frames.velocities[name][:, k], between.t)[0] - place).max()
+        for name, places in between.points.items()
+        for k, place in enumerate(places.T)
+    )
+    if missed <= SEEN * _extent(between):
+        return ""
+    told = f"{100 * missed / _extent(between):.2g} % of its extent"
+    return f"the page holds {len(frames)} moments, between which the motion is off by up to {told}; show less with --to"
+
+
+def interpolation_gap(frames: Frames) -> float:
+    """How far Hermite interpolation of every second sample is from the samples between; of all, a sixteenth of it."""
+    t, odd = frames.t, frames.t[1::2]
+    gaps = [
+        np.abs(
+            hermite(t[::2], points[::2, axis], frames.velocities[name][::2, axis], odd)[0] - points[1::2, axis]
+        ).max()
+        for name, points in frames.points.items()
+        for axis in range(points.shape[1])
+    ]
+    return float(max(gaps, default=0.0)) / 16
+
+
+def _extent(frames: Frames) -> float:
+    places = np.concatenate(list(frames.points.values()))
+    return float(np.ptp(places, axis=0).max()) or 1.0
