@@ -70,7 +70,7 @@ def test_constraints_of_velocities_have_residuals_too(source):
     result, _ = Result.of("a", motion.trajectory, "-")
     positions, rates, _ = constraint_residuals(result)
     assert np.isfinite(rates).all() and rates.max() <= 3 * max(motion.certificate.velocity_residual, 1e-16)
-    only_velocities = not (motion.complete.levels == 2).any()
+    only_velocities = not (motion.system.levels == 2).any()
     assert (positions is None) == only_velocities
     faster = {label: 1.001 * values if label.endswith("_dot") else values for label, values in result.columns.items()}
     if source == SPEED:  # a thousandth too fast is what the panel then shows, over the peak speed
