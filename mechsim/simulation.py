@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mechsim._version import __version__
 from mechsim.errors import Fault, IntegrationError, SpecError
-from mechsim.source import Parameters, Source, read
+from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import MechSpec, Number
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ class Prepared:
         return self.start.system
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What may surprise: about the file, then about the start."""
+        return (*self.mechanism.notes, *self.start.notes)
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What the files of this run carry."""
         spec = self.spec
@@ -68,16 +73,18 @@ def simulate(
     parameters: Parameters | None = None,
     branch: int | None = None,
     reactions: Sequence[str] | None = None,
+    tables_from: Folders = (),
 ) -> Motion:
     """The motion of a mechanism, given as a file, as its text, or as a MechSpec.
 
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
     `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
-    ["all"]; `Motion.reaction` needs no such wish. Raises SpecError, AssemblyError or IntegrationError.
+    ["all"]; `Motion.reaction` needs no such wish. Tables in files are read from the folder of the mechanism file, and
+    from `tables_from`. Raises SpecError, AssemblyError or IntegrationError.
     """
     from mechsim.result import Motion
 
-    spec = adjust(read(source, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
+    spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
     prepared = prepare(spec)
     points = reaction_points(prepared, reactions)
     solution = follow(prepared)

@@ -136,7 +136,8 @@ def test_a_run_that_starts_late_starts_with_its_piece():
         AppliedForces: {{Torques: {{OA: f}}}}
         ProblemData: {{t0: 1, tend: 5}}
     """)
-    assert built.constants[2:] == (0, 1, 0)
+    # The weight of `t`; the number 2, which is a form of its own; the weight of `sin(t)`.
+    assert built.constants[2:] == (0, 2, 0)
     assert [(switch.time, dict(switch.values)) for switch in built.switches] == [(3, {3: 0, 4: 1})]
 
 

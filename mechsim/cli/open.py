@@ -30,6 +30,7 @@ MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known
     click.option("-o", "--output", metavar="FILE", help="Page to write. Default: SPEC's name with .html, here."),
     click.option("--tend", type=float, metavar="T", help="End time instead of the file's."),
     options.SET,
+    options.TABLES,
     options.BRANCH,
     click.option("--no-browser", is_flag=True, help="Write the page, but do not open it."),
     options.DEBUG,
@@ -39,6 +40,7 @@ def open_(
     output: str | None,
     tend: float | None,
     parameters: dict[str, str],
+    folders: tuple[str, ...],
     branch: int | None,
     no_browser: bool,
     debug: bool,
@@ -53,7 +55,7 @@ def open_(
     if not target.lower().endswith((".html", ".htm")):
         raise click.UsageError(f"-o {target}: a page is a file that ends in .html.")
     check_film_target(target)
-    motion, stopped = _motion(source, tend, parameters, branch)
+    motion, stopped = _motion(source, tend, parameters, folders, branch)
     _write(motion, target)
     click.echo(f"{target}: {Path(target).stat().st_size / 1e6:.2f} MB")
     if not no_browser:
@@ -80,22 +82,22 @@ def default_page(source: str) -> str:
 
 
 def _motion(
-    source: str, tend: float | None, parameters: dict[str, str], branch: int | None
+    source: str, tend: float | None, parameters: dict[str, str], folders: tuple[str, ...], branch: int | None
 ) -> tuple[Any, Fault | None]:
     """What to show, and why it is not the whole motion if the integration stopped."""
     if source.lower().endswith(RESULTS):
         from mechsim.render.source import results
 
-        if tend is not None or parameters or branch is not None:
+        if tend is not None or parameters or folders or branch is not None:
             raise click.UsageError(
-                "--tend, --set and --branch are for a mechanism file; results are shown as they are."
+                "--tend, --set, --tables-from and --branch are for a mechanism file; results are shown as they are."
             )
         return results(source), None
     from mechsim import simulation
     from mechsim.cli.progress import Progress
     from mechsim.result import Motion
 
-    problem = simulation.adjust(simulation.read(source, parameters), tend=tend, branch=branch)
+    problem = simulation.adjust(simulation.read(source, parameters, folders), tend=tend, branch=branch)
     prepared = simulation.prepare(problem)
     with Progress(float(problem.problem.t0), float(problem.problem.tend), quiet=False) as progress:
         solution = simulation.follow(prepared, observer=progress)

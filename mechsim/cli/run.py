@@ -28,6 +28,7 @@ from mechsim.cli import options
     options.T0,
     click.option("--tend", type=float, metavar="T", help="End time instead of the file's."),
     options.SET,
+    options.TABLES,
     options.BRANCH,
     click.option("--samples", type=click.IntRange(min=2), metavar="N", help="Write N equally spaced rows."),
     click.option(
@@ -54,6 +55,7 @@ def run(
     t0: float | None,
     tend: float | None,
     parameters: dict[str, str],
+    folders: tuple[str, ...],
     branch: int | None,
     samples: int | None,
     dt: float | None,
@@ -77,7 +79,7 @@ def run(
     from mechsim.cli.simulate import Request, carry_out
 
     problem = simulation.adjust(
-        simulation.read(spec, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch
+        simulation.read(spec, parameters, folders), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
     target = output or default_output(spec)
     points = None if reactions is None else tuple(name.strip() for name in reactions.split(",") if name.strip())

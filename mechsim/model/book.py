@@ -54,6 +54,7 @@ class Book:
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
         self.guesses: dict[int, float] = {}
+        self.notes: list[str] = []  # for the user to read
         self._switches: dict[float, dict[int, float]] = {}
         self._labels = {variable.label for variable in layout.variables}
 
@@ -87,7 +88,8 @@ class Book:
             if slot >= 0 and not (force.is_number and force.value == 0):
                 forces[slot] = forces[slot] + force if slot in forces else force
         draft.forces = list(forces.items())
-        _refuse_large(draft)
+        for tree in draft.formulas():
+            refuse_large(tree, draft.owner, draft.mark)
         leaves = list(dict.fromkeys(leaf for tree in draft.formulas() for leaf in tree.leaves()))
         moving = [leaf for leaf in leaves if leaf.operation in "xva"]
         slots = _slots(draft, moving)
@@ -138,12 +140,14 @@ class Book:
         )
 
 
-def _refuse_large(draft: Draft) -> None:
+def refuse_large(tree: Formula, owner: str, mark: Mark | None) -> None:
     """Signals within signals may multiply a formula beyond all measure."""
-    for tree in draft.formulas():
-        if tree.size > MAX_SIZE or tree.depth >= MAX_DEPTH:
-            message = f"the formula of {draft.owner} grows to {tree.size} operations when its signals are put in"
-            raise SpecError(Fault(message, draft.mark, f"{MAX_SIZE} are allowed: use fewer signals within signals"))
+    if tree.size > MAX_SIZE:
+        message = f"the formula of {owner} grows to {tree.size} operations when its signals are put in"
+        raise SpecError(Fault(message, mark, f"{MAX_SIZE} are allowed: use fewer signals within signals"))
+    if tree.depth >= MAX_DEPTH:
+        message = f"the formula of {owner} is nested {tree.depth} deep when its signals are put in"
+        raise SpecError(Fault(message, mark, f"{MAX_DEPTH - 1} are allowed: use fewer signals within signals"))
 
 
 def _slots(draft: Draft, moving: list[Formula]) -> list[int]:

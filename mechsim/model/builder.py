@@ -43,6 +43,7 @@ def build(spec: MechSpec) -> Mechanism:
         samplers=tuple(book.samplers),
         readouts=readouts,
         guesses=book.guesses,
+        notes=tuple(book.notes),
     )
     return meshed(mechanism, spec.problem) if spec.actions.gears or spec.actions.rollings else mechanism
 

@@ -125,7 +125,8 @@ def spec_of(trajectory: Trajectory) -> MechSpec:
         raise OutputError(Fault("the results do not carry the mechanism they belong to", hint=hint))
     try:
         settings, name = trajectory.settings, trajectory.spec_path or "<spec>"
-        return parse(trajectory.spec_text, name, settings.get("overrides") or {}, settings.get("files") or {})
+        overrides, files = settings.get("overrides") or {}, settings.get("files") or {}
+        return parse(trajectory.spec_text, name, overrides, files, tables_from=None)  # results may come from anybody
     except SpecError as error:
         raise OutputError(Fault("the mechanism file inside the results is damaged"), *error.faults) from error
 

@@ -19,6 +19,7 @@ from mechsim.spec.document import Number
 from mechsim.spec.expression import NUMERAL, parse_expression, undefined
 from mechsim.spec.nodes import ListNode, Node, TextNode, describe
 from mechsim.spec.suggest import did_you_mean
+from mechsim.spec.tablefile import TableFiles
 
 Value = TypeVar("Value")
 Schema = dict[str, Any]
@@ -34,7 +35,7 @@ class Reading:
     broken: set[str] = field(default_factory=set)  # parameters whose own fault is recorded already
     faults: list[Fault] = field(default_factory=list)
     lost_names: set[str] = field(default_factory=set)  # sections with unreadable names: what they define is not known
-    files: dict[str, str] = field(default_factory=dict)  # texts of tables in files of their own, by name
+    files: TableFiles = field(default_factory=TableFiles)
 
     def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
         """The function's value, or None when it failed; its faults are recorded."""
