@@ -10,10 +10,13 @@ from mechsim.model.formula import Formula, constant, coordinate, number, paramet
 from mechsim.model.mechanism import Sampler
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
+from mechsim.spec.document import Number, Problem
 from mechsim.spec.scope import POSITION
 
 # Jumps below this share are a person's rounding of where pieces meet.
 JUMP = 1e-5
+GRAINS = 1000  # the least sampling period, in distances of neighbouring times: a sample then comes at most 1e-3 early
+MOST_SAMPLES = 1e8  # days of computing
 
 
 def add_drives(quantities: Quantities, book: Book) -> None:
@@ -69,7 +72,27 @@ def add_controllers(quantities: Quantities, book: Book) -> None:
         if controller.period is None:
             _continuous(controller, quantities, book)
         else:
+            _refuse_fine(controller.name, controller.period, quantities.spec.problem)
             _sampled(controller, controller.period.value, quantities, book)
+
+
+def _refuse_fine(name: str, period: Number, problem: Problem) -> None:
+    """A sampling period that the run cannot resolve, or that nobody waits for."""
+    start, end = problem.t0.value, problem.tend.value
+    grain = max(math.ulp(start), math.ulp(end))
+    if period.value < GRAINS * grain:
+        message = (
+            f"Controllers.{name}: a period of {period.value:g} is too short for times as large as those of this run"
+        )
+        hint = f"they are {grain:.2g} apart: choose a period of {GRAINS * grain:.2g} or more, or let the run start at 0"
+        raise SpecError(Fault(message, period.mark, hint))
+    if (end - start) / period.value > MOST_SAMPLES:
+        message = (
+            f"Controllers.{name}: a period of {period.value:g} asks for {(end - start) / period.value:.3g} samples"
+        )
+        raise SpecError(
+            Fault(message, period.mark, "choose a longer one; without `period` the controller is continuous")
+        )
 
 
 def _continuous(controller: Controller, quantities: Quantities, book: Book) -> None:
