@@ -52,6 +52,8 @@ def lagrangian_system(
     names = tuple(coordinates)
     if len(set(names)) != len(names) or not names:
         raise MechsimError(Fault(f"coordinates must have different names, but are {', '.join(names) or 'none'}"))
+    if "t" in names:
+        raise MechsimError(Fault("no coordinate can be called t, for that is the time"))
     values = dict(parameters or {})
     with_parameters = bool(values)
     state: list[Any] = [np.full(len(names), 0.5), np.full(len(names), 0.5), 0.0]

@@ -137,6 +137,11 @@ class System:
         self.levels = np.array(levels, dtype=int)[self._constraint_number[:-1] >= 0]
         return [self._group(name, zeros, members) for (name, zeros), members in found.items()]
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Constraints of the mechanism by their labels."""
+        return {label: number for number, label in enumerate(self.mechanism.multipliers)}
+
     def _kind(self, name: str) -> Kind:
         if name not in self.kinds:
             laws = self.mechanism.laws
@@ -148,8 +153,7 @@ class System:
         parameters = [[float(e.parameters[p]) for _, _, e in members] for p in kind.parameters]
         starts = np.array([start for _, start, _ in members])
         own = self._constraint_number[starts + np.arange(kind.multiplier_count)[:, None]]
-        labels = self.mechanism.multipliers
-        observed = [[labels.index(e.observed[i]) for _, _, e in members] for i in range(kind.observed_count)]
+        observed = [[self._places[e.observed[i]] for _, _, e in members] for i in range(kind.observed_count)]
         observed_numbers = self._constraint_number[np.array(observed, dtype=int).reshape(-1, len(members))]
         return Group(
             kind=kind,

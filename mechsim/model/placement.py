@@ -84,7 +84,9 @@ class Placing:
         joints = [element.slots for element in mechanism.elements if element.kind == "collinear"]
         self.lines = [tuple(named[slots[k : k + 2]] for k in (0, 2, 4)) for slots in joints]
         labels = [label for element in mechanism.elements for label in element.multipliers]
-        self.lines += [tuple(re.findall(POINT, label[5:])) for label in labels if label.startswith("slot_")]
+        self.lines += [
+            tuple(re.findall(POINT, label[5:])) for label in labels if label.startswith("slot_") and "," in label
+        ]
         # Circles an unplaced point lies on: centre and radius.
         self.circles: dict[str, list[tuple[complex, float]]] = {}
 

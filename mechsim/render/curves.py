@@ -51,8 +51,8 @@ def _contours(expression: Expression, shop: Workshop) -> list[Array]:
 
 def _sampled(curve: Curve, shop: Workshop) -> list[Array]:
     """The piece that the point passes and as much again on either side, or a full turn, but nothing far away."""
-    labels = [variable.label for variable in shop.scene.mechanism.variables]
-    passed = shop.frames.coordinates[:, labels.index(f"s_{curve.point}")]
+    owners = [variable.owner for variable in shop.scene.mechanism.variables]
+    passed = shop.frames.coordinates[:, owners.index(f"s_{curve.point}")]
     middle, half = (passed.max() + passed.min()) / 2, max(1.5 * float(np.ptp(passed)), np.pi)
     s = np.linspace(middle - half, middle + half, 3 * FINENESS)
     assert curve.parametric

@@ -31,7 +31,7 @@ def reactions_of(scene: Scene, frames: Frames, trajectory: Trajectory) -> list[A
         table = derived.table(frames.t, frames.coordinates, frames.rates, _constants(scene.mechanism, frames.t))
     except MechsimError:  # a singular position: no force is determined
         return []
-    columns = dict(zip(derived.labels, table.T, strict=True))
+    columns = dict(zip(derived.names, table.T, strict=True))
     colours = {part.name: part.colour for part in scene.parts}
     arrows = []
     for bearing in derived.reactions.bearings:
