@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mechsim._version import __version__
 from mechsim.errors import Fault, IntegrationError, SpecError
 from mechsim.source import Folders, Parameters, Source, read
-from mechsim.spec.document import MechSpec, Number
+from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
 
 if TYPE_CHECKING:
     from mechsim.model.mechanism import Mechanism
@@ -232,8 +232,10 @@ def setting_faults(tolerance: float, order: int | None, t0: float, tend: float) 
     from mechsim.engine import LARGEST_ORDER, SMALLEST_ORDER
 
     faults = []
-    if not 0.0 < tolerance < 1.0:
-        faults.append(Fault(f"the tolerance {tolerance:g} is not between 0 and 1", hint="for example 1e-12"))
+    if not SMALLEST_TOLERANCE <= tolerance < 1.0:
+        message = f"the tolerance {tolerance:g} is not between {SMALLEST_TOLERANCE:g} and 1"
+        hint = "a double holds 16 digits; 1e-14 is tight, 1e-12 the default"
+        faults.append(Fault(message, hint=hint))
     if order is not None and not SMALLEST_ORDER <= order <= LARGEST_ORDER:
         message = f"the order {order} is not between {SMALLEST_ORDER} and {LARGEST_ORDER}"
         faults.append(Fault(message, hint="leave it out to have it chosen"))

@@ -208,7 +208,9 @@ def test_a_file_that_is_not_ours_is_not_replaced_by_default(command: Command) ->
     ("words", "code", "said"),
     [
         (["missing.yaml"], 2, "missing.yaml"),
-        ([PENDULUM, "--tol", "0"], 2, "the tolerance 0 is not between 0 and 1"),
+        ([PENDULUM, "--tol", "0"], 2, "the tolerance 0 is not between 1e-16 and 1"),
+        ([PENDULUM, "--tol", "1e-120"], 2, "the tolerance 1e-120 is not between 1e-16 and 1"),
+        ([PENDULUM, "--tol", "nan"], 2, "the tolerance nan is not between 1e-16 and 1"),
         ([PENDULUM, "--tol", "nan"], 2, "the tolerance nan"),
         ([PENDULUM, "--order", "1"], 2, "the order 1"),
         ([PENDULUM, "--tend", "-1"], 2, "tend = -1 is not after t0 = 0"),

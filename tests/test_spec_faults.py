@@ -145,7 +145,14 @@ ADDITIONS = [
     (forces("ConstForces: {O: [1]}"), "8:17 ConstForces.O acts on O, which is fixed and cannot move"),
     (forces("ConstForces: {OB.A: [1]}"), "8:17 ConstForces.OB.A uses OB, which is no rigid part"),
     (solver("Mode: fast"), "12:22 SolverParams.Mode is `fast`, but must be solve"),
-    (solver("Integration: {tol: 0}"), "12:35 SolverParams.Integration.tol is 0, but must lie between 0 and 1"),
+    (
+        solver("Integration: {tol: 0}"),
+        "12:35 SolverParams.Integration.tol is 0, but must be at least 1e-16 and below 1",
+    ),
+    (
+        solver("Integration: {tol: 1e-120}"),
+        "12:35 SolverParams.Integration.tol is 1e-120, but must be at least 1e-16 and below 1",
+    ),
     (
         solver("Integration: {order: 2.5}"),
         "12:37 SolverParams.Integration.order is 2.5, but must be a whole number from 3 to 60",

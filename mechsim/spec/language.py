@@ -5,7 +5,7 @@ from __future__ import annotations
 from mechsim.errors import Fault, SpecError
 from mechsim.spec import functions, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
-from mechsim.spec.document import Number, StartValue
+from mechsim.spec.document import SMALLEST_TOLERANCE, Number, StartValue
 from mechsim.spec.expression import ARITY
 from mechsim.spec.joints import JOINTS
 from mechsim.spec.names import POINT, point_of, points_of
@@ -147,7 +147,9 @@ SOLVER = Record(
         "Integration": Field(
             Record(
                 {
-                    "tol": Field(Between(0, 1), "tolerance per step, relative to the size of the mechanism"),
+                    "tol": Field(
+                        Between(SMALLEST_TOLERANCE, 1), "tolerance per step, relative to the size of the mechanism"
+                    ),
                     "order": Field(Whole(3, 60), "order of the Taylor series; chosen from tol if omitted"),
                 }
             ),

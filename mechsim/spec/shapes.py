@@ -114,20 +114,20 @@ class Whole(NamedTuple):
 
 
 class Between(NamedTuple):
-    """A number strictly between two limits."""
+    """A number from `low` on and below `high`."""
 
     low: float
     high: float
 
     def read(self, node: Node, reading: Reading, label: str) -> float:
         number = Quantity().read(node, reading, label)
-        if not self.low < number.value < self.high:
-            message = f"{label} is {shown(number)}, but must lie between {self.low:g} and {self.high:g}"
+        if not self.low <= number.value < self.high:
+            message = f"{label} is {shown(number)}, but must be at least {self.low:g} and below {self.high:g}"
             raise SpecError(Fault(message, node.mark))
         return number.value
 
     def schema(self) -> Schema:
-        limits = {"type": "number", "exclusiveMinimum": self.low, "exclusiveMaximum": self.high}
+        limits = {"type": "number", "minimum": self.low, "exclusiveMaximum": self.high}
         return {"anyOf": [limits, {"type": "string"}]}
 
 
