@@ -85,9 +85,8 @@ def _constant(constant: tuple[Any, ...], place: int, parameters: int) -> None:
 def _operation(operation: Operation, place: int, registers: int, constants: int) -> None:
     """Operands come before the operation that reads them; only a slope may come later."""
     is_function = operation.name == "function"
-    _require(
-        operation.name in OPERATIONS and (operation.function in FUNCTIONS if is_function else not operation.function)
-    )
+    _require(operation.name in OPERATIONS)
+    _require(operation.function in FUNCTIONS if is_function else operation.function == "")
     wanted = FUNCTION_OPERANDS.get(operation.function, ("b",)) if is_function else OPERANDS[operation.name]
     _require(_within(operation.a, 0, place))
     ends = {"b": registers if is_function else place, "constant": constants, "extra": place}
