@@ -93,12 +93,13 @@ def animate(
     one sped up. The picture says so. Results in .npz carry their Taylor series, which the film then follows exactly.
     """
     began = time.perf_counter()
-    target = output or str(Path(result).with_suffix(".mp4").name)
-    gif = target.lower().endswith(".gif")
     from mechsim.render.film import check_film_target
     from mechsim.render.options import Options
+    from mechsim.result.places import named_after, refuse_sources
 
-    check_film_target(target)
+    target = output if output is not None else named_after(result, ".mp4")
+    gif = target.lower().endswith(".gif")
+    refuse_sources(check_film_target(target), [result])
     wanted = Options(
         fps=fps or (25.0 if gif else 30.0),
         size=size or ((640, 360) if gif else (1280, 720)),

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from mechsim.errors import Fault
 
 RESULTS = (".csv", ".npz", ".parquet")
-MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known; it stands near the beginning
+MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known
+MARK_WITHIN = 2000  # bytes from its beginning
 
 
 @click.command(
@@ -50,11 +51,12 @@ def open_(
     Results that "mechsim run" wrote (.csv, .npz, .parquet) can be opened too.
     """
     from mechsim.render.film import check_film_target
+    from mechsim.result.places import named_after, refuse_sources
 
-    target = output or default_page(source)
+    target = output if output is not None else named_after(source, ".html", MARK, MARK_WITHIN)
     if not target.lower().endswith((".html", ".htm")):
         raise click.UsageError(f"-o {target}: a page is a file that ends in .html.")
-    check_film_target(target)
+    refuse_sources(check_film_target(target), [source])
     motion, stopped = _motion(source, tend, parameters, folders, branch)
     _write(motion, target)
     click.echo(f"{target}: {Path(target).stat().st_size / 1e6:.2f} MB")
@@ -67,18 +69,6 @@ def open_(
 
 
 open = open_  # a command stands in its module under its own name
-
-
-def default_page(source: str) -> str:
-    """`andrews.yaml` writes `andrews.html` here; a file of that name that is not ours is left alone."""
-    from mechsim.errors import Fault
-    from mechsim.result import OutputError
-
-    path = Path(Path(source).stem + ".html")
-    if path.is_file() and MARK not in path.read_bytes()[:2000]:
-        message = f"{path} exists and was not written by mechsim"
-        raise OutputError(Fault(message, hint=f"to replace it say -o {path}"))
-    return str(path)
 
 
 def _motion(

@@ -57,9 +57,10 @@ def plot(
     from mechsim.render.plot import FORMS, PlotOptions
     from mechsim.render.plot import plot as draw
     from mechsim.render.source import results as read
+    from mechsim.result.places import named_after, refuse_sources
 
-    target = output or Path(results[0]).with_suffix(".png").name
-    check_film_target(target, FORMS)
+    target = output if output is not None else named_after(results[0], ".png")
+    refuse_sources(check_film_target(target, FORMS), results)
     trajectories = [
         (Path(each).name if len(set(map(_stem, results))) == len(results) else each, read(each)) for each in results
     ]

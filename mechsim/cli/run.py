@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import click
 
@@ -77,24 +76,11 @@ def run(
         raise click.UsageError("--json and -o - both want standard output.")
     from mechsim import simulation
     from mechsim.cli.simulate import Request, carry_out
+    from mechsim.result.places import SIGNATURE, named_after
 
     problem = simulation.adjust(
         simulation.read(spec, parameters, folders), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
-    target = output or default_output(spec)
+    target = output if output is not None else named_after(spec, ".csv", SIGNATURE, len(SIGNATURE))
     points = None if reactions is None else tuple(name.strip() for name in reactions.split(",") if name.strip())
     return carry_out(problem, Request(target, samples, dt, points, verify, quiet, as_json, began))
-
-
-def default_output(spec: str) -> str:
-    """`andrews.yaml` writes `andrews.csv` here; a file of that name that is not ours is left alone."""
-    from mechsim.errors import Fault
-    from mechsim.result import OutputError
-
-    path = Path(Path(spec).stem + ".csv")
-    if path.is_file():
-        with open(path, "rb") as stream:
-            if not stream.read(10).startswith(b"# mechsim "):
-                message = f"{path} exists and was not written by mechsim"
-                raise OutputError(Fault(message, hint=f"to replace it say -o {path}"))
-    return str(path)

@@ -15,8 +15,8 @@ from mechsim.cli.interrupts import INTERRUPTED
 from mechsim.cli.progress import Progress
 from mechsim.errors import IntegrationError
 from mechsim.result import Recorder, agreement, equally_spaced, written_layout
-from mechsim.result.journal import STANDARD_OUTPUT, check_target
 from mechsim.result.layout import Array
+from mechsim.result.places import STANDARD_OUTPUT, check_target, sources
 from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec
 
@@ -43,7 +43,8 @@ class Request:
 
 def carry_out(problem: MechSpec, request: Request) -> int:
     """Simulate, write and report. Returns the exit code, or raises what went wrong."""
-    check_target(request.target)  # nobody wants to learn after the run that its file cannot be written
+    # Nobody wants to learn after the run that its file cannot be written, or that it was written on the mechanism.
+    check_target(request.target, sources(problem.path, problem.files))
     times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), request.samples, request.dt)
     with interrupts.at_once():
         prepared = simulation.prepare(problem)

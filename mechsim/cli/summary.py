@@ -127,7 +127,10 @@ def _file(outcome: Outcome) -> list[tuple[str, str]]:
 
 def short(path: str) -> str:
     """A path as the user would type it."""
-    relative = os.path.relpath(path)
+    try:
+        relative = os.path.relpath(path)
+    except OSError:  # the working folder is gone
+        return path
     return path if relative.startswith("..") else relative
 
 

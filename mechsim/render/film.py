@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -25,7 +24,7 @@ from mechsim.render.forces import at_usual_strength
 from mechsim.render.frames import Frames, sample, span, table_of, with_exact_energies, with_trails
 from mechsim.render.options import Options, default_speed, frame_times, traced
 from mechsim.render.scene import Scene, scene_of
-from mechsim.result.journal import OutputError, explained
+from mechsim.result.places import OutputError, check_folder, explained, real_path, replacing
 
 FILMS = (".mp4", ".webm", ".gif")
 FORMS = (*FILMS, ".png", ".html")
@@ -195,29 +194,15 @@ def render_frames(film: Film, start: int, stop: int) -> Iterator[Any]:
 
 def check_film_target(path: str | Path, forms: Sequence[str] = FORMS) -> Path:
     """The path a film can be written to, or an OutputError that says why not."""
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise OutputError(
-            Fault(f"cannot write {path}: it is a folder", hint=f"name a file in it: {path}/out{forms[0]}")
-        )
-    if target.suffix.lower() not in forms:
-        said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
-        raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(forms)}"))
-    if not target.parent.is_dir():
-        folder = Path(path).parent
-        raise OutputError(Fault(f"cannot write {path}: folder {folder} does not exist", hint=f"mkdir -p {folder}"))
-    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise OutputError(Fault(f"cannot write {path}: it is read-only", hint="choose another name with -o"))
+    with explained(path):
+        target = real_path(path)
+        if target.is_dir():
+            hint = f"name a file in it: {path}/out{forms[0]}"
+            raise OutputError(Fault(f"cannot write {path}: it is a folder", hint=hint))
+        if target.suffix.lower() not in forms:
+            said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
+            raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(forms)}"))
+        check_folder(target, path)
+        if not os.access(target.parent, os.W_OK):
+            raise OutputError(Fault(f"cannot write {path}: it is read-only", hint="choose another name with -o"))
     return target
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """A file beside the target that takes its place when it is complete, and is removed when it is not."""
-    temporary = target.with_name(f"{target.stem}.partial{target.suffix}")
-    with explained(target):
-        try:
-            yield temporary
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import numpy as np
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
-from mechsim.result.journal import Journal, OutputError, check_target, explained
+from mechsim.result.journal import Journal
+from mechsim.result.places import OutputError, check_target, replacing, sources
 from mechsim.result.trajectory import Polynomials, Trajectory
 
 FACTS = ("title", "spec_path", "spec_text", "settings", "version", "status")
@@ -20,7 +20,7 @@ FACTS = ("title", "spec_path", "spec_text", "settings", "version", "status")
 
 def save(trajectory: Trajectory, path: str | Path) -> Path:
     """Write a trajectory; an existing file is replaced only when the new one is complete."""
-    target = check_target(path)
+    target = check_target(path, sources(trajectory.spec_path, trajectory.settings.get("files", ())))
     match target.suffix.lower():
         case ".npz":
             return _replace(target, lambda temporary: _write_npz(trajectory, temporary))
@@ -61,13 +61,8 @@ def load(path: str | Path) -> Trajectory:
 
 
 def _replace(target: Path, write: Any) -> Path:
-    temporary = target.with_name(f"{target.stem}.partial{target.suffix}")
-    with explained(target):
-        try:
-            write(temporary)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with replacing(target) as temporary:
+        write(temporary)
     return target
 
 
