@@ -62,7 +62,7 @@ FAULTS = [
     ("Controllers: {theta_OA: {target: 1, kp: 1, limit: 0}}", 51, "Controllers.theta_OA.limit must be above zero", ""),
     ("Controllers: {theta_OA: {target: 1, kp: 1, kd: 1, measure: A.x}}", 15, "Controllers.theta_OA needs `rate`", ""),
     # functions of time
-    ("Signals: {a: b, b: a}", 17, "signals depend on each other in a circle: b -> a -> b", "state"),
+    ("Signals: {a: b, b: a}", 11, "signals depend on each other in a circle: a -> b -> a", "state"),
     ("Signals: {k: 1}", 11, "Signals defines k, which is a parameter already", ""),
     ("Signals: {t: 1}", 11, "t is the time", "another name"),
     ("Tables: {f: {points: [[0,1],[2,1],[1,3]]}}", 36, "Tables.f.points: times must increase, but 1 follows 2", "sort"),

@@ -42,8 +42,5 @@ class Watch:
     def _lengths(self, batch: Batch) -> np.ndarray:
         """Lengths of the gradients at the first point: a residual over its gradient is a distance."""
         held = self.complete if batch.constants is None else self.complete.holding(batch.constants[0])
-        rows, columns, values = held.rate_jacobian(batch.t[0], batch.q[0], batch.v[0])
-        gradients = np.zeros((self.complete.m, self.complete.n))
-        np.add.at(gradients, (rows, columns), values)
-        lengths = np.linalg.norm(gradients * self.complete.scales[: self.complete.n], axis=1)[self.rows]
+        lengths = held.gradient_lengths(batch.t[0], batch.q[0], batch.v[0])[self.rows]
         return np.where(lengths > 0, lengths, 1.0)

@@ -290,6 +290,15 @@ class System:
 
         return self._triplets(self._values(("gradient", "slope"), t, q, v), place)
 
+    def gradient_lengths(self, t: Any, q: Any, v: Any) -> np.ndarray:
+        """Per constraint the length of its `rate_jacobian`, columns scaled by the size of their coordinate: a residual
+        over it is a distance."""
+        rows, columns, values = self.rate_jacobian(t, q, v)
+        # An entry may come in several parts, which add up before they are squared.
+        entries, place = np.unique(rows * self.n + columns, return_inverse=True)
+        total = np.bincount(place.reshape(-1), values * self.scales[columns], minlength=len(entries))
+        return np.sqrt(np.bincount(entries // self.n, total**2, minlength=self.m))
+
     def constraint_jacobian(self, t: Any, q: Any) -> Triplets:
         """C_q of the holonomic constraints as (constraint, coordinate, value)."""
 

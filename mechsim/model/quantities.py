@@ -36,6 +36,10 @@ class Quantities:
         self.layout = layout
         self.book = book
         self.rigids: Mapping[str, Rigid] = {part.name: part for part in spec.rigids}
+        self.holders: dict[str, list[Rigid]] = {name: [] for name in layout.points}  # the rigid parts at each point
+        for part in spec.rigids:
+            for name in part.points:
+                self.holders[name].append(part)
         actions = spec.actions
         self.signals = {signal.name: signal for signal in actions.signals}
         self.tables = {each.name: each for each in actions.tables}
@@ -122,8 +126,8 @@ class Quantities:
         """The distance of two points that cannot change it, if so: both fixed, or on one rigid part."""
         if self.layout.is_fixed(a, b):
             return abs(complex(*self.layout.fixed_position(b)) - complex(*self.layout.fixed_position(a)))
-        for part in self.rigids.values():
-            if a in part.points and b in part.points:
+        for part in self.holders[a]:
+            if b in part.points:
                 p, q = (complex(*map(float, part.geometry[part.points.index(name)])) for name in (a, b))
                 return abs(q - p)
         return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Piecewise, Table, Term
+from mechsim.spec.circles import ordered, shown
 from mechsim.spec.expression import Expression
 from mechsim.spec.nodes import DictNode, ListNode, Node, describe
 from mechsim.spec.parameters import check_parameter_name
@@ -124,16 +124,11 @@ def _check_new(entry: Entry, section: str, seen: dict[str, str], scope: Scope) -
 def _signals(entries: Mapping[str, Entry], scope: Scope) -> list[Term]:
     terms = {e.name: Term(e.name, e.value, e.mark) for e in entries.values() if e.value is not None}
     scope.broken.update(name for name in entries if name not in terms)
-    graph = {name: [used for used in term.expression.names if used in terms] for name, term in terms.items()}
-    try:
-        order = list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        circle = error.args[1][-2::-1]
-        message = "signals depend on each other in a circle: " + " -> ".join([*circle, circle[0]])
+    order, circles = ordered({name: [n for n in term.expression.names if n in terms] for name, term in terms.items()})
+    for circle in circles:
         hint = "a signal that depends on its own past is a state, as the integral of a controller"
-        scope.reading.fault(message, terms[circle[0]].mark, hint)
-        scope.broken.update(terms)
-        return []
+        scope.reading.fault(f"signals depend on each other in a circle: {shown(circle)}", terms[circle[0]].mark, hint)
+    scope.broken.update(terms.keys() - set(order))
     for name in order:
         if scope.allows(terms[name].expression, VELOCITY, f"Signals.{name}"):
             scope.functions[name] = scope.furthest(terms[name].expression)

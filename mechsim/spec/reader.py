@@ -21,7 +21,7 @@ from mechsim.spec.parameters import OVERRIDES_FILE, resolve
 from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
 from mechsim.spec.scope import Scope, points_mentioned
-from mechsim.spec.shapes import Reading
+from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
 from mechsim.spec.tablefile import TableFiles
 
 ACTING = ("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise")
@@ -56,7 +56,10 @@ def parse(
     root, faults = compose(text, path)
     folder = None if tables_from is None else Path(path).parent
     reading = Reading(faults=faults, files=TableFiles(folder, tables_from or (), dict(files)))
-    spec = _build(root, reading, text, path, overrides)
+    try:
+        spec = _build(root, reading, text, path, overrides)
+    except Hopeless:
+        raise SpecError(*_sorted(reading.faults)) from None
     if reading.faults:
         raise SpecError(*_sorted(reading.faults))
     return spec
@@ -122,8 +125,8 @@ def _sorted(faults: list[Fault]) -> list[Fault]:
     """Faults in the order of the file, those of --set first; at most MAX_FAULTS."""
     places = {fault: fault.mark or Mark("", 0, 0) for fault in faults}  # equal faults merge here
     ordered = sorted(places, key=lambda f: (places[f].file != OVERRIDES_FILE, places[f].line, places[f].column))
-    more = len(ordered) - MAX_FAULTS
-    return ordered[:MAX_FAULTS] + ([Fault(f"and {more} more")] if more > 0 else [])
+    more = f"{len(ordered) - MAX_FAULTS}{' or more' if len(faults) > MOST_FAULTS else ''}"
+    return ordered[:MAX_FAULTS] + ([Fault(f"and {more} more")] if len(ordered) > MAX_FAULTS else [])
 
 
 def _decode(content: bytes, name: str) -> str:

@@ -10,7 +10,7 @@ SpecError ("already recorded") if it cannot be used without the faulty item.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -21,8 +21,14 @@ from mechsim.spec.nodes import ListNode, Node, TextNode, describe
 from mechsim.spec.suggest import did_you_mean
 from mechsim.spec.tablefile import TableFiles
 
+MOST_FAULTS = 300  # found; each costs a search for what was meant
+
 Value = TypeVar("Value")
 Schema = dict[str, Any]
+
+
+class Hopeless(Exception):
+    """There are more faults than anybody reads."""
 
 
 @dataclass(slots=True)
@@ -42,11 +48,17 @@ class Reading:
         try:
             return function(*arguments)
         except SpecError as error:
-            self.faults.extend(error.faults)
+            self.record(error.faults)
             return None
 
     def fault(self, message: str, mark: Mark | None, hint: str = "") -> None:
-        self.faults.append(Fault(message, mark, hint))
+        self.record([Fault(message, mark, hint)])
+
+    def record(self, faults: Iterable[Fault]) -> None:
+        """Remember these faults. Raises Hopeless when there are so many that finding more only takes time."""
+        self.faults.extend(faults)
+        if len(self.faults) > MOST_FAULTS:
+            raise Hopeless
 
 
 class Shape(Protocol):
@@ -87,7 +99,8 @@ def evaluate(node: TextNode, reading: Reading) -> float:
     if node.text in reading.values:
         return reading.values[node.text]
     expression = parse_expression(node.text, node.at(0))
-    faults = undefined(expression, reading.environment.keys() | reading.broken)
+    unknown = [name for name in expression.names if name not in reading.environment and name not in reading.broken]
+    faults = undefined(expression, reading.environment.keys() | reading.broken) if unknown else []
     if faults and "PhysicalParams" in reading.lost_names:
         raise SpecError()
     if faults or any(name in reading.broken for name in expression.names):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.expression import NUMERAL
-from mechsim.spec.nodes import MAX_BYTES
 
+MAX_BYTES = 8_000_000
 MAX_ROWS = 100_000
 LOOK_ALIKES = str.maketrans("OolI", "0011")  # letters that are typed for digits
 
