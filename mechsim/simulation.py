@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mechsim._version import __version__
-from mechsim.errors import Fault, IntegrationError, SpecError
+from mechsim.errors import Fault, IntegrationError, MechsimError, SpecError
 from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
 
 if TYPE_CHECKING:
     from mechsim.model.mechanism import Mechanism
     from mechsim.result import Derived, Motion
+
+
+KEPT = {"polynomials": "polynomials", "table": "steps"}  # what a motion keeps, in the engine's words
 
 
 class CutShort(IntegrationError):
@@ -74,20 +77,25 @@ def simulate(
     branch: int | None = None,
     reactions: Sequence[str] | None = None,
     tables_from: Folders = (),
+    keep: str = "polynomials",
 ) -> Motion:
     """The motion of a mechanism, given as a file, as its text, or as a MechSpec.
 
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
     `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
     ["all"]; `Motion.reaction` needs no such wish. Tables in files are read from the folder of the mechanism file, and
-    from `tables_from`. Raises SpecError, AssemblyError or IntegrationError.
+    from `tables_from`. `keep="table"` keeps the rows of the steps taken, but not their polynomials, which take most of
+    the memory: then the motion is its table, and is not known in between. Raises SpecError, AssemblyError or
+    IntegrationError.
     """
     from mechsim.result import Motion
 
+    if keep not in KEPT:
+        raise MechsimError(Fault(f"keep={keep!r} is not known", hint=f"it is one of {', '.join(map(repr, KEPT))}"))
     spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
     prepared = prepare(spec)
     points = reaction_points(prepared, reactions)
-    solution = follow(prepared)
+    solution = follow(prepared, keep=KEPT[keep])
     motion = Motion(solution, prepared.facts, prepared.complete, points)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
@@ -151,8 +159,9 @@ def follow(
     tolerance: float | None = None,
     keep: str = "polynomials",
     observer: Callable[[Any], None] | None = None,
+    detailed: bool = False,
 ) -> Any:
-    """Integrate a prepared problem, by default at the tolerance of its spec."""
+    """Integrate a prepared problem, by default at the tolerance of its spec; other settings as in `integrate`."""
     from mechsim.engine import integrate
 
     solver = prepared.spec.solver
@@ -166,6 +175,7 @@ def follow(
         keep=keep,
         observer=observer,
         complete=prepared.complete,
+        detailed=detailed,
     )
 
 
@@ -182,14 +192,16 @@ def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
     """The columns beyond the state for a prepared problem, with the forces at these points."""
     from mechsim.result import Derived
 
-    def leading() -> Any:
-        from mechsim.engine.leading import Leading
-
-        return Leading(prepared.system, prepared.structure, prepared.spec.solver.tolerance)
-
     start = prepared.start
     state = (start.t, start.positions, start.velocities)
-    return Derived(prepared.complete, prepared.system, leading, state, points)
+    return Derived(prepared.complete, prepared.system, lambda: leading(prepared), state, points)
+
+
+def leading(prepared: Prepared) -> Any:
+    """What finds accelerations and multipliers, and projects states on the constraints."""
+    from mechsim.engine.leading import Leading
+
+    return Leading(prepared.system, prepared.structure, prepared.spec.solver.tolerance)
 
 
 def failure(solution: Any) -> Fault:

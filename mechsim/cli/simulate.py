@@ -17,6 +17,7 @@ from mechsim.errors import IntegrationError
 from mechsim.result import Recorder, agreement, equally_spaced, written_layout
 from mechsim.result.layout import Array
 from mechsim.result.places import STANDARD_OUTPUT, check_target, sources
+from mechsim.result.recorder import BINARY
 from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec
 
@@ -37,6 +38,10 @@ class Request:
     began: float
 
     @property
+    def binary(self) -> bool:
+        return self.target.endswith(BINARY)
+
+    @property
     def silent(self) -> bool:
         return self.quiet or self.as_json
 
@@ -48,9 +53,9 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), request.samples, request.dt)
     with interrupts.at_once():
         prepared = simulation.prepare(problem)
-    recorder = _recorder(prepared, request, sampled=times is not None)
-    keep_series = times is not None or request.verify or request.target.endswith(".npz")
-    solution = _watched(prepared, recorder, request, keep="polynomials" if keep_series else "steps")
+    recorder = _recorder(prepared, request, times)
+    keep = _kept(request, sampled=times is not None)
+    solution = _watched(prepared, recorder, request, keep=keep, detailed=recorder.sampling is not None)
     if solution is None or solution.status == "interrupted":
         return _interrupted(recorder, request)
     if solution.status != "finished":
@@ -62,11 +67,23 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     return _verified(outcome, request) if request.verify else _report(outcome, request)
 
 
-def _recorder(prepared: Prepared, request: Request, *, sampled: bool) -> Recorder:
+def _kept(request: Request, *, sampled: bool) -> str:
+    """What is kept of the march. The rows of a CSV are written while it lasts, so it may last as long as it likes."""
+    if request.verify or request.target.endswith(".npz") or (request.binary and sampled):
+        return "polynomials"
+    return "steps" if request.binary else "outline"
+
+
+def _recorder(prepared: Prepared, request: Request, times: Array | None) -> Recorder:
     outfile = prepared.spec.solver.outfile
+    sampling = None
+    if times is not None and not request.binary:
+        from mechsim.engine.sampling import Sampling
+
+        sampling = Sampling(times, lambda: simulation.leading(prepared))
     layout = written_layout(prepared.mechanism, outfile)
     derived = simulation.derived(prepared, simulation.reaction_points(prepared, request.reactions))
-    return Recorder(prepared.complete, layout, request.target, prepared.facts, outfile, sampled, derived)
+    return Recorder(prepared.complete, layout, request.target, prepared.facts, outfile, sampling, derived)
 
 
 def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Any:

@@ -16,11 +16,12 @@ CLOSE = 1e-9  # of a period: two stops nearer than this are one, however their t
 
 
 class Stops:
-    """The stops between a start and `tend`, and the constants as they are now."""
+    """The stops between a start and `tend`, and the constants as they are now; if not to be remembered, the `history`
+    of constants is only their last values."""
 
-    def __init__(self, system: System, start: Any, tend: float):
+    def __init__(self, system: System, start: Any, tend: float, remember: bool = True):
         mechanism = system.mechanism
-        self.system, self.start, self.tend = system, start, tend
+        self.system, self.start, self.tend, self.remember = system, start, tend, remember
         self.constants = system.constants.copy()
         self.switches = sorted(mechanism.switches, key=lambda switch: switch.time)
         self.samplers = mechanism.samplers
@@ -53,6 +54,8 @@ class Stops:
                 values = self.system.holding(self.constants).signals(sampler.element, t, q, v)
                 self._set(march, dict(zip(sampler.constants, values, strict=True)))
                 self.counts[number] += 1
+        if not self.remember:
+            self.history.clear()
         self.history.append((t, self.constants.copy()))
         self.next = min(self._times_after(t), default=self.tend)
 

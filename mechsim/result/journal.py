@@ -29,10 +29,10 @@ class Journal:
     is no regular file (a pipe, /dev/null, "-" for standard output) is written to directly.
     """
 
-    def __init__(self, target: str | Path, head: str, row_format: str, marker: str = "partial"):
+    def __init__(self, target: str | Path, head: str, row_format: str):
         self.target = check_target(target)
         self.direct = self.target == STANDARD_OUTPUT or (self.target.exists() and not self.target.is_file())
-        self.path = self.target if self.direct else partial_path(self.target, marker)
+        self.path = self.target if self.direct else partial_path(self.target)
         self.row_format = row_format
         self.rows = 0
         self.stream = self._open()

@@ -39,7 +39,7 @@ def check_target(path: str | Path, sources: Iterable[str | Path] = ()) -> Path:
             hint = f"use one of {', '.join(ENDINGS)}"
             raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=hint))
         check_folder(target, path)
-        for name in (target, partial_path(target), partial_path(target, "samples")):
+        for name in (target, partial_path(target)):
             refuse_sources(name, sources)
     return target
 
@@ -90,9 +90,9 @@ def refuse_sources(target: Path, sources: Iterable[str | Path]) -> None:
                 raise OutputError(Fault(message, hint="choose another name with -o"))
 
 
-def partial_path(target: Path, marker: str = "partial") -> Path:
+def partial_path(target: Path) -> Path:
     """`out.csv`, `out.npz` and `out.parquet` all keep their rows in `out.partial.csv` while they are made."""
-    return target.with_name(f"{target.stem}.{marker}.csv")
+    return target.with_name(f"{target.stem}.partial.csv")
 
 
 def open_held(path: Path) -> IO[str]:
