@@ -136,6 +136,7 @@ def _draw(result: str, target: str, wanted: Any, quiet: bool) -> Any:
 
 def _report(film: Any, target: str, seconds: float) -> None:
     from mechsim.cli import errors
+    from mechsim.errors import printable
     from mechsim.render.options import speed_text
 
     for text in film.frames.notes:
@@ -146,4 +147,4 @@ def _report(film: Any, target: str, seconds: float) -> None:
         errors.note(f"a {kind[1:].upper()} film starts again only if its player does so")
     length = f"{count / chosen.fps:.3g} s, {count} frames at {chosen.fps:g} per second, {speed_text(chosen.speed)}"
     said = f"{count} pictures" if kind == ".png" else length
-    click.echo(f"{target}: {said}, {Path(target).stat().st_size / 1e6:.2f} MB, made in {seconds:.1f} s")
+    click.echo(f"{printable(target)}: {said}, {Path(target).stat().st_size / 1e6:.2f} MB, made in {seconds:.1f} s")

@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 
 from mechsim._version import __version__
-from mechsim.errors import Fault, MechsimError
+from mechsim.errors import Fault, MechsimError, printable
 
 EXIT_CODES = "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 130 interrupted."
 
@@ -95,7 +95,10 @@ def _guarded(words: list[str]) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        for line in said.getvalue().split("\n")[:-1]:
+            errors.say(printable(line))
         if "--json" in words:
             errors.as_json([Fault(error.format_message())], error.exit_code)
         return error.exit_code

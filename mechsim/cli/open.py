@@ -50,6 +50,7 @@ def open_(
 
     Results that "mechsim run" wrote (.csv, .npz, .parquet) can be opened too.
     """
+    from mechsim.errors import printable
     from mechsim.render.film import check_film_target
     from mechsim.result.places import named_after, refuse_sources
 
@@ -59,7 +60,7 @@ def open_(
     refuse_sources(check_film_target(target), [source])
     motion, stopped = _motion(source, tend, parameters, folders, branch)
     _write(motion, target)
-    click.echo(f"{target}: {Path(target).stat().st_size / 1e6:.2f} MB")
+    click.echo(f"{printable(target)}: {Path(target).stat().st_size / 1e6:.2f} MB")
     if not no_browser:
         _show(Path(target))
     if stopped is not None:

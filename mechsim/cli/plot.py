@@ -53,6 +53,7 @@ def plot(
     Several results are drawn over each other, and the distance between them is plotted too.
     """
     from mechsim.cli import errors
+    from mechsim.errors import printable
     from mechsim.render.film import check_film_target
     from mechsim.render.plot import FORMS, PlotOptions
     from mechsim.render.plot import plot as draw
@@ -68,7 +69,7 @@ def plot(
     if not quiet:
         for text in notes:
             errors.note(text)
-        click.echo(target)
+        click.echo(printable(target))
 
 
 def _stem(path: str) -> str:

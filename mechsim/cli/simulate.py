@@ -13,7 +13,7 @@ from mechsim import simulation
 from mechsim.cli import errors, interrupts, summary
 from mechsim.cli.interrupts import INTERRUPTED
 from mechsim.cli.progress import Progress
-from mechsim.errors import IntegrationError
+from mechsim.errors import IntegrationError, printable
 from mechsim.result import Recorder, agreement, equally_spaced, written_layout
 from mechsim.result.layout import Array
 from mechsim.result.places import STANDARD_OUTPUT, check_target, sources
@@ -134,7 +134,7 @@ def _verified(outcome: summary.Outcome, request: Request) -> int:
         _report(outcome, request)
     complete = "" if outcome.path == "-" else f"; {summary.short(outcome.path)} is complete"
     if interrupted:
-        errors.say(f"interrupted in the second run, so no digits are verified{complete}")
+        errors.say(printable(f"interrupted in the second run, so no digits are verified{complete}"))
         return INTERRUPTED
     fault = simulation.failure(second)
     message = f"in the second run, at tolerance {other:g}, {fault.message}; no digits are verified{complete}"
@@ -165,7 +165,8 @@ def _interrupted(recorder: Recorder, request: Request) -> int:
     """Say how far the run came and what was saved."""
     path = _saved(recorder)
     reached = f" at t = {recorder.reached:.6g}" if recorder.reached is not None else ""
-    errors.say(f"interrupted{reached}" + (f"; the rows so far are in {summary.short(path)}" if path else ""))
+    saved = f"; the rows so far are in {summary.short(path)}" if path else ""
+    errors.say(printable(f"interrupted{reached}{saved}"))
     if request.as_json:
         told = {"status": "interrupted", "exit_code": INTERRUPTED, "t": recorder.reached, "partial": path}
         click.echo(json.dumps(told))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.errors import Fault, SpecError
+from mechsim.errors import Fault, SpecError, printable
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
 from mechsim.render.outline import area, layers_of, outline_around
@@ -95,7 +95,7 @@ def scene_of(trajectory: Any) -> Scene:
     mechanism = build(spec)
     skin = _skin(spec, _reach(trajectory))
     return Scene(
-        title=spec.title or trajectory.title,
+        title=printable(spec.title or trajectory.title),
         parameters_to_show=_parameters(spec),
         size=mechanism.size,
         dimension=spec.dimension,
