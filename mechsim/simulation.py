@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from mechsim._version import __version__
 from mechsim.errors import Fault, IntegrationError, MechsimError, SpecError
 from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
+from mechsim.spec.number import LARGEST
 
 if TYPE_CHECKING:
     from mechsim.model.mechanism import Mechanism
@@ -251,8 +251,8 @@ def setting_faults(tolerance: float, order: int | None, t0: float, tend: float) 
     if order is not None and not SMALLEST_ORDER <= order <= LARGEST_ORDER:
         message = f"the order {order} is not between {SMALLEST_ORDER} and {LARGEST_ORDER}"
         faults.append(Fault(message, hint="leave it out to have it chosen"))
-    if not (math.isfinite(t0) and math.isfinite(tend)):
-        faults.append(Fault(f"t0 = {t0:g} and tend = {tend:g} must be finite"))
+    if not max(abs(t0), abs(tend)) <= LARGEST:
+        faults.append(Fault(f"t0 = {t0:g} and tend = {tend:g} must be numbers up to {LARGEST:g}"))
     elif not tend > t0:
         faults.append(Fault(f"tend = {tend:g} is not after t0 = {t0:g}"))
     return faults

@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -86,11 +87,11 @@ def _guarded(words: list[str]) -> int:
     from mechsim.cli import errors, interrupts
     from mechsim.cli.interrupts import INTERRUPTED
 
-    interrupts.listen()
-    _open_missing_streams()
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a title must not fail on a terminal without its letters
     try:
+        interrupts.listen()
+        _prepare_streams()
+        if "--debug" not in words:
+            warnings.simplefilter("ignore")  # libraries warn programmers; what users should know we say ourselves
         result = cli.main(words, prog_name="mechsim", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
@@ -124,8 +125,11 @@ def _guarded(words: list[str]) -> int:
         return 1
 
 
-def _open_missing_streams() -> None:
-    """A shell may start us without standard output or error (`>&-`); then what is said goes nowhere."""
+def _prepare_streams() -> None:
+    """A shell may start us without standard output or error (`>&-`); then what is said goes nowhere. A terminal may
+    lack the letters of a title, which must not fail for that."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

@@ -86,6 +86,7 @@ def _motion(
         return results(source), None
     from mechsim import simulation
     from mechsim.cli.progress import Progress
+    from mechsim.errors import IntegrationError
     from mechsim.result import Motion
 
     problem = simulation.adjust(simulation.read(source, parameters, folders), tend=tend, branch=branch)
@@ -94,8 +95,10 @@ def _motion(
         solution = simulation.follow(prepared, observer=progress)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
-    motion = Motion(solution, prepared.facts, prepared.complete)
-    return motion, None if solution.status == "finished" else simulation.failure(solution)
+    stopped = None if solution.status == "finished" else simulation.failure(solution)
+    if stopped is not None and not len(solution.t):
+        raise IntegrationError(stopped)  # there is nothing to show
+    return Motion(solution, prepared.facts, prepared.complete), stopped
 
 
 def _write(motion: Any, target: str) -> None:

@@ -69,6 +69,8 @@ def close_positions(
     check_fixed(everything, guess, (positions, velocities))
     free = np.setdiff1d(everything.free, positions.fixed)
     closure = everything.restricted(free, everything.rows)
+    if not np.isfinite(closure.residual(guess)).all():
+        raise FloatingPointError  # lengths and positions so far apart that their squares are no numbers
     q = solve(closure, guess, positions.guessed)
     if q is None:
         raise Conflict(mechanism, closure, positions, guess).explain()

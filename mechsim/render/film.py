@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -19,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mechsim.errors import Fault
-from mechsim.render import encode
+from mechsim.render import crew, encode
 from mechsim.render.forces import at_usual_strength
 from mechsim.render.frames import Frames, sample, span, table_of, with_exact_energies, with_trails
 from mechsim.render.options import Options, default_speed, frame_times, traced
@@ -50,17 +48,19 @@ def animate(trajectory: Any, path: str | Path, options: Options, observer: Obser
         hint = f"--fps {encode.MOST_GIF_RATE:g}, or -o film.mp4"
         raise OutputError(Fault(f"a GIF cannot show {options.fps:g} frames a second", hint=hint))
     film = prepare(trajectory, options, still=form == ".png")
+    if form in FILMS:
+        with explained(target):
+            shoot(film, target, form, observer)
+        return film
     with replacing(target) as temporary:
         if form == ".html":
             from mechsim.render import page
 
             page.write(film.scene, film.frames, trajectory, temporary, film.options)
-        elif form == ".png":
+        else:
             from mechsim.render.still import write_still
 
             write_still(film, temporary)
-        else:
-            shoot(film, temporary, form, observer)
     return film
 
 
@@ -117,12 +117,13 @@ def _range(trajectory: Any, options: Options) -> tuple[float, float]:
 
 def shoot(film: Film, target: Path, form: str, observer: Observer | None = None) -> None:
     """Draw and encode all frames, in as many processes as there are processors."""
-    with tempfile.TemporaryDirectory(prefix="mechsim-film-") as folder:
+    with crew.workplace() as folder:
         bounds = _pieces(len(film.frames))
-        paths = [Path(folder) / f"{index:03d}{encode.PIECES[form][0]}" for index in range(len(bounds))]
+        paths = [folder / f"{index:03d}{encode.PIECES[form][0]}" for index in range(len(bounds))]
         jobs = [(film, form, path, *bound) for path, bound in zip(paths, bounds, strict=True)]
-        _carry_out(jobs, len(film.frames), observer or (lambda done, total: None))
-        encode.join(paths, target, form, loop=film.options.loop is not False)
+        _carry_out(jobs, len(film.frames), folder, observer or (lambda done, total: None))
+        with replacing(target) as temporary:
+            encode.join(paths, temporary, form, loop=film.options.loop is not False)
 
 
 def _pieces(count: int) -> list[tuple[int, int]]:
@@ -131,14 +132,15 @@ def _pieces(count: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, observer: Observer) -> None:
+def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, folder: Path, observer: Observer) -> None:
     # Forking spares each process what is imported here, but is safe only while there is one thread.
     from mechsim.render import flat  # noqa: F401
 
     fork = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
     done, halt = context.Value("l", 0), context.Event()
-    with ProcessPoolExecutor(len(jobs), context, initializer=_begin, initargs=(done, halt)) as pool:
+    start = (done, halt, os.getpid(), folder)
+    with ProcessPoolExecutor(len(jobs), context, initializer=_begin, initargs=start) as pool:
         futures: list[Future[None]] = [pool.submit(_draw_piece, *job) for job in jobs]
         try:
             _watch(futures, lambda: observer(done.value, total))
@@ -162,11 +164,10 @@ _done: Any = None
 _halt: Any = None
 
 
-def _begin(done: Any, halt: Any) -> None:
-    """In each drawing process: Ctrl-C is for the process that started us, which then says halt."""
+def _begin(done: Any, halt: Any, leader: int, folder: Path) -> None:
     global _done, _halt
     _done, _halt = done, halt
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    crew.follow(leader, folder)
 
 
 def _draw_piece(film: Film, form: str, path: Path, start: int, stop: int) -> None:

@@ -15,6 +15,7 @@ from mechsim.render.scene import Scene, scene_of
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
+from mechsim.spec.number import LARGEST
 
 POINTS_PER_ROW = 3  # of a trail: steps of a Taylor series are long
 FINENESS = (4, 40)  # points of a trail per frame, at least and at most
@@ -129,7 +130,7 @@ def usable(trajectory: Trajectory) -> tuple[dict[str, Array], list[str]]:
     if "t" not in trajectory.labels:
         raise OutputError("the results have no column t")
     table, t = trajectory.table, trajectory.t
-    numbers = np.isfinite(table).all(axis=1)
+    numbers = (np.abs(table) <= LARGEST).all(axis=1)  # beyond, squares are no numbers any more
     forward = np.ones(len(t), bool)
     forward[1:] = t[1:] > np.fmax.accumulate(np.where(numbers, t, -np.inf))[:-1]
     notes = []

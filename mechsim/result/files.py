@@ -13,6 +13,7 @@ from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
 from mechsim.result.journal import Journal
 from mechsim.result.places import OutputError, check_target, replacing, sources
+from mechsim.result.soundness import Unsound, check
 from mechsim.result.trajectory import Polynomials, Trajectory
 
 FACTS = ("title", "spec_path", "spec_text", "settings", "version", "status")
@@ -45,19 +46,28 @@ def load(path: str | Path) -> Trajectory:
     """Read a trajectory written by mechsim. What is wrong with a file is said in an OutputError."""
     source = Path(path)
     try:
-        match source.suffix.lower():
-            case ".npz":
-                return _read_npz(source)
-            case ".parquet":
-                return _read_parquet(source)
-        return csvtext.parse(source.read_text(encoding="utf-8"), str(path))
+        trajectory = _read(source)
+        check(trajectory)
+        return trajectory
     except OutputError:
         raise
+    except Unsound as problem:
+        hint = "it is damaged, or no file of mechsim"
+        raise OutputError(Fault(f"cannot read {path}: {problem}", hint=hint)) from None
     except OSError as error:
         raise OutputError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
     except Exception as error:  # readers of foreign formats raise what they like
         hint = "results of mechsim end in .csv, .npz or .parquet"
         raise OutputError(Fault(f"cannot read {path}: it is damaged or no file of mechsim", hint=hint)) from error
+
+
+def _read(source: Path) -> Trajectory:
+    match source.suffix.lower():
+        case ".npz":
+            return _read_npz(source)
+        case ".parquet":
+            return _read_parquet(source)
+    return csvtext.parse(source.read_text(encoding="utf-8"), str(source))
 
 
 def _replace(target: Path, write: Any) -> Path:
@@ -76,15 +86,15 @@ def _facts(trajectory: Trajectory) -> str:
 
 def _from_facts(text: str, table: np.ndarray, polynomials: Polynomials | None = None) -> Trajectory:
     facts = json.loads(text)
-    certificate = facts.pop("certificate")
+    certificate = facts.get("certificate")
     return Trajectory(
-        labels=tuple(facts.pop("labels")),
-        units=tuple(facts.pop("units")),
-        not_unique=tuple(facts.pop("not_unique", ())),
+        labels=tuple(facts["labels"]),
+        units=tuple(facts["units"]),
+        not_unique=tuple(facts.get("not_unique", ())),
         table=table,
         certificate=Certificate.from_dict(certificate) if certificate else None,
         polynomials=polynomials,
-        **facts,
+        **{name: facts[name] for name in FACTS},
     )
 
 

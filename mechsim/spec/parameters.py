@@ -9,6 +9,7 @@ from mechsim.spec.circles import ordered, shown
 from mechsim.spec.document import Number
 from mechsim.spec.expression import Expression, normal_name, parse_expression, undefined
 from mechsim.spec.nodes import DictNode, Node, TextNode, describe
+from mechsim.spec.number import within_bounds
 from mechsim.spec.records import Named
 from mechsim.spec.shapes import Reading, Schema
 from mechsim.spec.suggest import did_you_mean, listed
@@ -94,9 +95,14 @@ def _refuse_undefined(expressions: dict[str, Expression], reading: Reading) -> N
             reading.broken.add(name)
 
 
+def _value(name: str, expression: Expression, reading: Reading) -> float:
+    value = float(expression.evaluate(reading.environment))
+    return within_bounds(value, f"PhysicalParams.{name}", f"{value:g}", expression.mark)
+
+
 def _evaluate(name: str, expression: Expression, reading: Reading) -> None:
     needs_broken = any(used in reading.broken for used in (name, *expression.names))
-    value = None if needs_broken else reading.attempt(expression.evaluate, reading.environment)
+    value = None if needs_broken else reading.attempt(_value, name, expression, reading)
     if value is None:
         reading.broken.add(name)
     else:

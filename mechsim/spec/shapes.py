@@ -18,6 +18,7 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Number
 from mechsim.spec.expression import NUMERAL, parse_expression, undefined
 from mechsim.spec.nodes import ListNode, Node, TextNode, describe
+from mechsim.spec.number import within_bounds
 from mechsim.spec.suggest import did_you_mean
 from mechsim.spec.tablefile import TableFiles
 
@@ -68,14 +69,17 @@ class Shape(Protocol):
 
 
 class Quantity(NamedTuple):
-    """An expression with a finite value, not below `least`."""
+    """An expression with a finite value, not below `least`; `bounded`: small and large enough to compute with."""
 
     least: float | None = None
+    bounded: bool = True
 
     def read(self, node: Node, reading: Reading, label: str) -> Number:
         if not isinstance(node, TextNode) or node.empty:
             raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
         number = Number(evaluate(node, reading), node.text, node.mark)
+        if self.bounded:
+            within_bounds(number.value, label, shown(number), node.mark)
         if self.least is not None and number.value < self.least:
             wanted = "not be negative" if self.least == 0 else f"be at least {self.least:g}"
             raise SpecError(Fault(f"{label} is {shown(number)}, but must {wanted}", node.mark))
@@ -116,7 +120,7 @@ class Whole(NamedTuple):
     most: int
 
     def read(self, node: Node, reading: Reading, label: str) -> int:
-        number = Quantity().read(node, reading, label)
+        number = Quantity(bounded=False).read(node, reading, label)
         if not number.value.is_integer() or not self.least <= number.value <= self.most:
             wanted = f"a whole number from {self.least} to {self.most}"
             raise SpecError(Fault(f"{label} is {shown(number)}, but must be {wanted}", node.mark))
@@ -133,7 +137,7 @@ class Between(NamedTuple):
     high: float
 
     def read(self, node: Node, reading: Reading, label: str) -> float:
-        number = Quantity().read(node, reading, label)
+        number = Quantity(bounded=False).read(node, reading, label)
         if not self.low <= number.value < self.high:
             message = f"{label} is {shown(number)}, but must be at least {self.low:g} and below {self.high:g}"
             raise SpecError(Fault(message, node.mark))

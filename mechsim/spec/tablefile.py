@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.expression import NUMERAL
+from mechsim.spec.number import within_bounds
 
 MAX_BYTES = 8_000_000
 MAX_ROWS = 100_000
@@ -121,8 +122,8 @@ def _pair(cells: list[str], line: str, mark: Mark) -> tuple[float, float]:
         raise SpecError(Fault(f"a row of {len(cells)} values, but a table has two: time and value", mark, hint))
     numbers = []
     for cell, what, column in zip(cells, ("time", "value"), (1, line.find(",") + 2), strict=True):
-        number = float(cell) if NUMERAL.fullmatch(cell) else float("inf")
-        if abs(number) == float("inf"):
-            raise SpecError(Fault(f"this {what} is not a number", Mark(mark.file, mark.line, column)))
-        numbers.append(number)
+        place = Mark(mark.file, mark.line, column)
+        if not NUMERAL.fullmatch(cell):
+            raise SpecError(Fault(f"this {what} is not a number", place))
+        numbers.append(within_bounds(float(cell), f"this {what}", f"{float(cell):g}", place))
     return numbers[0], numbers[1]
