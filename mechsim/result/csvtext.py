@@ -88,7 +88,7 @@ def parse(text: str, path: str) -> Trajectory:
         notes.append(f"{path}: the run that wrote this file did not come to its end")
     return Trajectory(
         labels=labels,
-        units=_names(facts.get("units", ())),
+        units=_names(facts.get("units", [""] * len(labels))),
         table=table,
         title=facts.get("title", ""),
         spec_path=facts.get("spec", ""),

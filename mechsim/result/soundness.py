@@ -54,7 +54,7 @@ def _check_labels(trajectory: Trajectory) -> None:
     twice = [label for label, count in Counter(trajectory.labels).items() if count > 1]
     _require(not twice, f"it has two columns called {twice[0]}" if twice else "")
     _require(all(isinstance(unit, str) for unit in trajectory.units), "a unit is no text")
-    _require(len(trajectory.units) in (0, len(trajectory.labels)), "it has not one unit for each column")
+    _require(len(trajectory.units) == len(trajectory.labels), "it has not one unit for each column")
     _require(all(isinstance(label, str) for label in trajectory.not_unique), "its not_unique are no names")
 
 
