@@ -11,11 +11,13 @@ Names are imported when they are first used, so that importing mechsim costs not
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from mechsim._version import __version__
 
+TYPE_CHECKING = False  # as in `typing`, which takes its time to import
 if TYPE_CHECKING:  # what the names below are, for type checkers and editors
+    from typing import Any
+
     from mechsim.errors import AssemblyError, IntegrationError, MechsimError, SpecError
     from mechsim.facility import lagrangian_system
     from mechsim.handle import mechanism

@@ -1,5 +1,31 @@
-"""`python -m mechsim` is the command `mechsim`."""
+"""The command `mechsim`, also as `python -m mechsim`. Ctrl-C is heard before anything is imported that takes time."""
 
-from mechsim.cli.main import main
+import _signal  # type: ignore[import-not-found]  # `signal` takes some milliseconds to import
+import os
 
-main()
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
+
+
+def leave(number: int, frame: object) -> None:
+    """Nothing has begun, so there is nothing to save."""
+    os.write(2, b"\ninterrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def main() -> None:
+    """Run the command and leave with its exit code."""
+    from mechsim.cli.main import main as run
+
+    try:
+        run()
+    finally:  # what the interpreter does at its end is of no interest to whoever presses Ctrl-C
+        if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
+            _signal.signal(_signal.SIGINT, leave)
+
+
+# Where Ctrl-C is ignored (`nohup`, a job in the background) it stays so.
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, leave)
+
+if __name__ == "__main__":
+    main()

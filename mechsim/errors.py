@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+# What moves the cursor, changes colours or turns writing around; names and titles of a file may hold it.
+BREAKS = re.compile("[\t\n\r\x0b\x0c\x85\u2028\u2029]+")
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """The text on one line, with control characters written out (`\\x1b`), so that a terminal only shows it."""
+    line = BREAKS.sub(" ", text)
+    return UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +25,23 @@ class Mark:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{printable(self.file)}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong: what, which value, where (if it stands in a file), and what to do."""
+    """One thing that is wrong: what, which value, where (if it stands in a file), and what to do.
+
+    Messages may quote a file, so they are made printable.
+    """
 
     message: str
     mark: Mark | None = None
     hint: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", printable(self.message))
+        object.__setattr__(self, "hint", printable(self.hint))
 
     def __str__(self) -> str:
         where = f"{self.mark}: " if self.mark else ""

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from mechsim.result.layout import Array
-from mechsim.source import Parameters, Source, read
+from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import MechSpec
 
 Values = Mapping[str, Any] | Sequence[float] | Array
 
 
-def mechanism(source: Source, parameters: Parameters | None = None) -> MechanismHandle:
-    """The mechanism of a file, of its text, or of a MechSpec, ready to be asked about any state."""
-    return MechanismHandle(read(source, parameters))
+def mechanism(source: Source, parameters: Parameters | None = None, *, tables_from: Folders = ()) -> MechanismHandle:
+    """The mechanism of a file, of its text, or of a MechSpec, ready to be asked about any state. Tables in files are
+    read from the folder of the mechanism file, and from `tables_from`."""
+    return MechanismHandle(read(source, parameters, tables_from))
 
 
 class MechanismHandle:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mechsim._version import __version__
-from mechsim.errors import Fault, IntegrationError, SpecError
-from mechsim.source import Parameters, Source, read
-from mechsim.spec.document import MechSpec, Number
+from mechsim.errors import Fault, IntegrationError, MechsimError, SpecError
+from mechsim.source import Folders, Parameters, Source, read
+from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
+from mechsim.spec.number import LARGEST
 
 if TYPE_CHECKING:
     from mechsim.model.mechanism import Mechanism
     from mechsim.result import Derived, Motion
+
+
+KEPT = {"polynomials": "polynomials", "table": "steps"}  # what a motion keeps, in the engine's words
 
 
 class CutShort(IntegrationError):
@@ -39,6 +42,11 @@ class Prepared:
     def independent(self) -> Any:
         """The system without redundant constraints: what a person counts."""
         return self.system.without(self.start.redundancy.rows)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What may surprise: about the file, then about the start."""
+        return (*self.mechanism.notes, *self.start.notes)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -68,19 +76,26 @@ def simulate(
     parameters: Parameters | None = None,
     branch: int | None = None,
     reactions: Sequence[str] | None = None,
+    tables_from: Folders = (),
+    keep: str = "polynomials",
 ) -> Motion:
     """The motion of a mechanism, given as a file, as its text, or as a MechSpec.
 
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
     `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
-    ["all"]; `Motion.reaction` needs no such wish. Raises SpecError, AssemblyError or IntegrationError.
+    ["all"]; `Motion.reaction` needs no such wish. Tables in files are read from the folder of the mechanism file, and
+    from `tables_from`. `keep="table"` keeps the rows of the steps taken, but not their polynomials, which take most of
+    the memory: then the motion is its table, and is not known in between. Raises SpecError, AssemblyError or
+    IntegrationError.
     """
     from mechsim.result import Motion
 
-    spec = adjust(read(source, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
+    if keep not in KEPT:
+        raise MechsimError(Fault(f"keep={keep!r} is not known", hint=f"it is one of {', '.join(map(repr, KEPT))}"))
+    spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
     prepared = prepare(spec)
     points = reaction_points(prepared, reactions)
-    solution = follow(prepared)
+    solution = follow(prepared, keep=KEPT[keep])
     motion = Motion(solution, prepared.facts, points)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
@@ -144,8 +159,9 @@ def follow(
     tolerance: float | None = None,
     keep: str = "polynomials",
     observer: Callable[[Any], None] | None = None,
+    detailed: bool = False,
 ) -> Any:
-    """Integrate a prepared problem, by default at the tolerance of its spec."""
+    """Integrate a prepared problem, by default at the tolerance of its spec; other settings as in `integrate`."""
     from mechsim.engine import integrate
 
     solver = prepared.spec.solver
@@ -158,6 +174,7 @@ def follow(
         order=solver.order,
         keep=keep,
         observer=observer,
+        detailed=detailed,
     )
 
 
@@ -174,14 +191,16 @@ def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
     """The columns beyond the state for a prepared problem, with the forces at these points."""
     from mechsim.result import Derived
 
-    def leading() -> Any:
-        from mechsim.engine.leading import Leading
-
-        return Leading(prepared.system, prepared.structure, prepared.spec.solver.tolerance)
-
     start = prepared.start
     state = (start.t, start.positions, start.velocities)
-    return Derived(prepared.system, start.redundancy, leading, state, points)
+    return Derived(prepared.system, start.redundancy, lambda: leading(prepared), state, points)
+
+
+def leading(prepared: Prepared) -> Any:
+    """What finds accelerations and multipliers, and projects states on the constraints."""
+    from mechsim.engine.leading import Leading
+
+    return Leading(prepared.system, prepared.structure, prepared.spec.solver.tolerance)
 
 
 def failure(solution: Any) -> Fault:
@@ -224,13 +243,15 @@ def setting_faults(tolerance: float, order: int | None, t0: float, tend: float) 
     from mechsim.engine import LARGEST_ORDER, SMALLEST_ORDER
 
     faults = []
-    if not 0.0 < tolerance < 1.0:
-        faults.append(Fault(f"the tolerance {tolerance:g} is not between 0 and 1", hint="for example 1e-12"))
+    if not SMALLEST_TOLERANCE <= tolerance < 1.0:
+        message = f"the tolerance {tolerance:g} is not between {SMALLEST_TOLERANCE:g} and 1"
+        hint = "a double holds 16 digits; 1e-14 is tight, 1e-12 the default"
+        faults.append(Fault(message, hint=hint))
     if order is not None and not SMALLEST_ORDER <= order <= LARGEST_ORDER:
         message = f"the order {order} is not between {SMALLEST_ORDER} and {LARGEST_ORDER}"
         faults.append(Fault(message, hint="leave it out to have it chosen"))
-    if not (math.isfinite(t0) and math.isfinite(tend)):
-        faults.append(Fault(f"t0 = {t0:g} and tend = {tend:g} must be finite"))
+    if not max(abs(t0), abs(tend)) <= LARGEST:
+        faults.append(Fault(f"t0 = {t0:g} and tend = {tend:g} must be numbers up to {LARGEST:g}"))
     elif not tend > t0:
         faults.append(Fault(f"tend = {tend:g} is not after t0 = {t0:g}"))
     return faults

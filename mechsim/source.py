@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import mechsim.spec
@@ -10,18 +10,21 @@ from mechsim.spec.document import MechSpec
 
 Source = str | Path | MechSpec
 Parameters = Mapping[str, float | str]
+Folders = str | Path | Sequence[str | Path]
 
 
-def read(source: Source, parameters: Parameters | None = None) -> MechSpec:
+def read(source: Source, parameters: Parameters | None = None, tables_from: Folders = ()) -> MechSpec:
     """The MechSpec of a file, of its text (anything with a line break), or the MechSpec itself.
 
-    `parameters` replace PhysicalParams: numbers, or expressions as text.
+    `parameters` replace PhysicalParams: numbers, or expressions as text. `tables_from` are folders (or one) that tables
+    may be read from, beside the folder of the mechanism file; for a text that is the working folder.
     """
+    folders = (tables_from,) if isinstance(tables_from, str | Path) else tuple(tables_from)
     given = parameters or {}
     overrides = {name: value if isinstance(value, str) else repr(float(value)) for name, value in given.items()}
     if isinstance(source, MechSpec):
         together = {**source.overrides, **overrides}
         return mechsim.spec.parse(source.text, source.path, together, source.files) if overrides else source
     if isinstance(source, str) and "\n" in source:
-        return mechsim.spec.parse(source, overrides=overrides)
-    return mechsim.spec.read(str(source), overrides)
+        return mechsim.spec.parse(source, overrides=overrides, tables_from=folders)
+    return mechsim.spec.read(str(source), overrides, folders)

@@ -57,7 +57,7 @@ def failing_second_run(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     monkeypatch.setattr(simulation, "follow", follow)
 
 
-def test_an_interrupt_while_sampling_keeps_the_rows_of_steps(
+def test_an_interrupt_while_sampling_keeps_the_rows_so_far(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     real, calls = Recorder._table, []
@@ -67,7 +67,7 @@ def test_an_interrupt_while_sampling_keeps_the_rows_of_steps(
         return real(self, *values) if len(calls) == 1 else interrupting()
 
     monkeypatch.setattr(Recorder, "_table", second_time)
-    assert run(PENDULUM, "-o", "out.csv", "--samples", "10") == 130
+    assert run(PENDULUM, "-o", "out.csv", "--samples", "10000") == 130  # more than are taken at once
     assert "the rows so far are in out.partial.csv" in capsys.readouterr().err
     assert [path.name for path in Path().iterdir()] == ["out.partial.csv"]
     assert len(load("out.partial.csv")) > 2

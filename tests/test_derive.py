@@ -236,16 +236,6 @@ def test_what_was_derived_is_read_back(folder, monkeypatch):
     assert program_for(kind) == derived
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"null", b"[1, 2]", b"{}", b"\xff\xfe", b'{"inputs": 3}'])
-def test_a_damaged_file_is_derived_again(folder, damage):
-    kind = kind_named("force")
-    derived = program_for(kind)
-    [path] = folder.iterdir()
-    path.write_bytes(damage)
-    assert program_for(kind) == derived
-    assert from_document(json.loads(path.read_text())) == derived
-
-
 def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path, monkeypatch, capsys):
     obstacle = tmp_path / "file"
     obstacle.write_text("not a folder")

@@ -1,7 +1,7 @@
 """Laws: what acts on a mechanism as formulas over local names, and that they say what is meant (closed forms)."""
 
 import re
-from math import atan, cos, cosh, exp, log, pi, sin, sinh, sqrt, tanh
+from math import atan, cos, cosh, exp, log, pi, sin, sinh, sqrt, tanh, ulp
 from pathlib import Path
 from textwrap import dedent
 
@@ -9,6 +9,7 @@ import pytest
 
 import mechsim
 from mechsim import spec
+from mechsim.errors import SpecError
 from mechsim.model import build
 from mechsim.model.formula import coordinate, formula, number, parameter, velocity, write
 
@@ -136,7 +137,8 @@ def test_a_run_that_starts_late_starts_with_its_piece():
         AppliedForces: {{Torques: {{OA: f}}}}
         ProblemData: {{t0: 1, tend: 5}}
     """)
-    assert built.constants[2:] == (0, 1, 0)
+    # The weight of `t`; the number 2, which is a form of its own; the weight of `sin(t)`.
+    assert built.constants[2:] == (0, 2, 0)
     assert [(switch.time, dict(switch.values)) for switch in built.switches] == [(3, {3: 0, 4: 1})]
 
 
@@ -413,3 +415,31 @@ def test_a_planet_between_sun_and_ring():
 @pytest.mark.parametrize("text", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_every_example_of_the_language_page_is_a_mechanism(text):
     assert mechanism(text).variables
+
+
+def controlled(period: float, t0: float, tend: float) -> str:
+    return f"""
+        PartData: {{Fixed: {{O: [], R: [1]}}, Particles: {{A: 1}}}}
+        Joints: {{Slots: {{A-OR: []}}}}
+        Controllers: {{A.x: {{target: 1, kp: 3, kd: 1, period: {period!r}}}}}
+        ProblemData: {{t0: {t0!r}, tend: {tend!r}, positions: {{A: [[0.5, fixed]]}}}}
+    """
+
+
+@pytest.mark.parametrize("t0", [0.0, 1e3, 1e6, 1e9, -1e6])
+def test_samples_come_wherever_the_clock_stands(t0):
+    """Far from zero, times are coarse; a sampled controller takes every sample all the same."""
+    motion = mechsim.simulate(dedent(controlled(0.01, t0, t0 + 1)))
+    assert len(motion.solution.held.times) == 101
+    # The same motion as from t = 0, but for samples that come half a grain early or late: gains of 3 and 1 on a speed
+    # below 1 move A by less than four grains in a second.
+    here = mechsim.simulate(dedent(controlled(0.01, 0.0, 1.0)))
+    assert motion(t0 + 1)["A_x"] == pytest.approx(float(here(1.0)["A_x"]), abs=1e-14 + 4 * ulp(t0))
+
+
+@pytest.mark.parametrize(
+    ("period", "t0", "tend"), [(1e-300, 0, 1), (5e-324, 0, 1), (1e-17, 0, 1), (0.1, 1e15, 1e15 + 1), (1e-9, 0, 1)]
+)
+def test_periods_that_no_run_can_resolve_are_refused(period, t0, tend):
+    with pytest.raises(SpecError, match=r"Controllers\.A_x: a period of .* (is too short|asks for .* samples)"):
+        mechanism(controlled(period, t0, tend))

@@ -287,3 +287,21 @@ def test_a_wheel_is_seen_where_it_rolls(tmp_path):
             seen = picture[height - 1 - int(y), int(x)].astype(float)
             # Codecs and the tint of a face change a colour by some per cent; the three differ by 60 and more.
             assert np.abs(seen - expected).max() < 28, (index, offset, seen, expected)
+
+
+@pytest.mark.parametrize("radii", [(1e6, 1), (1, 1e6), (1e6, -2e6), (1e-6, 1e6), (90, 1), (24, 1)])
+def test_a_gear_has_no_more_teeth_than_can_be_seen(radii):
+    """What is drawn of a pair does not grow with the ratio of its radii."""
+    text = f"""
+PartData:
+  Fixed: {{O: [], P: [{radii[0] + radii[1]!r}]}}
+  Rigids: {{OA: {{Geom: [[1]], Dyna: [[], 1, 0.5]}}, PB: {{Geom: [[1]], Dyna: [[], 1, 0.5]}}}}
+Joints: {{Gears: {{OA-PB: [{radii[0]!r}, {radii[1]!r}]}}}}
+AppliedForces: {{Torques: {{OA: 1}}}}
+ProblemData: {{tend: 1}}
+"""
+    motion = mechsim.simulate(text)
+    scene = scene_of(motion.trajectory)
+    frames = sample(motion.trajectory, np.linspace(0, 1, 3), scene)
+    drawn = sum(len(line) for fitting in fittings_of(scene, frames) for line in fitting.shapes)
+    assert drawn < 100_000

@@ -98,7 +98,7 @@ class PendulumSolution:
     def batches(self, size: int = 5) -> Any:
         for first in range(0, len(self.t), size):
             part = slice(first, first + size)
-            yield SimpleNamespace(t=self.t[part], q=self.q[part], v=self.v[part], lam=self.lam[part])
+            yield SimpleNamespace(t=self.t[part], q=self.q[part], v=self.v[part], lam=self.lam[part], constants=None)
 
 
 FACTS = {
@@ -125,8 +125,22 @@ def motion(solution: PendulumSolution) -> Motion:
     return Motion(solution, FACTS)
 
 
-def recorder(system: Any, target: Path | str, sampled: bool = False) -> Recorder:
-    return Recorder(system, full_layout(system.mechanism), str(target), FACTS, OutFile(), sampled)
+def recorder(system: Any, target: Path | str, sampling: Any = None) -> Recorder:
+    return Recorder(system, full_layout(system.mechanism), str(target), FACTS, OutFile(), sampling)
+
+
+@dataclass
+class AtTheEnd:
+    """Stands in for the engine's sampling: all points come when the march is over."""
+
+    solution: PendulumSolution
+    times: Any
+
+    def passed(self, batch: Any) -> Any:
+        return iter(())
+
+    def rest(self) -> Any:
+        yield self.solution.sampled(self.times)
 
 
 # --- columns
@@ -260,7 +274,7 @@ def test_csv_carries_any_spec_text(tmp_path: Path, motion: Motion, text: str) ->
 
 def test_csv_obeys_formats(tmp_path: Path, system: Any, solution: PendulumSolution) -> None:
     outfile = OutFile(time_format="%.3f", value_format="% .17e")
-    record = Recorder(system, full_layout(system.mechanism), str(tmp_path / "out.csv"), FACTS, outfile, False)
+    record = Recorder(system, full_layout(system.mechanism), str(tmp_path / "out.csv"), FACTS, outfile)
     for batch in solution.batches():
         record(batch)
     path, _, _ = record.finish(solution, None)
@@ -272,7 +286,7 @@ def test_csv_obeys_formats(tmp_path: Path, system: Any, solution: PendulumSoluti
 @pytest.mark.parametrize("wrong", ["%d %d", "%q", "no format", "%s%%"])
 def test_a_format_that_prints_no_number_is_refused_before_the_run(tmp_path: Path, system: Any, wrong: str) -> None:
     with pytest.raises(OutputError, match="qformat"):
-        Recorder(system, full_layout(system.mechanism), str(tmp_path / "o.csv"), FACTS, OutFile("%g", wrong), False)
+        Recorder(system, full_layout(system.mechanism), str(tmp_path / "o.csv"), FACTS, OutFile("%g", wrong))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -305,10 +319,10 @@ def test_a_killed_process_leaves_its_rows(tmp_path: Path) -> None:
 
 
 def test_samples_replace_the_rows_of_steps(tmp_path: Path, system: Any, solution: PendulumSolution) -> None:
-    record = recorder(system, tmp_path / "out.csv", sampled=True)
+    times = equally_spaced(0.0, 1.0, 11, None)
+    record = recorder(system, tmp_path / "out.csv", AtTheEnd(solution, times))
     for batch in solution.batches():
         record(batch)
-    times = equally_spaced(0.0, 1.0, 11, None)
     path, certificate, rows = record.finish(solution, times)
     assert rows == 11
     assert np.array_equal(load(path).t, np.linspace(0, 1, 11))

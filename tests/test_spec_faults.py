@@ -54,7 +54,7 @@ WHOLE_FILES = [
     ("Title: x\nPart\x00", "2:5 the character U+0000 does not belong in a text file"),
     ("a: *x", "1:4 alias *x stands for nothing complete"),
     ("a: &a [*a]", "1:8 alias *a stands for nothing complete"),
-    (BOMB, "6:14 the file expands to more than 400000 values"),
+    (BOMB, "6:14 aliases add more than 400000 values to the file"),
     ("Title: !!python/object:os.system x", "1:8 the tag !!python/object:os.system is not allowed"),
     ("Title: !!python/object/apply:os.system ['x']", "1:8 the tag !!python/object/apply:os.system is not allowed"),
     ("Title: !own x", "1:8 the tag !own is not allowed"),
@@ -145,7 +145,14 @@ ADDITIONS = [
     (forces("ConstForces: {O: [1]}"), "8:17 ConstForces.O acts on O, which is fixed and cannot move"),
     (forces("ConstForces: {OB.A: [1]}"), "8:17 ConstForces.OB.A uses OB, which is no rigid part"),
     (solver("Mode: fast"), "12:22 SolverParams.Mode is `fast`, but must be solve"),
-    (solver("Integration: {tol: 0}"), "12:35 SolverParams.Integration.tol is 0, but must lie between 0 and 1"),
+    (
+        solver("Integration: {tol: 0}"),
+        "12:35 SolverParams.Integration.tol is 0, but must be at least 1e-16 and below 1",
+    ),
+    (
+        solver("Integration: {tol: 1e-120}"),
+        "12:35 SolverParams.Integration.tol is 1e-120, but must be at least 1e-16 and below 1",
+    ),
     (
         solver("Integration: {order: 2.5}"),
         "12:37 SolverParams.Integration.order is 2.5, but must be a whole number from 3 to 60",
@@ -231,7 +238,7 @@ def test_hints_name_the_nearest_word():
         (b"", "{}:1:1: error: the file is empty"),
         (b"\x7fELF\x00\x01", "{}:1:1: error: the character U+007F does not belong in a text file"),
         (b"Title: \xff\n", "{}:1:8: error: the byte 0xff is not text"),
-        (b"a" * 8_000_001, "error: {} is larger than 8 MB: this cannot be a mechanism file"),
+        (b"a" * 40_000_001, "error: {} is larger than 40 MB: this cannot be a mechanism file"),
     ],
 )
 def test_files_that_are_no_text(tmp_path, content, line):

@@ -95,12 +95,13 @@ def animate(
     one sped up. The picture says so. Results in .npz carry their Taylor series, which the film then follows exactly.
     """
     began = time.perf_counter()
-    target = output or str(Path(result).with_suffix(".mp4").name)
-    gif = target.lower().endswith(".gif")
     from mechsim.render.film import check_film_target
     from mechsim.render.options import Options
+    from mechsim.result.places import named_after, refuse_sources
 
-    check_film_target(target)
+    target = output if output is not None else named_after(result, ".mp4")
+    gif = target.lower().endswith(".gif")
+    refuse_sources(check_film_target(target), [result])
     wanted = Options(
         fps=fps or (25.0 if gif else 30.0),
         size=size or ((640, 360) if gif else (1280, 720)),
@@ -137,6 +138,7 @@ def _draw(result: str, target: str, wanted: Any, quiet: bool) -> Any:
 
 def _report(film: Any, target: str, seconds: float) -> None:
     from mechsim.cli import errors
+    from mechsim.errors import printable
     from mechsim.render.options import speed_text
 
     for text in film.frames.notes:
@@ -147,4 +149,4 @@ def _report(film: Any, target: str, seconds: float) -> None:
         errors.note(f"a {kind[1:].upper()} film starts again only if its player does so")
     length = f"{count / chosen.fps:.3g} s, {count} frames at {chosen.fps:g} per second, {speed_text(chosen.speed)}"
     said = f"{count} picture{'s' * (count > 1)}" if kind == ".png" else length
-    click.echo(f"{target}: {said}, {Path(target).stat().st_size / 1e6:.2f} MB, made in {seconds:.1f} s")
+    click.echo(f"{printable(target)}: {said}, {Path(target).stat().st_size / 1e6:.2f} MB, made in {seconds:.1f} s")

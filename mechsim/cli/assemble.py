@@ -21,6 +21,7 @@ SIDE_BY_SIDE = 4  # configurations per table: fits 80 columns
     options.SPEC,
     options.T0,
     options.SET,
+    options.TABLES,
     options.BRANCH,
     click.option("--all", "every", is_flag=True, help="Search for the different ways the mechanism closes."),
     options.JSON,
@@ -30,6 +31,7 @@ def assemble(
     spec: str,
     t0: float | None,
     parameters: dict[str, str],
+    folders: tuple[str, ...],
     branch: int | None,
     every: bool,
     as_json: bool,
@@ -47,7 +49,7 @@ def assemble(
     from mechsim.kernel.system import System
     from mechsim.model import build
 
-    problem = simulation.adjust(simulation.read(spec, parameters), t0=t0, branch=branch)
+    problem = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
     with interrupts.at_once():
         mechanism = build(problem)
         system = System(mechanism)

@@ -40,16 +40,22 @@ class Findings:
     epilog="\b\nExample:\n  mechsim check specs/mechanism1a.yaml",
     short_help="Degrees of freedom, index and structure, without simulating.",
 )
-@options.shared(options.SPEC, options.T0, options.SET, options.BRANCH, options.JSON, options.DEBUG)
+@options.shared(options.SPEC, options.T0, options.SET, options.TABLES, options.BRANCH, options.JSON, options.DEBUG)
 def check(
-    spec: str, t0: float | None, parameters: dict[str, str], branch: int | None, as_json: bool, debug: bool
+    spec: str,
+    t0: float | None,
+    parameters: dict[str, str],
+    folders: tuple[str, ...],
+    branch: int | None,
+    as_json: bool,
+    debug: bool,
 ) -> None:
     """Read SPEC.yaml and tell its degrees of freedom, index, signature tableau, redundant constraints, which values
     may be fixed, and which parts share which degrees of freedom."""
     from mechsim import simulation
 
     with interrupts.at_once():
-        found = _examine(simulation.adjust(simulation.read(spec, parameters), t0=t0, branch=branch))
+        found = _examine(simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch))
     if as_json and not found.failure:
         click.echo(json.dumps(_as_dict(found)))
     elif not as_json:
@@ -105,7 +111,7 @@ def _show(found: Findings) -> None:
         errors.note(f"the tableau is {widest} characters wide, the window {room}: try  mechsim check ... | less -S")
     tables.heading(found.spec.title or found.spec.path)
     tables.facts([*_size_facts(found), *_freedom_facts(found)])
-    for note in found.start.notes if found.start else ():
+    for note in (*found.mechanism.notes, *(found.start.notes if found.start else ())):
         errors.note(note)
 
 
@@ -150,5 +156,5 @@ def _as_dict(found: Findings) -> dict[str, Any]:
         "redundant": redundant_labels(found.start, found.complete),
         "groups": [{"parts": list(group.parts), "dof": int(group.freedom)} for group in found.groups],
         "may_fix": [{"count": freedom, "of": labels} for freedom, labels in may_fix(found.mechanism, found.groups)],
-        "notes": list(found.start.notes),
+        "notes": [*found.mechanism.notes, *found.start.notes],
     }

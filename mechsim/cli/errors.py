@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from mechsim.errors import Fault, MechsimError
+from mechsim.errors import Fault, MechsimError, printable
 
 
 def colour(stream: object = None) -> bool:
@@ -21,18 +21,18 @@ def colour(stream: object = None) -> bool:
 
 
 def say(text: str) -> None:
-    """A line on standard error."""
+    """A line on standard error; what it quotes of a file must be printable."""
     click.echo(text, err=True, color=colour())
 
 
 def note(text: str) -> None:
     """Something a person should know, though it is no error."""
-    say(click.style("note: ", fg="cyan") + text)
+    say(click.style("note: ", fg="cyan") + printable(text))
 
 
 def warn(text: str) -> None:
     """Something that makes a result doubtful."""
-    say(click.style("warning: ", fg="yellow", bold=True) + text)
+    say(click.style("warning: ", fg="yellow", bold=True) + printable(text))
 
 
 def show(error: MechsimError, *, json_wanted: bool) -> None:

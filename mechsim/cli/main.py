@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -13,7 +14,7 @@ from typing import NoReturn
 import click
 
 from mechsim._version import __version__
-from mechsim.errors import Fault, MechsimError
+from mechsim.errors import Fault, MechsimError, printable
 
 EXIT_CODES = "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 130 interrupted."
 
@@ -86,16 +87,19 @@ def _guarded(words: list[str]) -> int:
     from mechsim.cli import errors, interrupts
     from mechsim.cli.interrupts import INTERRUPTED
 
-    interrupts.listen()
-    _open_missing_streams()
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a title must not fail on a terminal without its letters
     try:
+        interrupts.listen()
+        _prepare_streams()
+        if "--debug" not in words:
+            warnings.simplefilter("ignore")  # libraries warn programmers; what users should know we say ourselves
         result = cli.main(words, prog_name="mechsim", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        for line in said.getvalue().split("\n")[:-1]:
+            errors.say(printable(line))
         if "--json" in words:
             errors.as_json([Fault(error.format_message())], error.exit_code)
         return error.exit_code
@@ -121,8 +125,11 @@ def _guarded(words: list[str]) -> int:
         return 1
 
 
-def _open_missing_streams() -> None:
-    """A shell may start us without standard output or error (`>&-`); then what is said goes nowhere."""
+def _prepare_streams() -> None:
+    """A shell may start us without standard output or error (`>&-`); then what is said goes nowhere. A terminal may
+    lack the letters of a title, which must not fail for that."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from mechsim.errors import Fault
 
 RESULTS = (".csv", ".npz", ".parquet")
-MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known; it stands near the beginning
+MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known
+MARK_WITHIN = 2000  # bytes from its beginning
 
 
 @click.command(
@@ -30,6 +31,7 @@ MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known
     click.option("-o", "--output", metavar="FILE", help="Page to write. Default: SPEC's name with .html, here."),
     click.option("--tend", type=float, metavar="T", help="End time instead of the file's."),
     options.SET,
+    options.TABLES,
     options.BRANCH,
     click.option("--no-browser", is_flag=True, help="Write the page, but do not open it."),
     options.DEBUG,
@@ -39,6 +41,7 @@ def open_(
     output: str | None,
     tend: float | None,
     parameters: dict[str, str],
+    folders: tuple[str, ...],
     branch: int | None,
     no_browser: bool,
     debug: bool,
@@ -47,15 +50,17 @@ def open_(
 
     Results that "mechsim run" wrote (.csv, .npz, .parquet) can be opened too.
     """
+    from mechsim.errors import printable
     from mechsim.render.film import check_film_target
+    from mechsim.result.places import named_after, refuse_sources
 
-    target = output or default_page(source)
+    target = output if output is not None else named_after(source, ".html", MARK, MARK_WITHIN)
     if not target.lower().endswith((".html", ".htm")):
         raise click.UsageError(f"-o {target}: a page is a file that ends in .html.")
-    check_film_target(target)
-    motion, stopped = _motion(source, tend, parameters, branch)
+    refuse_sources(check_film_target(target), [source])
+    motion, stopped = _motion(source, tend, parameters, folders, branch)
     _write(motion, target)
-    click.echo(f"{target}: {Path(target).stat().st_size / 1e6:.2f} MB")
+    click.echo(f"{printable(target)}: {Path(target).stat().st_size / 1e6:.2f} MB")
     if not no_browser:
         _show(Path(target))
     if stopped is not None:
@@ -67,42 +72,33 @@ def open_(
 open = open_  # a command stands in its module under its own name
 
 
-def default_page(source: str) -> str:
-    """`andrews.yaml` writes `andrews.html` here; a file of that name that is not ours is left alone."""
-    from mechsim.errors import Fault
-    from mechsim.result import OutputError
-
-    path = Path(Path(source).stem + ".html")
-    if path.is_file() and MARK not in path.read_bytes()[:2000]:
-        message = f"{path} exists and was not written by mechsim"
-        raise OutputError(Fault(message, hint=f"to replace it say -o {path}"))
-    return str(path)
-
-
 def _motion(
-    source: str, tend: float | None, parameters: dict[str, str], branch: int | None
+    source: str, tend: float | None, parameters: dict[str, str], folders: tuple[str, ...], branch: int | None
 ) -> tuple[Any, Fault | None]:
     """What to show, and why it is not the whole motion if the integration stopped."""
     if source.lower().endswith(RESULTS):
         from mechsim.render.source import results
 
-        if tend is not None or parameters or branch is not None:
+        if tend is not None or parameters or folders or branch is not None:
             raise click.UsageError(
-                "--tend, --set and --branch are for a mechanism file; results are shown as they are."
+                "--tend, --set, --tables-from and --branch are for a mechanism file; results are shown as they are."
             )
         return results(source), None
     from mechsim import simulation
     from mechsim.cli.progress import Progress
+    from mechsim.errors import IntegrationError
     from mechsim.result import Motion
 
-    problem = simulation.adjust(simulation.read(source, parameters), tend=tend, branch=branch)
+    problem = simulation.adjust(simulation.read(source, parameters, folders), tend=tend, branch=branch)
     prepared = simulation.prepare(problem)
     with Progress(float(problem.problem.t0), float(problem.problem.tend), quiet=False) as progress:
         solution = simulation.follow(prepared, observer=progress)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
-    motion = Motion(solution, prepared.facts)
-    return motion, None if solution.status == "finished" else simulation.failure(solution)
+    stopped = None if solution.status == "finished" else simulation.failure(solution)
+    if stopped is not None and not len(solution.t):
+        raise IntegrationError(stopped)  # there is nothing to show
+    return Motion(solution, prepared.facts), stopped
 
 
 def _write(motion: Any, target: str) -> None:

@@ -32,6 +32,13 @@ SET = click.option(
     metavar="NAME=EXPR",
     help="Replace a PhysicalParam; may be repeated.",
 )
+TABLES = click.option(
+    "--tables-from",
+    "folders",
+    multiple=True,
+    metavar="FOLDER",
+    help="A folder that tables may be read from, beside SPEC's own; may be repeated.",
+)
 T0 = click.option("--t0", type=float, metavar="T", help="Start time instead of the file's.")
 BRANCH = click.option(
     "--branch", type=click.IntRange(min=1), metavar="K", help="Which way to close, as listed by assemble --all."

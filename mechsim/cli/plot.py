@@ -53,13 +53,15 @@ def plot(
     Several results are drawn over each other, and the distance between them is plotted too.
     """
     from mechsim.cli import errors
+    from mechsim.errors import printable
     from mechsim.render.film import check_film_target
     from mechsim.render.plot import FORMS, PlotOptions
     from mechsim.render.plot import plot as draw
     from mechsim.render.source import results as read
+    from mechsim.result.places import named_after, refuse_sources
 
-    target = output or Path(results[0]).with_suffix(".png").name
-    check_film_target(target, FORMS)
+    target = output if output is not None else named_after(results[0], ".png")
+    refuse_sources(check_film_target(target, FORMS), results)
     trajectories = [
         (Path(each).name if len(set(map(_stem, results))) == len(results) else each, read(each)) for each in results
     ]
@@ -67,7 +69,7 @@ def plot(
     if not quiet:
         for text in notes:
             errors.note(text)
-        click.echo(target)
+        click.echo(printable(target))
 
 
 def _stem(path: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import click
 
@@ -28,6 +27,7 @@ from mechsim.cli import options
     options.T0,
     click.option("--tend", type=float, metavar="T", help="End time instead of the file's."),
     options.SET,
+    options.TABLES,
     options.BRANCH,
     click.option("--samples", type=click.IntRange(min=2), metavar="N", help="Write N equally spaced rows."),
     click.option(
@@ -54,6 +54,7 @@ def run(
     t0: float | None,
     tend: float | None,
     parameters: dict[str, str],
+    folders: tuple[str, ...],
     branch: int | None,
     samples: int | None,
     dt: float | None,
@@ -75,24 +76,11 @@ def run(
         raise click.UsageError("--json and -o - both want standard output.")
     from mechsim import simulation
     from mechsim.cli.simulate import Request, carry_out
+    from mechsim.result.places import SIGNATURE, named_after
 
     problem = simulation.adjust(
-        simulation.read(spec, parameters), tol=tol, order=order, t0=t0, tend=tend, branch=branch
+        simulation.read(spec, parameters, folders), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
-    target = output or default_output(spec)
+    target = output if output is not None else named_after(spec, ".csv", SIGNATURE, len(SIGNATURE))
     points = None if reactions is None else tuple(name.strip() for name in reactions.split(",") if name.strip())
     return carry_out(problem, Request(target, samples, dt, points, verify, quiet, as_json, began))
-
-
-def default_output(spec: str) -> str:
-    """`andrews.yaml` writes `andrews.csv` here; a file of that name that is not ours is left alone."""
-    from mechsim.errors import Fault
-    from mechsim.result import OutputError
-
-    path = Path(Path(spec).stem + ".csv")
-    if path.is_file():
-        with open(path, "rb") as stream:
-            if not stream.read(10).startswith(b"# mechsim "):
-                message = f"{path} exists and was not written by mechsim"
-                raise OutputError(Fault(message, hint=f"to replace it say -o {path}"))
-    return str(path)

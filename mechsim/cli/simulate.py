@@ -13,10 +13,11 @@ from mechsim import simulation
 from mechsim.cli import errors, interrupts, summary
 from mechsim.cli.interrupts import INTERRUPTED
 from mechsim.cli.progress import Progress
-from mechsim.errors import IntegrationError
+from mechsim.errors import IntegrationError, printable
 from mechsim.result import Recorder, agreement, equally_spaced, written_layout
-from mechsim.result.journal import STANDARD_OUTPUT, check_target
 from mechsim.result.layout import Array
+from mechsim.result.places import STANDARD_OUTPUT, check_target, sources
+from mechsim.result.recorder import BINARY
 from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec
 
@@ -37,19 +38,24 @@ class Request:
     began: float
 
     @property
+    def binary(self) -> bool:
+        return self.target.endswith(BINARY)
+
+    @property
     def silent(self) -> bool:
         return self.quiet or self.as_json
 
 
 def carry_out(problem: MechSpec, request: Request) -> int:
     """Simulate, write and report. Returns the exit code, or raises what went wrong."""
-    check_target(request.target)  # nobody wants to learn after the run that its file cannot be written
+    # Nobody wants to learn after the run that its file cannot be written, or that it was written on the mechanism.
+    check_target(request.target, sources(problem.path, problem.files))
     times = equally_spaced(float(problem.problem.t0), float(problem.problem.tend), request.samples, request.dt)
     with interrupts.at_once():
         prepared = simulation.prepare(problem)
-    recorder = _recorder(prepared, request, sampled=times is not None)
-    keep_series = times is not None or request.verify or request.target.endswith(".npz")
-    solution = _watched(prepared, recorder, request, keep="polynomials" if keep_series else "steps")
+    recorder = _recorder(prepared, request, times)
+    keep = _kept(request, sampled=times is not None)
+    solution = _watched(prepared, recorder, request, keep=keep, detailed=recorder.sampling is not None)
     if solution is None or solution.status == "interrupted":
         return _interrupted(recorder, request)
     if solution.status != "finished":
@@ -61,11 +67,23 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     return _verified(outcome, request) if request.verify else _report(outcome, request)
 
 
-def _recorder(prepared: Prepared, request: Request, *, sampled: bool) -> Recorder:
+def _kept(request: Request, *, sampled: bool) -> str:
+    """What is kept of the march. The rows of a CSV are written while it lasts, so it may last as long as it likes."""
+    if request.verify or request.target.endswith(".npz") or (request.binary and sampled):
+        return "polynomials"
+    return "steps" if request.binary else "outline"
+
+
+def _recorder(prepared: Prepared, request: Request, times: Array | None) -> Recorder:
     outfile = prepared.spec.solver.outfile
+    sampling = None
+    if times is not None and not request.binary:
+        from mechsim.engine.sampling import Sampling
+
+        sampling = Sampling(times, lambda: simulation.leading(prepared))
     layout = written_layout(prepared.mechanism, outfile)
     derived = simulation.derived(prepared, simulation.reaction_points(prepared, request.reactions))
-    return Recorder(prepared.system, layout, request.target, prepared.facts, outfile, sampled, derived)
+    return Recorder(prepared.system, layout, request.target, prepared.facts, outfile, sampling, derived)
 
 
 def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Any:
@@ -116,7 +134,7 @@ def _verified(outcome: summary.Outcome, request: Request) -> int:
         _report(outcome, request)
     complete = "" if outcome.path == "-" else f"; {summary.short(outcome.path)} is complete"
     if interrupted:
-        errors.say(f"interrupted in the second run, so no digits are verified{complete}")
+        errors.say(printable(f"interrupted in the second run, so no digits are verified{complete}"))
         return INTERRUPTED
     fault = simulation.failure(second)
     message = f"in the second run, at tolerance {other:g}, {fault.message}; no digits are verified{complete}"
@@ -128,7 +146,7 @@ def _report(outcome: summary.Outcome, request: Request) -> int:
     if request.as_json:
         click.echo(summary.as_json(outcome))
     elif not request.quiet:
-        for note in outcome.prepared.start.notes:
+        for note in outcome.prepared.notes:
             errors.note(note)
         summary.show(outcome, err=request.target == "-")
     if not request.as_json:  # even a quiet run must not hide them
@@ -147,7 +165,8 @@ def _interrupted(recorder: Recorder, request: Request) -> int:
     """Say how far the run came and what was saved."""
     path = _saved(recorder)
     reached = f" at t = {recorder.reached:.6g}" if recorder.reached is not None else ""
-    errors.say(f"interrupted{reached}" + (f"; the rows so far are in {summary.short(path)}" if path else ""))
+    saved = f"; the rows so far are in {summary.short(path)}" if path else ""
+    errors.say(printable(f"interrupted{reached}{saved}"))
     if request.as_json:
         told = {"status": "interrupted", "exit_code": INTERRUPTED, "t": recorder.reached, "partial": path}
         click.echo(json.dumps(told))

@@ -128,7 +128,10 @@ def _file(outcome: Outcome) -> list[tuple[str, str]]:
 
 def short(path: str) -> str:
     """A path as the user would type it."""
-    relative = os.path.relpath(path)
+    try:
+        relative = os.path.relpath(path)
+    except OSError:  # the working folder is gone
+        return path
     return path if relative.startswith("..") else relative
 
 
@@ -190,7 +193,7 @@ def as_json(outcome: Outcome) -> str:
         "dof": int(prepared.structure.dof),
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),
-        "notes": list(prepared.start.notes),
+        "notes": list(prepared.notes),
         "doubts": list(outcome.certificate.doubts()),
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),

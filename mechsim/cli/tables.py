@@ -10,13 +10,14 @@ from collections.abc import Sequence
 import click
 
 from mechsim.cli.errors import colour
+from mechsim.errors import printable
 
 Row = Sequence[str]
 NARROWEST = 20  # characters for a text; a window narrower than this may break lines itself
 
 
 def heading(text: str, *, err: bool = False) -> None:
-    click.echo(click.style(text, bold=True), err=err, color=colour(sys.stderr if err else sys.stdout))
+    click.echo(click.style(printable(text), bold=True), err=err, color=colour(sys.stderr if err else sys.stdout))
 
 
 def facts(rows: Sequence[tuple[str, str]], *, err: bool = False) -> None:
@@ -25,7 +26,7 @@ def facts(rows: Sequence[tuple[str, str]], *, err: bool = False) -> None:
     margin = max((len(name) for name, _ in rows), default=0)
     room = max(NARROWEST, shutil.get_terminal_size().columns - margin - 4) if stream.isatty() else sys.maxsize
     for name, text in rows:
-        first, *more = textwrap.wrap(text, room) or [""]
+        first, *more = textwrap.wrap(printable(text), room) or [""]
         click.echo(f"  {click.style(name.ljust(margin), dim=True)}  {first}", err=err, color=colour(stream))
         for line in more:
             click.echo(" " * (margin + 4) + line, err=err)
@@ -34,6 +35,7 @@ def facts(rows: Sequence[tuple[str, str]], *, err: bool = False) -> None:
 def table(columns: Row, rows: Sequence[Row], *, right: Sequence[int] = (), err: bool = False) -> None:
     """Rows under column names; the columns listed in `right` are numbers and aligned to the right."""
     stream = sys.stderr if err else sys.stdout
+    columns, rows = [printable(cell) for cell in columns], [[printable(cell) for cell in row] for row in rows]
     if stream.isatty():
         _rich_table(columns, rows, right, err)
     else:

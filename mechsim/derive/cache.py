@@ -1,4 +1,8 @@
-"""Programs on disk, so that a normal run never imports JAX. Safe when several processes write at once."""
+"""Programs on disk, so that a normal run never imports JAX. Safe when several processes write at once.
+
+A file says what it is for and carries a checksum of itself; its name alone proves nothing. What is read is checked
+against its kind before anything runs it; what is damaged is derived again and replaced.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,13 @@ import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from mechsim.derive.program import Program, from_document, to_document
+from mechsim.derive.soundness import check
 from mechsim.lagrangian.kind import Kind
+
+MOST_BYTES = 100_000_000  # a large one has 1 MB
 
 
 def folder() -> Path:
@@ -36,34 +44,59 @@ def _derivation_fingerprint() -> str:
     return digest.hexdigest()
 
 
-def _path(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Path:
+def _purpose(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> str:
+    """What a program is for: its kind in all detail, and what derived it."""
     if kind.source:
         source = kind.source.encode()
     else:
         declared = {inspect.getfile(value) for value in vars(kind).values() if callable(value)}
         source = b"".join(Path(file).read_bytes() for file in sorted(declared))
     key = f"{kind.name} {sorted(zero_parameters)} {complete} {_derivation_fingerprint()}".encode()
-    return folder() / f"{kind.name}-{hashlib.sha256(key + source).hexdigest()[:24]}.json"
+    return f"{kind.name} {hashlib.sha256(key + source).hexdigest()}"
+
+
+def _path(purpose: str) -> Path:
+    name, key = purpose.split()
+    return folder() / f"{name}-{key[:24]}.json"
+
+
+def _checksum(purpose: str, document: Any) -> str:
+    return hashlib.sha256(f"{purpose} {json.dumps(document)}".encode()).hexdigest()
 
 
 def load(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Program | None:
+    """The program of a kind, or None: absent, or damaged in any way."""
+    purpose = _purpose(kind, zero_parameters, complete)
     try:
-        return from_document(json.loads(_path(kind, zero_parameters, complete).read_text()))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # absent, or damaged: it is derived again
+        path = _path(purpose)
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            return None
+        entry = json.loads(path.read_bytes())
+        if entry["for"] != purpose or entry["checksum"] != _checksum(purpose, entry["program"]):
+            return None
+        program = from_document(entry["program"])
+        check(program, kind, complete)
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError):  # the last: nested too deep, or no home
+        return None
+    return program
 
 
 def store(kind: Kind, zero_parameters: frozenset[int], complete: bool, program: Program) -> None:
     """Write beside, then rename: a reader sees the old file or the whole new one. A read-only home only costs time."""
-    path = _path(kind, zero_parameters, complete)
+    purpose = _purpose(kind, zero_parameters, complete)
+    document, temporary = to_document(program), ""
     try:
+        path = _path(purpose)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(handle, "w") as file:
-            json.dump(to_document(program), file)
+            json.dump({"for": purpose, "checksum": _checksum(purpose, document), "program": document}, file)
         os.replace(temporary, path)
-    except OSError as problem:
-        _complain(f"mechsim: derived equations could not be cached ({problem.strerror or problem}): {path.parent}")
+    except (OSError, RuntimeError) as problem:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        reason = getattr(problem, "strerror", None) or problem
+        _complain(f"mechsim: derived equations could not be cached ({reason}); MECHSIM_CACHE names another folder")
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ __all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "State", "int
 
 BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and Ctrl-C is heard
 BATCH_STEPS = 4096
+OUTLINE = 200_000  # numbers: some 2 MB
+LAST_KEPT = 8  # points at the end of an outline: they tell why a march stopped
 
 MESSAGES = {
     Status.STEP_TOO_SMALL: "the step size fell below what the time can resolve",
@@ -54,9 +56,14 @@ def integrate(
     keep: str = "polynomials",
     observer: Callable[[Batch], None] | None = None,
     fixed_step: float = 0.0,
+    detailed: bool = False,
 ) -> Solution:
     """March from a consistent start (a State, or what has its attributes) to `tend`. Failure is a status of the
-    Solution, not an exception."""
+    Solution, not an exception.
+
+    `keep`: "polynomials" of all steps, all "steps", or an "outline": points all along the march, and its last ones,
+    which take no more memory however long it is. `detailed`: the observer gets the polynomials with each batch.
+    """
     order = order or order_for(tolerance)
     began = time.perf_counter()
     plan = planned(system, structure)
@@ -71,8 +78,8 @@ def integrate(
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)
     watch = Watch(system, structure.redundancy.spare)
-    collector = _Collector(system.n, keep == "polynomials", observer, watch)
-    stops = Stops(system, start, tend)
+    collector = _Collector(system.n, keep, observer, watch, detailed)
+    stops = Stops(system, start, tend, remember=keep != "outline")
     prepared = time.perf_counter()
     status, interrupted = Status.RUNNING, False
     try:
@@ -81,7 +88,7 @@ def integrate(
             status = collector.launch(Launch(march, plan, system, state, start.t, start.fixed, tolerance), stops)
         while status == Status.RUNNING and not watch.broken:
             goal = stops.next
-            status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.keep), stops.held)
+            status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.dense), stops.held)
             if status == Status.REACHED and goal != tend and not watch.broken:
                 stops.reached(march, *collector.last)
                 status = Status.RUNNING
@@ -112,12 +119,14 @@ def state_of(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:
 class _Collector:
     """Gathers what the march returns, and shows each batch to the observer."""
 
-    def __init__(self, n: int, keep: bool, observer: Callable[[Batch], None] | None, watch: Watch):
+    def __init__(self, n: int, keep: str, observer: Callable[[Batch], None] | None, watch: Watch, detailed: bool):
         self.n = n
         self.watch = watch
-        self.keep = keep
+        self.keep, self.detailed = keep, detailed
+        self.dense = keep == "polynomials" or detailed
         self.observer = observer
         self.parts: list[tuple[np.ndarray, ...]] = []
+        self.rows = 0  # in all parts
         self.polynomials: list[np.ndarray] = []
         self.waiting: list[Batch] = []  # not yet shown: stops may come too close together to show each
         self.shown = 0.0
@@ -125,16 +134,19 @@ class _Collector:
     def take(self, result: Any, constants: np.ndarray | None) -> Status:
         status, t, x, v, _, polynomials = result
         held = None if constants is None else np.tile(constants, (len(t), 1))
-        batch = Batch(t, x[:, : self.n], v[:, : self.n], x[:, self.n :], held)
+        steps = (polynomials, self._starts(t, len(polynomials))) if self.dense else (None, None)
+        batch = Batch(t, x[:, : self.n], v[:, : self.n], x[:, self.n :], held, *steps)
         good = self.watch.holds(batch)
         if good < len(t):
-            polynomials = polynomials[: max(0, len(polynomials) - (len(t) - good))]
             batch = batch.first(good)
+        if self.keep == "polynomials" and batch.polynomials is not None and len(batch.polynomials):
+            self.polynomials.append(batch.polynomials)
         if good:
             self.parts.append((batch.t, batch.q, batch.v, batch.lam))
-            self.waiting.append(batch)
-        if self.keep and len(polynomials):
-            self.polynomials.append(polynomials)
+            self.rows += good
+            self.waiting.append(batch if self.detailed else replace(batch, polynomials=None, starts=None))
+            if self.keep == "outline":
+                self._thin()
         if time.perf_counter() - self.shown >= BATCH_SECONDS:
             self.show()
         return Status(status)
@@ -149,6 +161,19 @@ class _Collector:
         values, rates = (np.stack([polynomials[k], after[k]]) for k in (0, 1))
         times = np.array([launch.t, later])
         return self.take((Status.RUNNING, times, values, rates, times[:1], polynomials[None]), stops.held)
+
+    def _starts(self, ends: np.ndarray, steps: int) -> np.ndarray:
+        """Where each step began: at the point before its end, which the batch before may have."""
+        before = ends[: len(ends) - steps] if len(ends) > steps else self.parts[-1][0][-1:] if self.parts else ends[:0]
+        return np.concatenate([before, ends[-steps:-1]]) if steps else ends[:0]
+
+    def _thin(self) -> None:
+        """Keep every second point, but the last ones all, when there are too many."""
+        width = sum(column[0].size for column in self.parts[0])
+        while self.rows > max(4 * LAST_KEPT, OUTLINE // width):
+            columns = [np.concatenate(column) for column in zip(*self.parts, strict=True)]
+            self.parts = [tuple(np.concatenate([c[:-LAST_KEPT:2], c[-LAST_KEPT:]]) for c in columns)]
+            self.rows = len(self.parts[0][0])
 
     def show(self) -> None:
         """Show the observer what it has not seen."""
@@ -170,7 +195,7 @@ class _Collector:
         empty = tuple(np.zeros(size) for size in sizes)
         t, q, v, lam = (np.concatenate(column) for column in zip(*(self.parts or [empty]), strict=True))
         coefficients = None
-        if self.keep and self.polynomials:
+        if self.polynomials:
             # The kernel writes degree-major; a reader wants the polynomial of one unknown together.
             coefficients = np.ascontiguousarray(np.concatenate(self.polynomials).transpose(0, 2, 1))
         return Solution(t, q, v, lam, coefficients, status, message, statistics, system, structure, *rest)

@@ -16,4 +16,4 @@ REJECTION = 100.0
 def order_for(tolerance: float) -> int:
     """The order at which a step to this tolerance is cheapest if its cost grows with the square of the order (Jorba and
     Zou 2005; 17 at 1e-14). Small mechanisms cost less than that: four orders more would save them some time."""
-    return max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2))
+    return min(LARGEST_ORDER, max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2)))

@@ -30,17 +30,30 @@ class Leading:
         self, t: np.ndarray, q: np.ndarray, v: np.ndarray, constants: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """(k, n) accelerations and (k, m) multipliers at consistent states; `constants` as in Batch."""
+        n = self.system.n
+        found = self._found(t, q, v, constants)
+        return 2.0 * found[:, 2, :n], found[:, 0, n:]
+
+    def states(
+        self, t: np.ndarray, values: np.ndarray, rates: np.ndarray, constants: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, velocities and multipliers of the consistent states nearest to these (unknowns and rates)."""
+        n = self.system.n
+        found = self._found(t, values, rates, constants)
+        return found[:, 0, :n], found[:, 1, :n], found[:, 0, n:]
+
+    def _found(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, constants: np.ndarray | None) -> np.ndarray:
+        """What the kernel finds at states given by some or all of their unknowns."""
         orders = int(self.plan.variable_offsets.max())
         states = np.zeros((len(t), orders, self.plan.size))
         for order, values in enumerate((q, v)[:orders]):
-            states[:, order, : self.system.n] = values
+            states[:, order, : values.shape[1]] = values
         found = np.zeros((len(t), max(orders, 2) + 1, self.plan.size))
         for part in self._alike(constants, len(t)):
             if constants is not None:
                 self._hold(constants[part.start])
             _, found[part, : orders + 1] = self.march.project(np.ascontiguousarray(t[part]), states[part])
-        n = self.system.n
-        return 2.0 * found[:, 2, :n], found[:, 0, n:]
+        return found
 
     def _alike(self, constants: np.ndarray | None, count: int) -> list[slice]:
         """Runs of rows that share their constants."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ class Batch:
     """Consecutive points of a march: times, coordinates, velocities, multipliers.
 
     `constants` of the mechanism for each point where they change along the way, else None: see `System.holding`.
+    Where asked for, `polynomials[step, degree, unknown]` of the steps that end at these points, and their `starts`.
     """
 
     t: np.ndarray
@@ -27,19 +28,28 @@ class Batch:
     v: np.ndarray
     lam: np.ndarray
     constants: np.ndarray | None = None
+    polynomials: np.ndarray | None = None
+    starts: np.ndarray | None = None
 
     @classmethod
     def joined(cls, batches: list[Batch]) -> Batch:
         if len(batches) == 1:
             return batches[0]
-        t, q, v, lam = (np.concatenate([getattr(each, name) for each in batches]) for name in ("t", "q", "v", "lam"))
-        held = [each.constants for each in batches if each.constants is not None]
-        return cls(t, q, v, lam, np.concatenate(held) if held else None)
+        return cls(*(_joined([getattr(each, field.name) for each in batches]) for field in fields(cls)))
 
     def first(self, count: int) -> Batch:
-        """Its first points."""
+        """Its first points, and the steps that end at them."""
         constants = None if self.constants is None else self.constants[:count]
-        return Batch(self.t[:count], self.q[:count], self.v[:count], self.lam[:count], constants)
+        columns = (self.t[:count], self.q[:count], self.v[:count], self.lam[:count], constants)
+        if self.polynomials is None or self.starts is None:
+            return Batch(*columns)
+        steps = max(0, count - (len(self.t) - len(self.starts)))
+        return Batch(*columns, self.polynomials[:steps], self.starts[:steps])
+
+
+def _joined(pieces: list[Any]) -> Any:
+    there = [piece for piece in pieces if piece is not None]
+    return np.concatenate(there) if there else None
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class Solution:
     def evaluate(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All unknowns and their first derivatives from the polynomials alone."""
         if self.coefficients is None:
-            raise ValueError("this solution kept no polynomials")
+            raise ValueError('only the table was kept, so the motion is not known in between: keep="polynomials"')
         backwards = self.t[-1] < self.t[0]
         starts = self.t[:-1]
         step = np.searchsorted(-starts if backwards else starts, -times if backwards else times, side="right") - 1

@@ -5,30 +5,30 @@ Between two stops everything is smooth; at a stop constants of the mechanism cha
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from mechsim.errors import Fault, IntegrationError
 from mechsim.kernel.system import System
-from mechsim.model.mechanism import Sampler
 
 CLOSE = 1e-9  # of a period: two stops nearer than this are one, however their times were rounded
 
 
 class Stops:
-    """The stops between a start and `tend`, and the constants as they are now."""
+    """The stops between a start and `tend`, and the constants as they are now. The `history` of constants has all their
+    changes, or the last one if it need not be remembered."""
 
-    def __init__(self, system: System, start: Any, tend: float):
+    def __init__(self, system: System, start: Any, tend: float, remember: bool = True):
         mechanism = system.mechanism
-        self.system, self.start, self.tend = system, start, tend
+        self.system, self.start, self.tend, self.remember = system, start, tend, remember
         self.constants = system.constants.copy()
         self.switches = sorted(mechanism.switches, key=lambda switch: switch.time)
         self.samplers = mechanism.samplers
         if (self.switches or self.samplers) and tend < start.t:
             raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
         self.taken = 0  # switches already made
+        self.counts = [0] * len(self.samplers)  # samples already taken, of each
         self.history: list[tuple[float, np.ndarray]] = [(start.t, self.constants.copy())]
         self.next = tend
 
@@ -49,10 +49,13 @@ class Stops:
             changed.update(self.switches[self.taken].values)
             self.taken += 1
         self._set(march, changed)
-        for sampler in self.samplers:
-            if _is_due(sampler, t):
+        for number, sampler in enumerate(self.samplers):
+            if self._due(number) <= t + CLOSE * sampler.period:
                 values = self.system.holding(self.constants).signals(sampler.element, t, q, v)
                 self._set(march, dict(zip(sampler.constants, values, strict=True)))
+                self.counts[number] += 1
+        if not self.remember:
+            del self.history[1:]
         self.history.append((t, self.constants.copy()))
         self.next = min(self._times_after(t), default=self.tend)
 
@@ -65,12 +68,10 @@ class Stops:
         times = [self.tend]
         if self.taken < len(self.switches):
             times.append(self.switches[self.taken].time)
-        for sampler in self.samplers:
-            count = math.floor((t - sampler.start) / sampler.period + CLOSE) + 1
-            times.append(sampler.start + max(count, 0) * sampler.period)
+        times += [self._due(number) for number in range(len(self.samplers))]
         return [time for time in times if time <= self.tend]
 
-
-def _is_due(sampler: Sampler, t: float) -> bool:
-    count = (t - sampler.start) / sampler.period
-    return count > -CLOSE and abs(count - round(count)) < CLOSE * max(1.0, abs(count))
+    def _due(self, number: int) -> float:
+        """When a sampler is due next. Samples are counted, for times far from zero are too coarse to be divided."""
+        sampler = self.samplers[number]
+        return sampler.start + self.counts[number] * sampler.period

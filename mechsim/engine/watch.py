@@ -43,7 +43,5 @@ class Watch:
     def _lengths(self, batch: Batch) -> np.ndarray:
         """Lengths of the gradients at the first point: a residual over its gradient is a distance."""
         held = self.system if batch.constants is None else self.system.holding(batch.constants[0])
-        rows, columns, values = held.rate_jacobian(batch.t[0], batch.q[0], batch.v[0])
-        squares = np.bincount(rows, (values * self.system.scales[columns]) ** 2, minlength=self.system.m)
-        lengths = np.sqrt(squares[self.rows])
+        lengths = held.gradient_lengths(batch.t[0], batch.q[0], batch.v[0])[self.rows]
         return np.where(lengths > 0, lengths, 1.0)

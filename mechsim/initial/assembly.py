@@ -74,6 +74,8 @@ def close_positions(
     check_fixed(everything, guess, (positions, velocities))
     free = np.setdiff1d(everything.free, positions.fixed)
     closure = everything.restricted(free, everything.rows)
+    if not np.isfinite(closure.residual(guess)).all():
+        raise FloatingPointError  # lengths and positions so far apart that their squares are no numbers
     q = solve(closure, guess, positions.guessed)
     if q is None:
         raise Conflict(mechanism, closure, positions, guess).explain()
@@ -94,9 +96,9 @@ def solve(closure: Closure, guess: Array, guessed: tuple[int, ...]) -> Array | N
 
 def wound(mechanism: Mechanism, closure: Closure, positions: Wishes, q: Array) -> Array:
     """Turn angles brought into (-pi, pi], unless the user fixed them elsewhere."""
-    result = q.copy()
+    result, fixed = q.copy(), set(positions.fixed)
     for index, variable in enumerate(mechanism.variables):
-        if variable.kind == "angle" and index not in positions.fixed and not -pi < q[index] <= pi:
+        if variable.kind == "angle" and index not in fixed and not -pi < q[index] <= pi:
             result[index] = pi - (pi - q[index]) % (2 * pi)
     if np.array_equal(result, q):
         return q
@@ -173,19 +175,19 @@ def velocities_at_a_singular_pose(
 
 
 def with_state_rates(mechanism: Mechanism, system: System, t: float, q: Array, v: Array) -> Array:
-    """The rate of a state (work done) follows from its own equation, linear in the rate."""
-    for index, variable in enumerate(mechanism.variables):
-        if variable.kind == "state":
-            at_rest = _state_residual(system, t, q, v, index, 0.0)
-            probe = at_rest or 1.0  # of the size of the answer, in whatever units
-            v[index] = probe * at_rest / (at_rest - _state_residual(system, t, q, v, index, probe))
+    """The rate of a state (work done) follows from its own equation, linear in the rate and in no other state's."""
+    states = np.array([i for i, variable in enumerate(mechanism.variables) if variable.kind == "state"], dtype=np.intp)
+    if len(states):
+        v[states] = 0.0
+        at_rest = _state_residuals(system, t, q, v, states)
+        probes = np.where(at_rest == 0, 1.0, at_rest)  # of the size of the answers, in whatever units
+        v[states] = probes
+        v[states] = probes * at_rest / (at_rest - _state_residuals(system, t, q, v, states))
     return v
 
 
-def _state_residual(system: System, t: float, q: Array, v: Array, index: int, rate: float) -> float:
-    trial = v.copy()
-    trial[index] = rate
-    return float(system.residuals(t, q, trial, np.zeros(system.n), np.zeros(system.m))[index])
+def _state_residuals(system: System, t: float, q: Array, v: Array, states: Indices) -> Array:
+    return np.asarray(system.residuals(t, q, v, np.zeros(system.n), np.zeros(system.m))[states])
 
 
 def many_turns(mechanism: Mechanism, positions: Wishes) -> tuple[str, ...]:

@@ -132,6 +132,11 @@ class System:
         self.levels = np.array(levels, dtype=int)[self._constraint_number[:-1] >= 0]
         return [self._group(name, zeros, members) for (name, zeros), members in found.items()]
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Constraints of the mechanism by their labels."""
+        return {label: number for number, label in enumerate(self.mechanism.multipliers)}
+
     def _kind(self, name: str) -> Kind:
         if name not in self.kinds:
             laws = self.mechanism.laws
@@ -143,8 +148,7 @@ class System:
         parameters = [[float(e.parameters[p]) for _, _, e in members] for p in kind.parameters]
         starts = np.array([start for _, start, _ in members])
         own = self._constraint_number[starts + np.arange(kind.multiplier_count)[:, None]]
-        labels = self.mechanism.multipliers
-        observed = [[labels.index(e.observed[i]) for _, _, e in members] for i in range(kind.observed_count)]
+        observed = [[self._places[e.observed[i]] for _, _, e in members] for i in range(kind.observed_count)]
         observed_numbers = self._constraint_number[np.array(observed, dtype=int).reshape(-1, len(members))]
         return Group(
             kind=kind,
@@ -280,6 +284,15 @@ class System:
             return group.multipliers[first + key[1]], group.variables[key[2]]
 
         return self._triplets(self._values(("gradient", "slope"), t, q, v), place)
+
+    def gradient_lengths(self, t: Any, q: Any, v: Any) -> np.ndarray:
+        """Per constraint the length of its `rate_jacobian`, columns scaled by the size of their coordinate: a residual
+        over it is a distance."""
+        rows, columns, values = self.rate_jacobian(t, q, v)
+        # An entry may come in several parts, which add up before they are squared.
+        entries, place = np.unique(rows * self.n + columns, return_inverse=True)
+        total = np.bincount(place.reshape(-1), values * self.scales[columns], minlength=len(entries))
+        return np.sqrt(np.bincount(entries // self.n, total**2, minlength=self.m))
 
     def constraint_jacobian(self, t: Any, q: Any) -> Triplets:
         """C_q of the holonomic constraints as (constraint, coordinate, value)."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.model.formula import Formula, write
+from mechsim.model.labels import unused
 from mechsim.model.law import Law
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element, Sampler, Switch, Variable
@@ -49,24 +50,25 @@ class Book:
     def __init__(self, layout: Layout, elements: Iterable[Element], energy: float):
         self.variables = list(layout.variables)
         self.constants = list(layout.constants)
-        self.elements = list(elements)
+        self._labels = {variable.label for variable in layout.variables}
+        self._constraints: set[str] = set()
+        self.elements = [self._labelled(element) for element in elements]
         self.energy = energy  # typical of the mechanism: the scale of work
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
         self.guesses: dict[int, float] = {}
+        self.notes: list[str] = []  # for the user to read
         self._switches: dict[float, dict[int, float]] = {}
-        self._labels = {variable.label for variable in layout.variables}
 
     def variable(self, label: str, owner: str, kind: str, scale: float) -> int:
         """A new variable; its slot."""
-        unique = label
-        for count in range(2, len(self._labels) + 3):
-            if unique not in self._labels:
-                break
-            unique = f"{label}_{count}"
-        self._labels.add(unique)
-        self.variables.append(Variable(unique, owner, kind, scale))
+        self.variables.append(Variable(unused(label, self._labels), owner, kind, scale))
         return len(self.variables) - 1
+
+    def _labelled(self, element: Element) -> Element:
+        """With labels of constraints that no other has: whoever reads a multiplier finds it by its label."""
+        labels = tuple(unused(label, self._constraints) for label in element.multipliers)
+        return element if labels == element.multipliers else replace(element, multipliers=labels)
 
     def constant(self, value: float) -> int:
         """A new constant, which a switch or a sampler may change; its slot."""
@@ -87,7 +89,8 @@ class Book:
             if slot >= 0 and not (force.is_number and force.value == 0):
                 forces[slot] = forces[slot] + force if slot in forces else force
         draft.forces = list(forces.items())
-        _refuse_large(draft)
+        for tree in draft.formulas():
+            refuse_large(tree, draft.owner, draft.mark)
         leaves = list(dict.fromkeys(leaf for tree in draft.formulas() for leaf in tree.leaves()))
         moving = [leaf for leaf in leaves if leaf.operation in "xva"]
         slots = _slots(draft, moving)
@@ -106,17 +109,16 @@ class Book:
             slots.append(self.variable(draft.account, draft.owner, "state", self.energy))
         law = self._law(draft, slots, len(parameters), len(observed), symbols)
         self.laws[law.name] = law
-        self.elements.append(
-            Element(
-                kind=law.name,
-                owner=draft.owner,
-                slots=tuple(slots),
-                parameters={symbols[leaf]: leaf.operands[1] for leaf in parameters},
-                multipliers=tuple(label for label, _ in (*draft.constraints, *draft.nonholonomic)),
-                mark=draft.mark,
-                observed=tuple(leaf.operands[0] for leaf in observed),
-            )
+        element = Element(
+            kind=law.name,
+            owner=draft.owner,
+            slots=tuple(slots),
+            parameters={symbols[leaf]: leaf.operands[1] for leaf in parameters},
+            multipliers=tuple(label for label, _ in (*draft.constraints, *draft.nonholonomic)),
+            mark=draft.mark,
+            observed=tuple(leaf.operands[0] for leaf in observed),
         )
+        self.elements.append(self._labelled(element))
         return len(self.elements) - 1
 
     def _law(self, draft: Draft, slots: list[int], parameters: int, observed: int, symbols: dict[Formula, str]) -> Law:
@@ -138,12 +140,14 @@ class Book:
         )
 
 
-def _refuse_large(draft: Draft) -> None:
+def refuse_large(tree: Formula, owner: str, mark: Mark | None) -> None:
     """Signals within signals may multiply a formula beyond all measure."""
-    for tree in draft.formulas():
-        if tree.size > MAX_SIZE or tree.depth >= MAX_DEPTH:
-            message = f"the formula of {draft.owner} grows to {tree.size} operations when its signals are put in"
-            raise SpecError(Fault(message, draft.mark, f"{MAX_SIZE} are allowed: use fewer signals within signals"))
+    if tree.size > MAX_SIZE:
+        message = f"the formula of {owner} grows to {tree.size} operations when its signals are put in"
+        raise SpecError(Fault(message, mark, f"{MAX_SIZE} are allowed: use fewer signals within signals"))
+    if tree.depth >= MAX_DEPTH:
+        message = f"the formula of {owner} is nested {tree.depth} deep when its signals are put in"
+        raise SpecError(Fault(message, mark, f"{MAX_DEPTH - 1} are allowed: use fewer signals within signals"))
 
 
 def _slots(draft: Draft, moving: list[Formula]) -> list[int]:

@@ -43,6 +43,7 @@ def build(spec: MechSpec) -> Mechanism:
         samplers=tuple(book.samplers),
         readouts=readouts,
         guesses=book.guesses,
+        notes=tuple(book.notes),
     )
     return meshed(mechanism, spec.problem) if spec.actions.gears or spec.actions.rollings else mechanism
 
@@ -209,5 +210,7 @@ def _parts(spec: MechSpec) -> tuple[Part, ...]:
         for part in spec.rigids
     ]
     springs = [Part(spring.name, "spring", spring.points) for spring in spec.springs]
-    particles = [Part(particle.point, "particle", (particle.point,)) for particle in spec.particles]
+    # A particle and a piston at one point are one part to whoever looks.
+    points = dict.fromkeys(particle.point for particle in spec.particles)
+    particles = [Part(point, "particle", (point,)) for point in points]
     return (*rigids, *springs, *particles)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
 from mechsim.model.mechanism import Sampler
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
+from mechsim.spec.document import Number, Problem
 from mechsim.spec.scope import POSITION
 
 # Jumps below this share are a person's rounding of where pieces meet.
 JUMP = 1e-5
+GRAINS = 1000  # the least sampling period, in distances of neighbouring times: a sample then comes at most 1e-3 early
+MOST_SAMPLES = 1e8  # days of computing
 
 
 def add_drives(quantities: Quantities, book: Book) -> None:
@@ -33,7 +38,10 @@ def add_drives(quantities: Quantities, book: Book) -> None:
 def _refuse_jumps(drive: Drive, motion: Formula, book: Book) -> None:
     """A speed that jumps at a break of a table or piecewise function would need an infinite force."""
     held = list(book.constants)
+    used = {-1 - leaf.operands[0] for leaf in motion.leaves() if leaf.operation == "x"}
     for switch in book.switches:
+        if used.isdisjoint(switch.values):
+            continue
         before = _speeds(drive, motion, switch.time, held)
         for index, value in switch.values.items():
             held[index] = value
@@ -41,17 +49,22 @@ def _refuse_jumps(drive: Drive, motion: Formula, book: Book) -> None:
         for what, old, new in zip(("position", "speed"), before, after, strict=True):
             if abs(new - old) > JUMP * (1 + abs(old)):
                 message = f"Drives.{drive.name}: the {what} jumps from {old:.6g} to {new:.6g} at t = {switch.time:g}"
-                hint = "no force can do that: write kind: cubic, or let the pieces meet"
+                hint = (
+                    "no force can do that: let the pieces meet, or write kind: cubic, with ends: clamped to end level"
+                )
                 raise SpecError(Fault(message, drive.mark, hint))
 
 
 def _speeds(drive: Drive, motion: Formula, time: float, constants: list[float]) -> tuple[float, float]:
     """Position (0 where the speed is prescribed) and speed that the drive asks for."""
-    if drive.level != POSITION:
-        return 0.0, constant(motion, time, constants)
-    step = 1e-6 * (1 + abs(time))  # a difference quotient is good to 1e-9 or so: JUMP is far above
-    ahead, back = constant(motion, time + step, constants), constant(motion, time - step, constants)
-    return constant(motion, time, constants), (ahead - back) / (2 * step)
+    try:
+        if drive.level != POSITION:
+            return 0.0, constant(motion, time, constants)
+        step = 1e-6 * (1 + abs(time))  # a difference quotient is good to 1e-9 or so: JUMP is far above
+        ahead, back = constant(motion, time + step, constants), constant(motion, time - step, constants)
+        return constant(motion, time, constants), (ahead - back) / (2 * step)
+    except (ArithmeticError, ValueError):  # no value there: the run will say so
+        return math.nan, math.nan
 
 
 def add_controllers(quantities: Quantities, book: Book) -> None:
@@ -59,7 +72,27 @@ def add_controllers(quantities: Quantities, book: Book) -> None:
         if controller.period is None:
             _continuous(controller, quantities, book)
         else:
+            _refuse_fine(controller.name, controller.period, quantities.spec.problem)
             _sampled(controller, controller.period.value, quantities, book)
+
+
+def _refuse_fine(name: str, period: Number, problem: Problem) -> None:
+    """A sampling period that the run cannot resolve, or that nobody waits for."""
+    start, end = problem.t0.value, problem.tend.value
+    grain = max(math.ulp(start), math.ulp(end))
+    if period.value < GRAINS * grain:
+        message = (
+            f"Controllers.{name}: a period of {period.value:g} is too short for times as large as those of this run"
+        )
+        hint = f"they are {grain:.2g} apart: choose a period of {GRAINS * grain:.2g} or more, or let the run start at 0"
+        raise SpecError(Fault(message, period.mark, hint))
+    if (end - start) / period.value > MOST_SAMPLES:
+        message = (
+            f"Controllers.{name}: a period of {period.value:g} asks for {(end - start) / period.value:.3g} samples"
+        )
+        raise SpecError(
+            Fault(message, period.mark, "choose a longer one; without `period` the controller is continuous")
+        )
 
 
 def _continuous(controller: Controller, quantities: Quantities, book: Book) -> None:

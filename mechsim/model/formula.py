@@ -98,6 +98,9 @@ def formula(term: Term) -> Formula:
 
 
 def number(value: float) -> Formula:
+    """Raises OverflowError for what is no number: whoever evaluates an expression then tells its place."""
+    if not math.isfinite(value):
+        raise OverflowError
     return Formula("number", (float(value),))
 
 

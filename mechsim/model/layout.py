@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
-from math import dist, hypot
+from math import hypot
 
+from mechsim.model.extent import extent
 from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec, PointForce
@@ -87,9 +87,9 @@ def works(spec: MechSpec, force: PointForce) -> bool:
 def typical_length(spec: MechSpec) -> float:
     """The largest distance the data itself gives, so it scales with the units: within a part, of a spring, between
     fixed points; without any of these, the farthest guess from the origin."""
-    lengths = [_extent([[float(x) for x in point] for point in part.geometry]) for part in spec.rigids]
+    lengths = [extent(complex(*map(float, point)) for point in part.geometry) for part in spec.rigids]
     lengths += [float(spring.length) for spring in spec.springs]
-    lengths.append(_extent([[float(x) for x in point.coordinates] for point in spec.fixed.values()]))
+    lengths.append(extent(complex(*map(float, point.coordinates)) for point in spec.fixed.values()))
     if max(lengths) > 0:
         return max(lengths)
     guesses = spec.problem.positions.values()
@@ -108,10 +108,6 @@ def typical_energy(spec: MechSpec, size: float) -> float:
     speed = max(map(abs, speeds), default=0.0)
     energies = [mass * gravity * size, mass * speed**2, *(k * size**2 / 100 for k in stiffness)]
     return max(energies) or mass * size**2 or 1.0
-
-
-def _extent(points: list[list[float]]) -> float:
-    return max((dist(p, q) for p, q in combinations(points, 2)), default=0.0)
 
 
 def _run(start: int, count: int) -> tuple[int, ...]:

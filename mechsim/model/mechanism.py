@@ -79,6 +79,7 @@ class Mechanism:
     samplers: tuple[Sampler, ...] = ()
     readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
+    notes: tuple[str, ...] = ()  # what may surprise whoever wrote the file
 
     @property
     def multipliers(self) -> tuple[str, ...]:

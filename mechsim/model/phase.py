@@ -26,7 +26,8 @@ def meshed(mechanism: Mechanism, problem: Problem) -> Mechanism:
 
 
 def _meshes(element: Element) -> bool:
-    return len(element.multipliers) == 1 and element.multipliers[0].startswith(MESHING)
+    """A user's constraint may be called `gear_1`, but no name has a comma."""
+    return any(label.startswith(MESHING) and "," in label for label in element.multipliers)
 
 
 def _meshed(element: Element, mechanism: Mechanism, guess: NDArray[np.float64]) -> Element:

@@ -10,6 +10,7 @@ import re
 from cmath import exp, phase, pi, rect
 from collections import deque
 from collections.abc import Iterator, Mapping
+from heapq import heappop, heappush
 from itertools import combinations
 
 import numpy as np
@@ -40,18 +41,18 @@ def guess_positions(mechanism: Mechanism, problem: Problem) -> NDArray[np.float6
             q[list(slots)] = place.real, place.imag
             for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
                 q[slot] = value.number.value if value else q[slot]
+    parts = {part.name: part for part in mechanism.parts}
     for index, variable in enumerate(mechanism.variables):
         if variable.kind == "coordinate":
             q[index] = mechanism.guesses.get(index, 0.0)
         elif variable.kind == "angle":
-            q[index] = _turn_angle(variable.owner, mechanism, problem, q)
+            q[index] = _turn_angle(parts[variable.owner], mechanism, problem, q)
     return q
 
 
-def _turn_angle(part_name: str, mechanism: Mechanism, problem: Problem, q: NDArray[np.float64]) -> float:
-    if part_name in problem.angles:
-        return problem.angles[part_name].number.value
-    part = next(part for part in mechanism.parts if part.name == part_name)
+def _turn_angle(part: Part, mechanism: Mechanism, problem: Problem, q: NDArray[np.float64]) -> float:
+    if part.name in problem.angles:
+        return problem.angles[part.name].number.value
     slots = [mechanism.points[name] for name in part.points[:2]]
     first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
     angle = phase(second - first)
@@ -65,7 +66,7 @@ class Placing:
         self.mechanism = mechanism
         self.problem = problem
         self.places: dict[str, complex] = {}
-        self.fresh: list[str] = []  # placed, their parts not looked at yet
+        self.fresh: deque[str] = deque()  # placed, their parts not looked at yet
         self.held: deque[Part] = deque()  # parts with a placed point, first come first served
         self.down = _down(mechanism)
         self.local: Mapping[str, dict[str, complex]] = {
@@ -84,9 +85,14 @@ class Placing:
         joints = [element.slots for element in mechanism.elements if element.kind == "collinear"]
         self.lines = [tuple(named[slots[k : k + 2]] for k in (0, 2, 4)) for slots in joints]
         labels = [label for element in mechanism.elements for label in element.multipliers]
-        self.lines += [tuple(re.findall(POINT, label[5:])) for label in labels if label.startswith("slot_")]
+        self.lines += [
+            tuple(re.findall(POINT, label[5:])) for label in labels if label.startswith("slot_") and "," in label
+        ]
         # Circles an unplaced point lies on: centre and radius.
         self.circles: dict[str, list[tuple[complex, float]]] = {}
+        self.noted: dict[str, int] = {}  # which point had its first circle how early
+        self.meeting: list[tuple[int, str]] = []  # points on two circles, a heap: the one noted first comes first
+        self.unplaced = iter(mechanism.points)
 
     def place_all(self) -> None:
         """Apply the surest rule that still places a point, until none is left."""
@@ -116,7 +122,7 @@ class Placing:
     def _follow_parts(self) -> None:
         """Rigid parts with two points placed, or with one and a given turn angle, place all their points."""
         while self.fresh:
-            new = self.fresh.pop(0)
+            new = self.fresh.popleft()
             for part in self.parts_at[new]:
                 known = [name for name in part.points if name in self.places]
                 if len(known) == len(part.points):
@@ -146,15 +152,20 @@ class Placing:
         local = self.local[part.name]
         for name in part.points:
             if name not in self.places:
-                circle = (self.places[centre], abs(local[name] - local[centre]))
-                self.circles.setdefault(name, []).append(circle)
+                circles = self.circles.setdefault(name, [])
+                circles.append((self.places[centre], abs(local[name] - local[centre])))
+                if circles[-1][0] != circles[0][0]:
+                    heappush(self.meeting, (self.noted.setdefault(name, len(self.noted)), name))
+                self.noted.setdefault(name, len(self.noted))
 
     def _close_triangle(self) -> bool:
         """A point at known distances from two placed points stands where two circles meet: on the side of a given
         coordinate, else on the lower one."""
-        for name, (first, *others) in self.circles.items():
-            second = next((circle for circle in others if circle[0] != first[0]), None)
-            if second:
+        while self.meeting:
+            _, name = heappop(self.meeting)
+            if name in self.circles:
+                first, *others = self.circles[name]
+                second = next(circle for circle in others if circle[0] != first[0])
                 guess = self.problem.positions.get(name, ())
                 self._set(name, min(_meet(*first, *second), key=lambda place: _unlikeness(place, guess, self.down)))
                 return True
@@ -208,7 +219,7 @@ class Placing:
 
     def _scatter(self) -> bool:
         """Nothing holds the next point: put it on a spiral about the origin, where no other point is."""
-        name = next((name for name in self.mechanism.points if name not in self.places), None)
+        name = next((name for name in self.unplaced if name not in self.places), None)
         if name is not None:
             count = len(self.places) + 1
             self._set(name, rect(self.mechanism.size * count**0.5 / 2, count * pi * (3 - 5**0.5)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import atan2
 
-from mechsim.model.book import Book, Forces
+from mechsim.model.book import Book, Forces, refuse_large
 from mechsim.model.formula import (
     FUNCTIONS,
     TIME,
@@ -21,6 +21,7 @@ from mechsim.model.formula import (
 )
 from mechsim.model.layout import Layout
 from mechsim.model.tables import piecewise, table
+from mechsim.spec.actions import Term
 from mechsim.spec.document import MechSpec, Number, Rigid
 from mechsim.spec.expression import CONSTANTS, Expression
 
@@ -35,8 +36,12 @@ class Quantities:
         self.layout = layout
         self.book = book
         self.rigids: Mapping[str, Rigid] = {part.name: part for part in spec.rigids}
+        self.holders: dict[str, list[Rigid]] = {name: [] for name in layout.points}  # the rigid parts at each point
+        for part in spec.rigids:
+            for name in part.points:
+                self.holders[name].append(part)
         actions = spec.actions
-        self.signals = {signal.name: signal.expression for signal in actions.signals}
+        self.signals = {signal.name: signal for signal in actions.signals}
         self.tables = {each.name: each for each in actions.tables}
         self.pieces = {each.name: each for each in actions.piecewise}
         self.known: dict[str, Formula] = {}
@@ -47,15 +52,25 @@ class Quantities:
         return formula(expression.evaluate(environment, FUNCTIONS))
 
     def named(self, name: str) -> Formula:
-        if name not in self.known:
-            self.known[name] = self._named(name)
+        """The formula of a name. Signals that it needs come first, one by one: a chain of them may be long."""
+        waiting = [name]
+        while waiting:
+            needed = [each for each in self._signals_within(waiting[-1]) if each not in self.known]
+            if needed:
+                waiting += needed
+            elif (found := waiting.pop()) not in self.known:
+                self.known[found] = self._named(found)
         return self.known[name]
+
+    def _signals_within(self, name: str) -> list[str]:
+        names = self.signals[name].expression.names if name in self.signals else ()
+        return [used for used in names if used in self.signals]
 
     def _named(self, name: str) -> Formula:
         if name in self.spec.parameters:
             return parameter(name, self.spec.parameters[name].value)
         if name in self.signals:
-            return self.of(self.signals[name])
+            return self._signal(self.signals[name])
         if name in self.tables:
             return table(self.tables[name], self.spec.problem, self.book)
         if name in self.pieces:
@@ -73,6 +88,11 @@ class Quantities:
         if name[:6] in ("theta_", "omega_"):
             return self.angle(name[6:]) if name.startswith("theta_") else self.turning(name[6:])
         return number(CONSTANTS[name])
+
+    def _signal(self, signal: Term) -> Formula:
+        tree = self.of(signal.expression)
+        refuse_large(tree, f"signal {signal.name}", signal.mark)
+        return tree
 
     def value(self, name: str, entry: Number) -> Formula:
         """A number of the file as a parameter of the element."""
@@ -106,8 +126,8 @@ class Quantities:
         """The distance of two points that cannot change it, if so: both fixed, or on one rigid part."""
         if self.layout.is_fixed(a, b):
             return abs(complex(*self.layout.fixed_position(b)) - complex(*self.layout.fixed_position(a)))
-        for part in self.rigids.values():
-            if a in part.points and b in part.points:
+        for part in self.holders[a]:
+            if b in part.points:
                 p, q = (complex(*map(float, part.geometry[part.points.index(name)])) for name in (a, b))
                 return abs(q - p)
         return None

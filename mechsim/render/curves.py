@@ -58,14 +58,14 @@ def track_of(curve: Curve, mechanism: Mechanism) -> Track | None:
     element = next((each for each in mechanism.elements if each.owner == f"curve of {curve.point}"), None)
     if element is None:
         return None
-    labels = [variable.label for variable in mechanism.variables]
+    owners = [variable.owner for variable in mechanism.variables]
     symbols = {slot: f"x{local}" for local, slot in enumerate(element.slots)}
     x, y = mechanism.points[curve.point]
     free = {symbols[slot]: name for slot, name in ((x, "x"), (y, "y")) if slot in symbols}
     point: tuple[str, ...] = ()
     if curve.implicit is None:
         point = tuple(free)
-        free = {symbols[labels.index(f"s_{curve.point}")]: "s"}
+        free = {symbols[owners.index(f"s_{curve.point}")]: "s"}
     rows = tuple(
         parse_expression(row, Mark("law", 1, 1), longest=MAX_FORMULA)
         for row in mechanism.laws[element.kind].constraints
@@ -109,8 +109,8 @@ class CurveShape:
 
     def _run(self, curve: Curve, motion: Frames) -> tuple[float, float]:
         """The piece that the point passes and as much again on either side, or a full turn."""
-        labels = [variable.label for variable in self.scene.mechanism.variables]
-        passed = motion.coordinates[:, labels.index(f"s_{curve.point}")]
+        owners = [variable.owner for variable in self.scene.mechanism.variables]
+        passed = motion.coordinates[:, owners.index(f"s_{curve.point}")]
         middle, half = (passed.max() + passed.min()) / 2, max(1.5 * float(np.ptp(passed)), np.pi)
         return float(middle - half), float(middle + half)
 

@@ -74,7 +74,14 @@ class Dynamics:
     def reaction_columns(self, frames: Frames) -> dict[str, Array]:
         """The columns of `reactions` at all frames, NaN where the equations do not determine them."""
         table = self.reactions.table(frames.t, frames.coordinates, frames.rates, frames.constants)
-        return dict(zip(self.reactions.labels, table.T, strict=True))
+        return dict(zip(self.reactions.names, table.T, strict=True))
+
+    @cached_property
+    def left_open(self) -> set[str]:
+        """The columns of `reactions` that redundant constraints leave open."""
+        derived = self.reactions
+        pairs = zip(derived.names, derived.labels, strict=True)
+        return {name for name, label in pairs if label in derived.not_unique}
 
     def _held(self, frames: Frames, row: int | None = None) -> Any:
         constants = frames.constants

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 from mechsim.errors import Fault
-from mechsim.render import encode
+from mechsim.render import crew, encode
 from mechsim.render.dynamics import Dynamics
 from mechsim.render.forces import with_arrows
 from mechsim.render.frames import Frames, sample, span, with_whole
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.scene import Scene, scene_of
 from mechsim.render.times import frame_times, sheet_times
-from mechsim.result.journal import OutputError, explained
 from mechsim.result.layout import Array
+from mechsim.result.places import OutputError, check_folder, explained, real_path, replacing
 
 FILMS = (".mp4", ".webm", ".gif")
 FORMS = (*FILMS, ".png", ".html")
@@ -52,18 +49,20 @@ def animate(trajectory: Any, path: str | Path, options: Options, observer: Obser
         hint = f"--fps {encode.MOST_GIF_RATE:g}, or -o film.mp4"
         raise OutputError(Fault(f"a GIF cannot show {options.fps:g} frames a second", hint=hint))
     film = prepare(trajectory, options, still=form == ".png")
+    if form in FILMS:
+        with explained(target):
+            shoot(film, target, form, observer)
+        return film
     with replacing(target) as temporary:
         if form == ".html":
             from mechsim.render import page
 
             notes = page.write(film.scene, film.frames, trajectory, temporary, film.options)
             film = replace(film, frames=film.frames.noting(*notes))
-        elif form == ".png":
+        else:
             from mechsim.render.still import write_still
 
             write_still(film, temporary)
-        else:
-            shoot(film, temporary, form, observer)
     return film
 
 
@@ -121,12 +120,13 @@ def _range(known: tuple[float, float], options: Options) -> tuple[float, float]:
 
 def shoot(film: Film, target: Path, form: str, observer: Observer | None = None) -> None:
     """Draw and encode all frames, in as many processes as there are processors."""
-    with tempfile.TemporaryDirectory(prefix="mechsim-film-") as folder:
+    with crew.workplace() as folder:
         bounds = _pieces(len(film.frames))
-        paths = [Path(folder) / f"{index:03d}{encode.PIECES[form][0]}" for index in range(len(bounds))]
+        paths = [folder / f"{index:03d}{encode.PIECES[form][0]}" for index in range(len(bounds))]
         jobs = [(film, form, path, *bound) for path, bound in zip(paths, bounds, strict=True)]
-        _carry_out(jobs, len(film.frames), observer or (lambda done, total: None))
-        encode.join(paths, target, form, loop=film.options.loop is not False)
+        _carry_out(jobs, len(film.frames), folder, observer or (lambda done, total: None))
+        with replacing(target) as temporary:
+            encode.join(paths, temporary, form, loop=film.options.loop is not False)
 
 
 def _pieces(count: int) -> list[tuple[int, int]]:
@@ -135,14 +135,15 @@ def _pieces(count: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, observer: Observer) -> None:
+def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, folder: Path, observer: Observer) -> None:
     # Forking spares each process what is imported here, but is safe only while there is one thread; JAX has many.
     from mechsim.render import flat  # noqa: F401
 
     fork = sys.platform == "linux" and threading.active_count() == 1 and "jax" not in sys.modules
     context = multiprocessing.get_context("fork" if fork else "spawn")
     done, halt = context.Value("l", 0), context.Event()
-    with ProcessPoolExecutor(len(jobs), context, initializer=_begin, initargs=(done, halt)) as pool:
+    start = (done, halt, os.getpid(), folder)
+    with ProcessPoolExecutor(len(jobs), context, initializer=_begin, initargs=start) as pool:
         futures: list[Future[None]] = [pool.submit(_draw_piece, *job) for job in jobs]
         try:
             _watch(futures, lambda: observer(done.value, total))
@@ -166,11 +167,10 @@ _done: Any = None
 _halt: Any = None
 
 
-def _begin(done: Any, halt: Any) -> None:
-    """In each drawing process: Ctrl-C is for the process that started us, which then says halt."""
+def _begin(done: Any, halt: Any, leader: int, folder: Path) -> None:
     global _done, _halt
     _done, _halt = done, halt
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    crew.follow(leader, folder)
 
 
 def _draw_piece(film: Film, form: str, path: Path, start: int, stop: int) -> None:
@@ -198,29 +198,15 @@ def render_frames(film: Film, start: int, stop: int) -> Iterator[Any]:
 
 def check_film_target(path: str | Path, forms: Sequence[str] = FORMS) -> Path:
     """The path a film can be written to, or an OutputError that says why not."""
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise OutputError(
-            Fault(f"cannot write {path}: it is a folder", hint=f"name a file in it: {path}/out{forms[0]}")
-        )
-    if target.suffix.lower() not in forms:
-        said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
-        raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(forms)}"))
-    if not target.parent.is_dir():
-        folder = Path(path).parent
-        raise OutputError(Fault(f"cannot write {path}: folder {folder} does not exist", hint=f"mkdir -p {folder}"))
-    if not os.access(target.parent, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise OutputError(Fault(f"cannot write {path}: it is read-only", hint="choose another name with -o"))
+    with explained(path):
+        target = real_path(path)
+        if target.is_dir():
+            hint = f"name a file in it: {path}/out{forms[0]}"
+            raise OutputError(Fault(f"cannot write {path}: it is a folder", hint=hint))
+        if target.suffix.lower() not in forms:
+            said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
+            raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(forms)}"))
+        check_folder(target, path)
+        if not os.access(target.parent, os.W_OK):
+            raise OutputError(Fault(f"cannot write {path}: it is read-only", hint="choose another name with -o"))
     return target
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """A file beside the target that takes its place when it is complete, and is removed when it is not."""
-    temporary = target.with_name(f"{target.stem}.partial{target.suffix}")
-    with explained(target):
-        try:
-            yield temporary
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)

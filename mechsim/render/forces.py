@@ -100,7 +100,7 @@ def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arro
     arrows, left_open = [], []
     for bearing in dynamics.reactions.reactions.bearings:
         point, part, labels = bearing.point, bearing.part.name, [f"{bearing.name}_F{axis}" for axis in "xy"]
-        if part in colours and labels[0] in dynamics.reactions.not_unique:
+        if part in colours and labels[0] in dynamics.left_open:
             left_open.append(f"{point} on {part}")
         elif part in colours:
             force = np.stack([columns[label] for label in labels], axis=1)

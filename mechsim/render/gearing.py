@@ -20,6 +20,7 @@ GROUND = Paint(None, 0.6, 1.4)
 ROAD = Paint(None, 0.8, 1.8)
 UNDER = -0.1  # the height of a wheel's disc, seen from its part, which is its spoke
 TEETH = range(24, 49)  # of the smallest gear
+MOST_TEETH = 2000  # of the largest gear: a tooth is then a pixel or two
 NEARLY = 0.02  # teeth, that a number of them may be from a whole one
 
 
@@ -68,9 +69,12 @@ def gear_fittings(shop: Workshop) -> Iterator[Fitting]:
 
 
 def _module(radii: Sequence[float]) -> float:
-    """The size of teeth, 2 r / z, that gives every gear a whole number of them; 0 if none does."""
+    """The size of teeth, 2 r / z, that gives every gear a whole number of them; 0 if none does, or if the largest gear
+    would have more than can be seen."""
     for teeth in TEETH:
         module = 2 * min(radii) / teeth
+        if 2 * max(radii) > MOST_TEETH * module:
+            return 0.0
         if all(abs(2 * radius / module - round(2 * radius / module)) < NEARLY for radius in radii):
             return module
     return 0.0

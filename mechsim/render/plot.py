@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mechsim.errors import printable
 from mechsim.render import panels
 from mechsim.render.film import replacing
 from mechsim.render.options import MOST_CURVES
@@ -86,7 +87,7 @@ def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOpti
     width, height = options.size or ((1000, 720) if columns == 1 else (1280, 100 + 290 * rows))
     with rc_context(_style(theme)):
         figure = Figure(figsize=(width / 100, height / 100), dpi=100, layout="constrained", facecolor=theme.background)
-        titles = dict.fromkeys(result.trajectory.title or result.name for result in results)
+        titles = dict.fromkeys(printable(result.trajectory.title or result.name) for result in results)
         top = 1 - HEADING / height
         figure.get_layout_engine().set(rect=(0.005, 0.005, 0.99, top - 0.005))  # type: ignore[call-arg, union-attr]
         figure.text(0.012, (1 + top) / 2, "  ·  ".join(titles), fontsize=15, fontweight="bold", va="center")

@@ -12,6 +12,7 @@ from mechsim.model.mechanism import Mechanism
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
+from mechsim.spec.number import LARGEST
 
 
 def table_of(trajectory: Any) -> Trajectory:
@@ -33,7 +34,7 @@ def usable(trajectory: Trajectory, needed: Collection[str] | None = None) -> tup
         raise OutputError("the results have no column t")
     table, t = trajectory.table, trajectory.t
     chosen = [index for index, label in enumerate(trajectory.labels) if needed is None or label in {"t", *needed}]
-    numbers = np.isfinite(table[:, chosen]).all(axis=1)
+    numbers = (np.abs(table[:, chosen]) <= LARGEST).all(axis=1)  # beyond, squares are no numbers any more
     forward = np.ones(len(t), bool)
     forward[1:] = t[1:] > np.fmax.accumulate(np.where(numbers, t, -np.inf))[:-1]
     notes = []

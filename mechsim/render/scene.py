@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.errors import Fault, SpecError
+from mechsim.errors import Fault, SpecError, printable
 from mechsim.model import build
 from mechsim.model.layout import typical_energy
 from mechsim.model.mechanism import Mechanism
@@ -99,7 +99,7 @@ def scene_of(trajectory: Any) -> Scene:
     columns, _ = usable(trajectory, state_columns(mechanism))
     skin = _skin(spec, _reach(mechanism, columns))
     return Scene(
-        title=spec.title or trajectory.title,
+        title=printable(spec.title or trajectory.title),
         parameters_to_show=_parameters(spec),
         size=mechanism.size,
         energy=typical_energy(spec, mechanism.size),
@@ -130,9 +130,9 @@ def spec_of(trajectory: Trajectory) -> MechSpec:
         raise OutputError(Fault("the results do not carry the mechanism they belong to", hint=hint))
     try:
         settings, name = trajectory.settings, trajectory.spec_path or "<spec>"
-        spec = parse(trajectory.spec_text, name, settings.get("overrides") or {}, settings.get("files") or {})
-        # What tables do begins and ends with the run.
-        return adjust(spec, t0=settings.get("t0"), tend=settings.get("tend"))
+        overrides, files = settings.get("overrides") or {}, settings.get("files") or {}
+        spec = parse(trajectory.spec_text, name, overrides, files, tables_from=None)  # results may come from anybody
+        return adjust(spec, t0=settings.get("t0"), tend=settings.get("tend"))  # samplers begin with the run
     except SpecError as error:
         raise OutputError(Fault("the mechanism file inside the results is damaged"), *error.faults) from error
 

@@ -77,9 +77,10 @@ class Monitor:
         self.system = system
         mechanism = system.mechanism
         self.size = float(mechanism.size)
-        self.scales = np.array([variable.scale for variable in mechanism.variables])
         self.natural = not any(group.kind.lagrangian for group in system.groups)
-        self.points = [slots for slots in mechanism.points.values() if all(slot >= 0 for slot in slots)]
+        moving = [slots for slots in mechanism.points.values() if all(slot >= 0 for slot in slots)]
+        # Their coordinates, points of equally many together: a user's Lagrangian may have points on a line.
+        self.points = [np.array([s for s in moving if len(s) == size]) for size in sorted({len(s) for s in moving})]
         self.angles = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "angle"]
         self.first_energy: float | None = None
         self.largest_drift = self.largest_energy = self.peak_speed = 0.0
@@ -107,10 +108,10 @@ class Monitor:
         self.largest_energy = max(self.largest_energy, largest)
 
     def _watch_speed(self, v: Array) -> None:
-        speeds = [np.linalg.norm(v[:, slots], axis=1) for slots in self.points]
+        speeds = [np.linalg.norm(v[:, slots], axis=-1) for slots in self.points]
         if not speeds:  # a system without points: its angles, as if at the end of an arm of the system's size
-            speeds = [np.abs(v[:, index]) * self.size for index in self.angles]
-        self.peak_speed = max([self.peak_speed, *(float(speed.max()) for speed in speeds)])
+            speeds = [np.abs(v[:, self.angles]) * self.size]
+        self.peak_speed = max([self.peak_speed, *(float(speed.max(initial=0.0)) for speed in speeds)])
 
     def _watch_constraints(self, system: Any, t: Array, q: Array, v: Array) -> None:
         if not system.m:
@@ -129,10 +130,7 @@ class Monitor:
         norms = np.full(system.m, np.inf)
         for row in range(0, len(t), -(-len(t) // GRADIENT_ROWS)):
             held = system.holding(system.constants[row]) if system.constants.ndim > 1 else system
-            rows, columns, values = held.rate_jacobian(t[row], q[row], v[row])
-            gradients = np.zeros((system.m, system.n))
-            np.add.at(gradients, (rows, columns), values)
-            lengths = np.linalg.norm(gradients * self.scales, axis=1)
+            lengths = held.gradient_lengths(t[row], q[row], v[row])
             norms = np.minimum(norms, np.where(lengths > 0.0, lengths, np.inf))
         return np.where(np.isfinite(norms), norms, 1.0)
 

@@ -17,6 +17,7 @@ Any CSV reader that skips `#` reads it; a file without the certificate line was 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,9 @@ from mechsim.errors import Fault, Mark
 from mechsim.result.certificate import Certificate
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
+from mechsim.result.soundness import Unsound
 from mechsim.result.trajectory import Trajectory
+from mechsim.spec.document import NUMBER_FORMAT
 
 
 def head(
@@ -59,11 +62,9 @@ def foot(certificate: Certificate | None) -> str:
 def row_format(columns: int, time_format: str = "%.17g", value_format: str = "%.17g") -> str:
     """The `%` format of one row. A format that cannot print a number is refused here, before the run."""
     for key, text in (("tformat", time_format), ("qformat", value_format)):
-        try:
-            float(text % 1.5)
-        except (TypeError, ValueError):
+        if not re.fullmatch(NUMBER_FORMAT, text):
             message = f"OutFile: {key} {text!r} is not a format for one number"
-            raise OutputError(Fault(message, hint="for example '% .17e'")) from None
+            raise OutputError(Fault(message, hint="for example '% .17e'"))
     return ",".join([time_format] + [value_format] * (columns - 1)) + "\n"
 
 
@@ -82,12 +83,12 @@ def parse(text: str, path: str) -> Trajectory:
         raise _bad(path, len(lines) + 1, "the file ends before its column names")
     labels = tuple(body[0][1].split(","))
     table = _numbers(body[1:], len(labels), path)
-    certificate = Certificate.from_dict(facts["certificate"]) if "certificate" in facts else None
+    certificate = _certificate(facts.get("certificate"))
     if certificate is None:
         notes.append(f"{path}: the run that wrote this file did not come to its end")
     return Trajectory(
         labels=labels,
-        units=tuple(facts.get("units", ())),
+        units=_names(facts.get("units", [""] * len(labels))),
         table=table,
         title=facts.get("title", ""),
         spec_path=facts.get("spec", ""),
@@ -97,8 +98,22 @@ def parse(text: str, path: str) -> Trajectory:
         certificate=certificate,
         status="finished" if certificate else "partial",
         notes=tuple(notes),
-        not_unique=tuple(facts.get("not_unique", ())),
+        not_unique=_names(facts.get("not_unique", ())),
     )
+
+
+def _certificate(figures: Any) -> Certificate | None:
+    if figures is None:
+        return None
+    if not isinstance(figures, Mapping):
+        raise Unsound("its certificate is no dictionary")
+    return Certificate.from_dict(figures)
+
+
+def _names(values: Any) -> tuple[Any, ...]:
+    if not isinstance(values, list | tuple):
+        raise Unsound("a list of names in its header is none")
+    return tuple(values)
 
 
 def _sort_lines(lines: Sequence[str], path: str) -> tuple[dict[str, Any], str, list[tuple[int, str]]]:
@@ -113,7 +128,7 @@ def _sort_lines(lines: Sequence[str], path: str) -> tuple[dict[str, Any], str, l
             key, _, value = line[2:].partition(": ")
             try:
                 facts[key] = json.loads(value)
-            except json.JSONDecodeError:
+            except (ValueError, RecursionError):
                 raise _bad(path, number, f"cannot read the header's {key}") from None
         elif line and not line.startswith("#"):
             body.append((number, line))

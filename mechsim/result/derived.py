@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.model.labels import unused
 from mechsim.model.mechanism import Mechanism
 from mechsim.result import multipliers
 from mechsim.result.drives import drives
@@ -22,6 +23,8 @@ Leading = Callable[[Array, Array, Array, Array | None], tuple[Array, Array]]
 
 class Derived:
     """`labels`, `units` and values of these columns; `not_unique` are those that redundant constraints leave open.
+
+    `names` are what the labels would be if no other column had one of them.
 
     `leading` makes a function that gives accelerations and multipliers at consistent states, and is called only when a
     column needs them. `state` is (t, q, v) at the start. `reactions` are points, or "all".
@@ -39,14 +42,19 @@ class Derived:
         self.has_hamiltonian = has_hamiltonian(system)
         self.drives = drives(system.mechanism)
         self.reactions = Reactions(system, reactions)
-        names = [("H", "J")] if self.has_hamiltonian else []
-        names += [column for drive in self.drives for column in drive.columns]
-        names += list(zip(self.reactions.labels, self.reactions.units, strict=True))
-        self.signals = _signal_columns(system.mechanism, [label for label, _ in names])
-        names += [(label, "") for label in self.signals.values()]
-        self.labels = tuple(label for label, _ in names)
-        self.units = tuple(unit for _, unit in names)
-        self.not_unique = self._undetermined(*state)
+        columns = [("H", "J")] if self.has_hamiltonian else []
+        columns += [column for drive in self.drives for column in drive.columns]
+        columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
+        taken = set(full_layout(system.mechanism).labels)
+        labels = [unused(name, taken) for name, _ in columns]
+        self.signals = _signal_columns(system.mechanism, taken)
+        self.labels = (*labels, *self.signals.values())
+        self.names = (*(name for name, _ in columns), *self.signals.values())
+        self.units = (*(unit for _, unit in columns), *("" for _ in self.signals))
+        open_names = self._undetermined(*state)
+        self.not_unique = tuple(
+            label for label, name in zip(self.labels, self.names, strict=True) if name in open_names
+        )
 
     @cached_property
     def _leading(self) -> Leading:
@@ -83,10 +91,13 @@ class Derived:
         return (*open_drives, *self.reactions.undetermined(t, q, v, freedom))
 
 
-def _signal_columns(mechanism: Mechanism, taken: Sequence[str]) -> dict[str, str]:
-    """The column of each signal asked for: its name, with `signal_` before it where a column or point has that name."""
-    known = {*full_layout(mechanism).labels, *mechanism.points, *taken}
-    return {name: f"signal_{name}" if name in known else name for name in mechanism.readouts}
+def _signal_columns(mechanism: Mechanism, taken: set[str]) -> dict[str, str]:
+    """The column of each signal asked for: its name, with `signal_` before it where a column or point has that name, or
+    where it would look like work, which is added up."""
+    known = {*taken, *mechanism.points}
+    clashes = [name in known or name.startswith("work_") for name in mechanism.readouts]
+    wanted = [f"signal_{name}" if clash else name for name, clash in zip(mechanism.readouts, clashes, strict=True)]
+    return {name: unused(label, taken) for name, label in zip(mechanism.readouts, wanted, strict=True)}
 
 
 def has_hamiltonian(system: Any) -> bool:

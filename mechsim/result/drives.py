@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Element, Mechanism
 from mechsim.result.layout import Array
 
-DRIVE = "drive_"  # how multipliers of prescribed motion are labelled
+DRIVE = "drive of "  # how elements that prescribe a motion are owned; a user's own constraint has no blank in its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,15 @@ def drives(mechanism: Mechanism) -> list[Drive]:
     found = []
     first = 0
     for number, element in enumerate(mechanism.elements):
-        chosen = [i for i, label in enumerate(element.multipliers) if label.startswith(DRIVE)]
-        if chosen:
-            labels = tuple(element.multipliers[i] for i in chosen)
-            rows = tuple(first + i for i in chosen)
-            found.append(Drive(number, labels, rows, _unit(mechanism, element.slots)))
+        if is_drive(element):
+            rows = tuple(range(first, first + len(element.multipliers)))
+            found.append(Drive(number, element.multipliers, rows, _unit(mechanism, element.slots)))
         first += len(element.multipliers)
     return found
+
+
+def is_drive(element: Element) -> bool:
+    return element.owner.startswith(DRIVE)
 
 
 def _unit(mechanism: Mechanism, slots: tuple[int, ...]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,9 @@ from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
 from mechsim.result.constants import Changes
-from mechsim.result.journal import Journal, OutputError, check_target, explained
+from mechsim.result.journal import Journal
+from mechsim.result.places import OutputError, check_target, replacing, sources
+from mechsim.result.soundness import Unsound, check
 from mechsim.result.trajectory import Polynomials, Trajectory
 
 FACTS = ("title", "spec_path", "spec_text", "settings", "version", "status")
@@ -21,7 +22,7 @@ FACTS = ("title", "spec_path", "spec_text", "settings", "version", "status")
 
 def save(trajectory: Trajectory, path: str | Path) -> Path:
     """Write a trajectory; an existing file is replaced only when the new one is complete."""
-    target = check_target(path)
+    target = check_target(path, sources(trajectory.spec_path, trajectory.settings.get("files", ())))
     match target.suffix.lower():
         case ".npz":
             return _replace(target, lambda temporary: _write_npz(trajectory, temporary))
@@ -46,14 +47,14 @@ def load(path: str | Path) -> Trajectory:
     """Read a trajectory written by mechsim. What is wrong with a file is said in an OutputError."""
     source = Path(path)
     try:
-        match source.suffix.lower():
-            case ".npz":
-                return _read_npz(source)
-            case ".parquet":
-                return _read_parquet(source)
-        return csvtext.parse(source.read_text(encoding="utf-8"), str(path))
+        trajectory = _read(source)
+        check(trajectory)
+        return trajectory
     except OutputError:
         raise
+    except Unsound as problem:
+        hint = "it is damaged, or no file of mechsim"
+        raise OutputError(Fault(f"cannot read {path}: {problem}", hint=hint)) from None
     except OSError as error:
         raise OutputError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
     except Exception as error:  # readers of foreign formats raise what they like
@@ -61,14 +62,18 @@ def load(path: str | Path) -> Trajectory:
         raise OutputError(Fault(f"cannot read {path}: it is damaged or no file of mechsim", hint=hint)) from error
 
 
+def _read(source: Path) -> Trajectory:
+    match source.suffix.lower():
+        case ".npz":
+            return _read_npz(source)
+        case ".parquet":
+            return _read_parquet(source)
+    return csvtext.parse(source.read_text(encoding="utf-8"), str(source))
+
+
 def _replace(target: Path, write: Any) -> Path:
-    temporary = target.with_name(f"{target.stem}.partial{target.suffix}")
-    with explained(target):
-        try:
-            write(temporary)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with replacing(target) as temporary:
+        write(temporary)
     return target
 
 
@@ -84,16 +89,16 @@ def _from_facts(
     text: str, table: np.ndarray, polynomials: Polynomials | None = None, changes: Changes | None = None
 ) -> Trajectory:
     facts = json.loads(text)
-    certificate = facts.pop("certificate")
+    certificate = facts.get("certificate")
     return Trajectory(
-        labels=tuple(facts.pop("labels")),
-        units=tuple(facts.pop("units")),
-        not_unique=tuple(facts.pop("not_unique", ())),
+        labels=tuple(facts["labels"]),
+        units=tuple(facts["units"]),
+        not_unique=tuple(facts.get("not_unique", ())),
         table=table,
         certificate=Certificate.from_dict(certificate) if certificate else None,
         polynomials=polynomials,
         changes=changes,
-        **facts,
+        **{name: facts[name] for name in FACTS},
     )
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from mechsim.errors import Fault, MechsimError
 from mechsim.result.layout import Array
+from mechsim.result.places import (
+    ENDINGS,
+    STANDARD_OUTPUT,
+    OutputError,
+    check_target,
+    explained,
+    open_held,
+    partial_path,
+)
 
-ENDINGS = (".csv", ".npz", ".parquet")
-STANDARD_OUTPUT = Path("-")
-
-
-class OutputError(MechsimError):
-    """A file of results cannot be read or written."""
-
-    exit_code = 2
+__all__ = ["ENDINGS", "STANDARD_OUTPUT", "Journal", "OutputError", "check_target", "explained", "partial_path"]
 
 
 class Journal:
@@ -30,13 +29,13 @@ class Journal:
     is no regular file (a pipe, /dev/null, "-" for standard output) is written to directly.
     """
 
-    def __init__(self, target: str | Path, head: str, row_format: str, marker: str = "partial"):
+    def __init__(self, target: str | Path, head: str, row_format: str):
         self.target = check_target(target)
         self.direct = self.target == STANDARD_OUTPUT or (self.target.exists() and not self.target.is_file())
-        self.path = self.target if self.direct else partial_path(self.target, marker)
+        self.path = self.target if self.direct else partial_path(self.target)
         self.row_format = row_format
         self.rows = 0
-        self.stream: IO[str] = _open(self.path)
+        self.stream = self._open()
         try:
             self._write(head)
         except OutputError:
@@ -51,10 +50,12 @@ class Journal:
     def finish(self, foot: str) -> Path:
         """Complete the file and give it its name. Returns that name."""
         self._write(foot)
-        self._close()
+        if os.name == "nt":  # where an open file cannot be renamed
+            self._close()
         if not self.direct:
             with explained(self.target):
-                os.replace(self.path, self.target)
+                os.replace(self.path, self.target)  # while it is held: once it is not, another run may write there
+        self._close()
         return self.target
 
     def keep(self) -> Path:
@@ -64,11 +65,21 @@ class Journal:
 
     def discard(self) -> None:
         """Close and remove the partial file: its rows are kept elsewhere."""
-        if self.stream is not sys.stdout:
-            with suppress(OSError):  # what could not be flushed was to be thrown away
-                self.stream.close()
-        if not self.direct:
+        if not self.direct and os.name != "nt":
             self.path.unlink(missing_ok=True)
+        with suppress(OSError):  # what could not be flushed was to be thrown away
+            if self.stream is not sys.stdout:
+                self.stream.close()
+            if not self.direct and os.name == "nt":
+                self.path.unlink(missing_ok=True)
+
+    def _open(self) -> IO[str]:
+        if self.path == STANDARD_OUTPUT:
+            return sys.stdout
+        if not self.direct:
+            return open_held(self.path)
+        with explained(self.path):
+            return open(self.path, "w", encoding="utf-8", newline="\n")
 
     def _write(self, text: str) -> None:
         with explained(self.path):
@@ -79,78 +90,3 @@ class Journal:
         with explained(self.path):
             if self.stream is not sys.stdout:
                 self.stream.close()
-
-
-def check_target(path: str | Path) -> Path:
-    """The path results can be written to (links followed), or an OutputError that says why not."""
-    if Path(path) == STANDARD_OUTPUT:
-        return STANDARD_OUTPUT
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise OutputError(Fault(f"cannot write {path}: it is a folder", hint=f"name a file in it: {path}/out.csv"))
-    if target.exists() and not target.is_file():
-        return target
-    if target.suffix.lower() not in ENDINGS:
-        said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
-        raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(ENDINGS)}"))
-    if not target.parent.is_dir():
-        folder = Path(path).parent
-        raise OutputError(Fault(f"cannot write {path}: folder {folder} does not exist", hint=f"mkdir -p {folder}"))
-    if target.exists() and not os.access(target, os.W_OK):
-        raise OutputError(Fault(f"cannot write {path}: it is read-only", hint="choose another name with -o"))
-    return target
-
-
-def partial_path(target: Path, marker: str = "partial") -> Path:
-    """`out.csv`, `out.npz` and `out.parquet` all keep their rows in `out.partial.csv` while they are made."""
-    return target.with_name(f"{target.stem}.{marker}.csv")
-
-
-def _open(path: Path) -> IO[str]:
-    """An empty file to write to, held against other runs until it is closed.
-
-    It is emptied only when it is held, for another run may be writing to it.
-    """
-    if path == STANDARD_OUTPUT:
-        return sys.stdout
-    with explained(path):
-        stream = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
-        if path.is_file():
-            _hold(stream, path)
-            stream.truncate(0)
-    return stream
-
-
-def _hold(stream: IO[str], path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows, where a file in use cannot be renamed anyway
-        return
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        stream.close()
-        hint = "wait for it, or choose another name with -o"
-        raise OutputError(Fault(f"cannot write {path}: another run is writing it", hint=hint)) from None
-
-
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn the operating system's refusal into words a person can act on."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise  # the reader of a pipe has gone: the command line ends quietly
-    except OSError as error:
-        raise OutputError(Fault(f"cannot write {path}: {_reason(error)}", hint=_remedy(error))) from error
-
-
-def _reason(error: OSError) -> str:
-    named = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up"}
-    return named.get(error.errno or 0, (error.strerror or str(error)).lower())
-
-
-def _remedy(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "free some space, or choose another disk with -o"
-    return "choose another place with -o"

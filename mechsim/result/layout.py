@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.model.labels import unused
 from mechsim.model.mechanism import Element, Mechanism, Variable
 from mechsim.spec.document import OutFile
 
@@ -53,14 +54,15 @@ def _columns_asked(variable: Variable, outfile: OutFile) -> int:
 
 def _layout(mechanism: Mechanism, columns: Mapping[str, int]) -> Layout:
     count = len(mechanism.variables)
+    taken = {variable.label for variable in mechanism.variables}  # coordinates keep their names
     entries: list[tuple[str, str, int]] = [("t", "s", 0)]
     for index in [i for kind in UNITS for i in _of_kind(mechanism.variables, kind)]:
         variable = mechanism.variables[index]
         unit, rate_unit = UNITS[variable.kind]
         entries.append((variable.label, unit, 1 + index))
         if columns[variable.label] > 1:
-            entries.append((f"{variable.label}_dot", rate_unit, 1 + count + index))
-    entries += [("T", "J", 1 + 2 * count), ("V", "J", 2 + 2 * count)]
+            entries.append((unused(f"{variable.label}_dot", taken), rate_unit, 1 + count + index))
+    entries += [(unused("T", taken), "J", 1 + 2 * count), (unused("V", taken), "J", 2 + 2 * count)]
     work = work_states(mechanism)
     for index in _of_kind(mechanism.variables, "state"):
         # What a controller integrates has the unit of whatever it measures.

@@ -106,7 +106,7 @@ class Motion:
     def torque(self, part: str, t: float | Array) -> Array:
         """The torque that loads and drives exert on a part whose turn angle is a coordinate, in newton metres."""
         point = next((each.points[0] for each in self.mechanism.parts if each.name == part), None)
-        if point is None or f"{part}_M" not in self._derived(point).labels:
+        if point is None or f"{part}_M" not in self._derived(point).names:
             raise KeyError(f"no part {part!r} with a turn angle")
         return self._columns(point, t)[f"{part}_M"]
 
@@ -126,7 +126,7 @@ class Motion:
         batch = self.solution.sampled(np.atleast_1d(np.asarray(t, float)))
         derived = self._derived(point)
         table = derived.table(batch.t, batch.q, batch.v, batch.constants)
-        return dict(zip(derived.labels, table[0] if np.ndim(t) == 0 else table.T, strict=True))
+        return dict(zip(derived.names, table[0] if np.ndim(t) == 0 else table.T, strict=True))
 
     @property
     def t(self) -> Array:

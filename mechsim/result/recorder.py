@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mechsim.engine.sampling import Sampling
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate, Monitor
@@ -20,8 +21,8 @@ from mechsim.result.layout import Array, Layout
 from mechsim.result.motion import tabulate
 from mechsim.spec.document import OutFile
 
+BINARY = (".npz", ".parquet")
 MOST_ROWS = 100_000_000  # a dt far too small is a slip, not a wish for a file of terabytes
-CHUNK = 4096  # rows sampled at once: bounds the memory of a large table
 
 
 class Recorder:
@@ -34,43 +35,44 @@ class Recorder:
         target: str,
         facts: Mapping[str, Any],
         outfile: OutFile,
-        sampled: bool,
+        sampling: Sampling | None = None,
         derived: Derived | None = None,
     ):
         self.system, self.layout, self.target, self.facts, self.outfile = system, layout, target, facts, outfile
-        self.sampled = sampled
+        self.sampling = sampling
         self.derived = derived
         self.labels = layout.labels + (derived.labels if derived else ())
         self.units = layout.units + (derived.units if derived else ())
         self.monitor = Monitor(system)
         self.reached: float | None = None  # the time of the last row seen
         self.seconds = 0.0  # spent here, within the engine's loop
-        # Rows of steps are a safety net when samples are wanted; standard output must not see them.
-        self.journal = None if sampled and target == "-" else self._journal("partial")
+        self.journal = self._journal()
 
     def __call__(self, batch: Any) -> None:
         began = time.perf_counter()
-        table = self._table(batch)
-        if self.journal:
-            self.journal.append(table)
+        if self.sampling is None:
+            self._append([batch])
+        else:  # the certificate is about every step, written or not
+            self.monitor.observe(batch.t, batch.q, batch.v, batch.constants)
+            self._append(self.sampling.passed(batch))
         if len(batch.t):
             self.reached = float(batch.t[-1])
         self.seconds += time.perf_counter() - began
 
     def finish(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
-        """Give the file its name. Returns it with the certificate and the number of rows written."""
-        if self.target.endswith((".npz", ".parquet")):
+        """Give the file its name. Returns it with the certificate and the number of rows written.
+
+        `times` are those of the rows of a binary file; None: the steps.
+        """
+        if self.target.endswith(BINARY):
             return self._finish_binary(solution, times)
-        if times is not None:
-            self._sample(solution, times)
-        assert self.journal is not None
+        if self.sampling is not None:
+            self._append(self.sampling.rest())
         certificate = self.certificate(solution)
         return self.journal.finish(csvtext.foot(certificate)), certificate, self.journal.rows
 
     def keep(self) -> Path | None:
         """The run did not come to its end: leave what rows there are, and say where."""
-        if self.journal is None:
-            return None
         if self.journal.rows == 0:
             self.journal.discard()
             return None
@@ -92,32 +94,22 @@ class Recorder:
             columns.append(self.derived.table(batch.t, batch.q, batch.v, constants))
         return np.concatenate(columns, axis=1)
 
-    def _journal(self, marker: str) -> Journal:
+    def _append(self, batches: Iterable[Any]) -> None:
+        for batch in batches:
+            self.journal.append(self._table(batch))
+
+    def _journal(self) -> Journal:
         not_unique = self.derived.not_unique if self.derived else ()
         head = csvtext.head(labels=self.labels, units=self.units, not_unique=not_unique, **self.facts)
         formats = self.outfile.time_format, self.outfile.value_format
-        return Journal(self.target, head, csvtext.row_format(len(self.labels), *formats), marker)
-
-    def _sample(self, solution: Any, times: Array) -> None:
-        """Replace the rows of steps by rows at `times`, which the certificate then covers too."""
-        samples = self._journal("samples")
-        try:
-            for chunk in _chunks(times):
-                samples.append(self._table(solution.sampled(chunk)))
-        except BaseException:  # Ctrl-C or a full disk: the rows of steps are still there
-            samples.discard()
-            raise
-        if self.journal:
-            self.journal.discard()
-        self.journal = samples
+        return Journal(self.target, head, csvtext.row_format(len(self.labels), *formats))
 
     def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
         trajectory = tabulate(solution, self.facts, times, self.derived)
         assert trajectory.certificate is not None
         certificate = self._timed(trajectory.certificate)
         path = save(replace(trajectory, certificate=certificate), self.target)
-        if self.journal:
-            self.journal.discard()
+        self.journal.discard()
         return path, certificate, len(trajectory)
 
 
@@ -134,8 +126,3 @@ def equally_spaced(t0: float, tend: float, samples: int | None, dt: float | None
         raise OutputError(Fault(f"a spacing of {dt:g} asks for {steps:.3g} rows", hint="choose a larger --dt"))
     # 1e-9: a dt that divides the interval must reach its end in spite of rounding.
     return np.minimum(t0 + dt * np.arange(int(steps + 1e-9) + 1), tend)
-
-
-def _chunks(times: Array) -> Iterator[Array]:
-    for first in range(0, len(times), CHUNK):
-        yield times[first : first + CHUNK]

@@ -150,12 +150,13 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A function of time through given values. `kind`: step, linear or cubic; outside, values are held."""
+    """A function of time through given values. `kind`: step, linear, cubic or pchip; outside, values are held."""
 
     name: str
     times: tuple[float, ...]
     values: tuple[float, ...]
     kind: str
+    ends: str  # of a cubic one: not-a-knot, natural or clamped
     hold: bool  # False: using it outside its times is an error
     mark: Mark
 

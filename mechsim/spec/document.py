@@ -11,6 +11,8 @@ from mechsim.spec.actions import Actions, Output
 from mechsim.spec.number import Number
 
 Vector = tuple[Number, ...]
+NUMBER_FORMAT = r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[eEfFgG]"  # prints one number, as in C, and nothing else
+SMALLEST_TOLERANCE = 1e-16  # a double holds no more digits: beyond, steps only become shorter and roundings more
 
 __all__ = ["Collinear", "FixedPoint", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem", "Rigid"]
 __all__ += ["Solver", "Spring", "StartValue", "Torque", "Vector"]

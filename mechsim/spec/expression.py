@@ -12,7 +12,7 @@ import operator
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
@@ -51,6 +51,8 @@ SMOOTH_FORMS: Mapping[str, str] = {
 }
 
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# What Python may warn of, in a text that we refuse anyway: `1if`, a string. To be deaf to it takes time.
+ODD = re.compile(r"""[\d.][A-Za-z_]|["'\\]""")
 # Python refuses 010; people and other YAML tools write it. Zeros are blanked, so that columns stay.
 LEADING_ZEROS = re.compile(r"(?<![\w.])(?<![eE][+-])0+(?=\d)")
 
@@ -129,9 +131,7 @@ def parse_expression(text: str, mark: Mark, state: bool = False, longest: int = 
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python thinks odd in a text we refuse anyway
-            tree = ast.parse(_readable(text), mode="eval").body
+        tree = _parsed(_readable(text))
     except SyntaxError as error:
         brackets = error.msg if error.msg.startswith(("'", "unmatched")) else ""  # "'(' was never closed"
         raise _syntax_fault(text, mark, error.offset, brackets) from None
@@ -144,9 +144,16 @@ def parse_expression(text: str, mark: Mark, state: bool = False, longest: int = 
     return Expression(text, mark, tree, tuple(dict.fromkeys(names)))
 
 
-def undefined(expression: Expression, known: Iterable[str]) -> list[Fault]:
+def _parsed(text: str) -> ast.expr:
+    if not ODD.search(text):
+        return ast.parse(text, mode="eval").body
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval").body
+
+
+def undefined(expression: Expression, known: Collection[str]) -> list[Fault]:
     """A fault for each name of the expression that is neither known nor a constant."""
-    known = set(known)
     missing = [name for name in expression.names if name not in known and name not in CONSTANTS]
     return [_undefined_fault(expression, name, known) for name in missing]
 
@@ -176,8 +183,7 @@ def _reference(node: ast.AST) -> str | None:
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
-    if _reference(node) is not None:
-        return []
+    """Of a node that is no reference."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     return [node.operand] if isinstance(node, ast.UnaryOp) else list(getattr(node, "args", []))
@@ -197,6 +203,7 @@ def _allowed_names(expression: Expression, state: bool) -> list[str]:
     names = []
     level = [expression.tree]
     for _ in range(MAX_DEPTH):
+        below: list[ast.expr] = []
         for node in level:
             fault = _refusal(expression, node, state)
             if fault:
@@ -204,9 +211,11 @@ def _allowed_names(expression: Expression, state: bool) -> list[str]:
             name = _reference(node)
             if name is not None:
                 names.append(name)
-        level = [child for node in level for child in _operands(node)]
-        if not level:
+            else:
+                below += _operands(node)
+        if not below:
             return names
+        level = below
     raise _too_deep(expression.mark)
 
 
@@ -248,7 +257,7 @@ def _call_refusal(expression: Expression, node: ast.Call, state: bool) -> Fault 
     return None
 
 
-def _undefined_fault(expression: Expression, name: str, known: set[str]) -> Fault:
+def _undefined_fault(expression: Expression, name: str, known: Collection[str]) -> Fault:
     hint = did_you_mean(name, [*known, *CONSTANTS])
     if not hint:
         hint = f"{name} is a function: {name}(...)" if name in ARITY else "define it in PhysicalParams"

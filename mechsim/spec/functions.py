@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Piecewise, Table, Term
+from mechsim.spec.circles import ordered, shown
 from mechsim.spec.expression import Expression
 from mechsim.spec.nodes import DictNode, ListNode, Node, describe
 from mechsim.spec.parameters import check_parameter_name
@@ -19,7 +17,6 @@ from mechsim.spec.scope import TIME, VELOCITY, Scope, StateExpression
 from mechsim.spec.shapes import Quantity, Reading, Schema, Text, Word, read_items
 
 NAME = r"[^\W\d]\w*"
-MAX_ROWS = 100_000
 
 
 class Rows:
@@ -55,7 +52,9 @@ def _check_name(name: str, mark: Mark) -> None:
         raise SpecError(Fault("t is the time", mark, "choose another name"))
 
 
-KIND = Word({"step": "step", "linear": "linear", "cubic": "cubic"})
+KINDS = ("step", "linear", "cubic", "pchip")
+ENDS = ("not-a-knot", "natural", "clamped")  # of a cubic table; the first if left out
+FEWEST = {"step": 1, "linear": 2, "pchip": 2, "natural": 2, "clamped": 2, "not-a-knot": 4}  # points
 
 
 class TableShape:
@@ -76,7 +75,10 @@ TABLE = Record(
     {
         "points": Field(Rows(Quantity()), "values by time: [[t, value], ...]"),
         "file": Field(Text(), "a CSV file with columns time and value, beside the mechanism file"),
-        "kind": Field(KIND, "step, linear (if omitted) or cubic"),
+        "kind": Field(Word({kind: kind for kind in KINDS}), "step, linear (if omitted), cubic or pchip"),
+        "ends": Field(
+            Word({end: end for end in ENDS}), "of a cubic table: not-a-knot (if omitted), natural or clamped (level)"
+        ),
         "outside": Field(Word({"hold": True, "error": False}), "before and after: hold (if omitted) or error"),
     }
 )
@@ -96,14 +98,14 @@ SECTIONS = {
 
 
 def build_functions(
-    values: Mapping[str, Any], scope: Scope, path: str
+    values: Mapping[str, Any], scope: Scope
 ) -> tuple[tuple[Term, ...], tuple[Table, ...], tuple[Piecewise, ...]]:
     """Signals (each after those it uses), tables and piecewise functions; their names are known in `scope` then."""
     seen: dict[str, str] = {}
     for section in SECTIONS:
         for entry in values.get(section, {}).values():
             _check_new(entry, section, seen, scope)
-    tables = [_table(entry, scope, path) for entry in values.get("Tables", {}).values()]
+    tables = [_table(entry, scope) for entry in values.get("Tables", {}).values()]
     scope.functions.update((name, TIME) for name in values.get("Tables", {}))
     pieces = [_piecewise(entry, scope) for entry in values.get("Piecewise", {}).values()]
     scope.functions.update((name, TIME) for name in values.get("Piecewise", {}))
@@ -122,16 +124,11 @@ def _check_new(entry: Entry, section: str, seen: dict[str, str], scope: Scope) -
 def _signals(entries: Mapping[str, Entry], scope: Scope) -> list[Term]:
     terms = {e.name: Term(e.name, e.value, e.mark) for e in entries.values() if e.value is not None}
     scope.broken.update(name for name in entries if name not in terms)
-    graph = {name: [used for used in term.expression.names if used in terms] for name, term in terms.items()}
-    try:
-        order = list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        circle = error.args[1][-2::-1]
-        message = "signals depend on each other in a circle: " + " -> ".join([*circle, circle[0]])
+    order, circles = ordered({name: [n for n in term.expression.names if n in terms] for name, term in terms.items()})
+    for circle in circles:
         hint = "a signal that depends on its own past is a state, as the integral of a controller"
-        scope.reading.fault(message, terms[circle[0]].mark, hint)
-        scope.broken.update(terms)
-        return []
+        scope.reading.fault(f"signals depend on each other in a circle: {shown(circle)}", terms[circle[0]].mark, hint)
+    scope.broken.update(terms.keys() - set(order))
     for name in order:
         if scope.allows(terms[name].expression, VELOCITY, f"Signals.{name}"):
             scope.functions[name] = scope.furthest(terms[name].expression)
@@ -150,12 +147,12 @@ def _piecewise(entry: Entry, scope: Scope) -> Piecewise | None:
     return Piecewise(entry.name, tuple(time.value for time, _ in entry.value), pieces, entry.mark)
 
 
-def _table(entry: Entry, scope: Scope, path: str) -> Table | None:
+def _table(entry: Entry, scope: Scope) -> Table | None:
     values = entry.value
     if values is None or not ("points" in values or "file" in values):
         return None
     if "file" in values:
-        rows = scope.reading.attempt(_read_csv, values["file"], path, entry.mark, scope.reading.files)
+        rows = scope.reading.attempt(scope.reading.files.rows, values["file"], entry.mark)
         if rows is None:
             return None
         _check_sorted([(row[0], mark) for row, mark in rows], f"Tables.{entry.name}", scope.reading)
@@ -163,44 +160,15 @@ def _table(entry: Entry, scope: Scope, path: str) -> Table | None:
     else:
         pairs = [(time.value, value.value) for time, value in values["points"]]
     kind = values.get("kind", "linear")
-    needed = {"step": 1, "linear": 2, "cubic": 4}[kind]
+    ends = values.get("ends", ENDS[0])
+    if "ends" in values and kind != "cubic":
+        scope.reading.fault(f"Tables.{entry.name}: ends are for kind: cubic, this one is {kind}", entry.mark)
+    needed = FEWEST[ends if kind == "cubic" else kind]
     if len(pairs) < needed:
         scope.reading.fault(f"Tables.{entry.name} has {len(pairs)} points, but {kind} needs {needed}", entry.mark)
         return None
     times, numbers = zip(*pairs, strict=True)
-    return Table(entry.name, times, numbers, kind, values.get("outside", True), entry.mark)
-
-
-def _read_csv(name: str, path: str, mark: Mark, files: dict[str, str]) -> list[tuple[tuple[float, float], Mark]]:
-    """Rows of two numbers with their places; one line of titles and comments (#) are skipped.
-
-    `files` holds texts that are known already (results carry them) and keeps those that are read.
-    """
-    place = Path(path).parent / name
-    try:
-        text = files[name] if name in files else place.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        hint = "the path is from the folder of the mechanism file"
-        raise SpecError(Fault(f"cannot read {name}: {reason.lower()}", mark, hint)) from None
-    files[name] = text
-    rows: list[tuple[tuple[float, float], Mark]] = []
-    for line, cells in enumerate(csv.reader(text.splitlines()), 1):
-        if not cells or cells[0].lstrip().startswith("#"):
-            continue
-        try:
-            time, value = (float(cell) for cell in cells)
-            if abs(time) + abs(value) == float("inf") or time + value != time + value:
-                raise ValueError
-        except ValueError:
-            if not rows and line <= 2 and len(cells) == 2:
-                continue  # titles
-            message = f"{','.join(cells)[:60]} is not a row of two numbers, time and value"
-            raise SpecError(Fault(message, Mark(str(place), line, 1))) from None
-        rows.append(((time, value), Mark(str(place), line, 1)))
-    if not rows or len(rows) > MAX_ROWS:
-        raise SpecError(Fault(f"{name} has {len(rows)} rows of numbers, not 1 to {MAX_ROWS}", mark))
-    return rows
+    return Table(entry.name, times, numbers, kind, ends, values.get("outside", True), entry.mark)
 
 
 def _check_sorted(times: list[tuple[float, Mark]], label: str, reading: Reading) -> None:

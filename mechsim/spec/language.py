@@ -5,7 +5,7 @@ from __future__ import annotations
 from mechsim.errors import Fault, SpecError
 from mechsim.spec import functions, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
-from mechsim.spec.document import Number, StartValue
+from mechsim.spec.document import NUMBER_FORMAT, SMALLEST_TOLERANCE, Number, StartValue
 from mechsim.spec.expression import ARITY
 from mechsim.spec.joints import JOINTS
 from mechsim.spec.names import POINT, point_of, points_of
@@ -140,14 +140,16 @@ PROBLEM = Record(
         "Branch": Field(Whole(1, 1000), "which way of closing, as `mechsim assemble --all` lists them"),
     }
 )
-FORMAT = Text(r"^%[-+ #0]*\d{0,3}(\.\d{1,3})?[eEfFgG]$", "a number format such as '% .17e'")
+FORMAT = Text(rf"^{NUMBER_FORMAT}$", "a number format such as '% .17e'")
 SOLVER = Record(
     {
         "Mode": Field(Word({"solve": "solve"}), "what to do: solve"),
         "Integration": Field(
             Record(
                 {
-                    "tol": Field(Between(0, 1), "tolerance per step, relative to the size of the mechanism"),
+                    "tol": Field(
+                        Between(SMALLEST_TOLERANCE, 1), "tolerance per step, relative to the size of the mechanism"
+                    ),
                     "order": Field(Whole(3, 60), "order of the Taylor series; chosen from tol if omitted"),
                 }
             ),

@@ -15,8 +15,8 @@ def points_of(name: str, mark: Mark) -> tuple[str, ...]:
     if not PART.fullmatch(name):
         raise SpecError(Fault(f"`{name}` is not a name of points", mark, _hint(name)))
     points = tuple(re.findall(POINT, name))
-    repeated = next((point for point in points if points.count(point) > 1), None)
-    if repeated:
+    if len(set(points)) < len(points):
+        repeated = next(point for place, point in enumerate(points) if point in points[:place])
         raise SpecError(Fault(f"the name {name} holds the point {repeated} twice", mark))
     return points
 

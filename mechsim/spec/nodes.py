@@ -12,8 +12,9 @@ import yaml
 
 from mechsim.errors import Fault, Mark, SpecError
 
-MAX_BYTES = 8_000_000
-MAX_NODES = 400_000  # after aliases are expanded; a chain of 10,000 rods has about 100,000
+MAX_BYTES = 40_000_000
+MAX_NODES = 3_000_000  # a chain of 100,000 rods has 1.6 million
+MAX_ALIASED = 400_000  # values that aliases add: a few lines of them may stand for more than fits anywhere
 MAX_DEPTH = 30
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -84,7 +85,8 @@ def describe(node: Node) -> str:
 
 
 class _Builder:
-    """Stacks open collections; `count` is of expanded nodes, which is what an alias bomb makes explode."""
+    """Stacks open collections; `count` is of expanded nodes, which is what an alias bomb makes explode, `aliased` of
+    those that aliases added."""
 
     def __init__(self, path: str):
         self.path = path
@@ -94,6 +96,7 @@ class _Builder:
         self.keys: list[TextNode | None] = []
         self.anchors: dict[str, tuple[Node, int]] = {}
         self.count = 0
+        self.aliased = 0
         self.documents = 0
 
     def take(self, event: Any) -> None:
@@ -135,6 +138,10 @@ class _Builder:
         if anchor not in self.anchors:
             raise SpecError(Fault(f"alias *{anchor} stands for nothing complete", mark, f"define &{anchor} before it"))
         node, size = self.anchors[anchor]
+        self.aliased += size
+        if self.aliased > MAX_ALIASED:
+            hint = "aliases multiply what they stand for: write fewer of them"
+            raise SpecError(Fault(f"aliases add more than {MAX_ALIASED} values to the file", mark, hint))
         self._grow(size, mark)
         self._place(node, mark)
 
@@ -147,8 +154,7 @@ class _Builder:
     def _grow(self, size: int, mark: Mark) -> None:
         self.count += size
         if self.count > MAX_NODES:
-            hint = "aliases may multiply what they stand for: write fewer of them"
-            raise SpecError(Fault(f"the file expands to more than {MAX_NODES} values", mark, hint))
+            raise SpecError(Fault(f"the file holds more than {MAX_NODES} values: this cannot be a mechanism", mark))
 
     def _place(self, node: Node, alias: Mark | None = None) -> None:
         if not self.open:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mechsim.errors import Mark
+from mechsim.errors import Fault, Mark, SpecError
+
+# Squares and products of a few numbers within these bounds are numbers still; nothing that anybody built is beyond.
+LARGEST = 1e75
+SMALLEST = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +21,14 @@ class Number:
 
     def __float__(self) -> float:
         return self.value
+
+
+def within_bounds(value: float, label: str, text: str, mark: Mark | None) -> float:
+    """The value; raises SpecError if it is too large or too small to compute with."""
+    if abs(value) > LARGEST:
+        raise SpecError(Fault(f"{label} is {text}, too large to compute with: {LARGEST:g} is the most", mark))
+    if 0 < abs(value) < SMALLEST:
+        raise SpecError(
+            Fault(f"{label} is {text}, too small to compute with", mark, f"{SMALLEST:g} is the least, or 0")
+        )
+    return value

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from graphlib import CycleError, TopologicalSorter
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.circles import ordered, shown
 from mechsim.spec.document import Number
 from mechsim.spec.expression import Expression, normal_name, parse_expression, undefined
 from mechsim.spec.nodes import DictNode, Node, TextNode, describe
+from mechsim.spec.number import within_bounds
 from mechsim.spec.records import Named
 from mechsim.spec.shapes import Reading, Schema
-from mechsim.spec.suggest import did_you_mean
+from mechsim.spec.suggest import did_you_mean, listed
 
 OVERRIDES_FILE = "--set"
 
@@ -56,15 +57,20 @@ def resolve(node: Node | None, overrides: Mapping[str, str], reading: Reading) -
             expressions[name] = entry.value
     _override(expressions, overrides, reading)
     _refuse_undefined(expressions, reading)
-    for name in _order(expressions, reading):
+    order, circles = ordered({name: [n for n in e.names if n in expressions] for name, e in expressions.items()})
+    for circle in circles:
+        message = f"parameters depend on each other in a circle: {shown(circle)}"
+        hint = f"give one of them a value that does not use {circle[0]}"
+        reading.fault(message, expressions[circle[0]].mark, hint)
+    reading.broken.update(expressions.keys() - set(order))
+    for name in order:
         _evaluate(name, expressions[name], reading)
     values = reading.environment
     return {name: Number(values[name], e.text, e.mark) for name, e in expressions.items() if name in values}
 
 
 def _parameters_there(expressions: Mapping[str, Expression]) -> str:
-    names = ", ".join(expressions)
-    return f"the file has the parameters {names}" if names else "the file has no PhysicalParams"
+    return f"the file has the parameters {listed(expressions)}" if expressions else "the file has no PhysicalParams"
 
 
 def _override(expressions: dict[str, Expression], overrides: Mapping[str, str], reading: Reading) -> None:
@@ -85,36 +91,18 @@ def _refuse_undefined(expressions: dict[str, Expression], reading: Reading) -> N
     for name, expression in expressions.items():
         faults = undefined(expression, known)
         if faults:
-            reading.faults.extend(faults)
+            reading.record(faults)
             reading.broken.add(name)
 
 
-def _order(expressions: dict[str, Expression], reading: Reading) -> list[str]:
-    """The parameters, each after those it uses. Circles are reported and left out."""
-    graph = {name: [used for used in e.names if used in expressions] for name, e in expressions.items()}
-    while True:
-        try:
-            return list(TopologicalSorter(graph).static_order())
-        except CycleError as error:
-            _report_circle(error.args[1][-2::-1], expressions, reading)
-            graph = {
-                name: [used for used in names if used not in reading.broken]
-                for name, names in graph.items()
-                if name not in reading.broken
-            }
-
-
-def _report_circle(circle: list[str], expressions: dict[str, Expression], reading: Reading) -> None:
-    first = circle.index(min(circle, key=list(expressions).index))
-    circle = circle[first:] + circle[:first]
-    message = "parameters depend on each other in a circle: " + " -> ".join([*circle, circle[0]])
-    reading.fault(message, expressions[circle[0]].mark, f"give one of them a value that does not use {circle[0]}")
-    reading.broken.update(circle)
+def _value(name: str, expression: Expression, reading: Reading) -> float:
+    value = float(expression.evaluate(reading.environment))
+    return within_bounds(value, f"PhysicalParams.{name}", f"{value:g}", expression.mark)
 
 
 def _evaluate(name: str, expression: Expression, reading: Reading) -> None:
     needs_broken = any(used in reading.broken for used in (name, *expression.names))
-    value = None if needs_broken else reading.attempt(expression.evaluate, reading.environment)
+    value = None if needs_broken else reading.attempt(_value, name, expression, reading)
     if value is None:
         reading.broken.add(name)
     else:

@@ -32,9 +32,9 @@ class Parts:
 
     def known_point(self, point: str, mark: Mark, user: str, reading: Reading) -> bool:
         """Whether a part has this point, or it is fixed; records a fault if not."""
-        known = self.on_parts | self.fixed_names
-        if point in known or self.names_lost:
+        if point in self.on_parts or point in self.fixed_names or self.names_lost:
             return True
+        known = self.on_parts | self.fixed_names
         hint = did_you_mean(point, sorted(known)) or f"the points are {listed(sorted(known))}"
         reading.fault(f"{user} uses the point {point}, which no part has", mark, hint)
         return False

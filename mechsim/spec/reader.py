@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,16 @@ from mechsim.spec.parameters import OVERRIDES_FILE, resolve
 from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
 from mechsim.spec.scope import Scope, points_mentioned
-from mechsim.spec.shapes import Reading
+from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
+from mechsim.spec.tablefile import TableFiles
 
 ACTING = ("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise")
 MAX_FAULTS = 50  # nobody reads more; one slip may cause many
 
 
-def read(path: str | Path, overrides: Mapping[str, str] = {}) -> MechSpec:
-    """Read a mechanism file. `overrides` replace expressions of parameters. Raises SpecError with all faults."""
+def read(path: str | Path, overrides: Mapping[str, str] = {}, tables_from: Sequence[str | Path] = ()) -> MechSpec:
+    """Read a mechanism file. `overrides` replace expressions of parameters; tables in files of their own are read from
+    the folder of this one or below, and from `tables_from`. Raises SpecError with all faults."""
     name = str(path)
     try:
         with open(path, "rb") as file:
@@ -36,20 +38,28 @@ def read(path: str | Path, overrides: Mapping[str, str] = {}) -> MechSpec:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SpecError(Fault(f"cannot read {name}: {reason.lower()}")) from None
-    return parse(_decode(content, name), name, overrides)
+    return parse(_decode(content, name), name, overrides, tables_from=tables_from)
 
 
 def parse(
-    text: str, path: str = "<text>", overrides: Mapping[str, str] = {}, files: Mapping[str, str] = {}
+    text: str,
+    path: str = "<text>",
+    overrides: Mapping[str, str] = {},
+    files: Mapping[str, str] = {},
+    tables_from: Sequence[str | Path] | None = (),
 ) -> MechSpec:
-    """Read a mechanism from text; `path` is what faults call it, and where its tables are looked for unless their
-    texts are in `files`. Raises SpecError with all faults."""
+    """Read a mechanism from text; `path` is what faults call it, and its folder is where its tables are looked for
+    unless their texts are in `files`; `tables_from` None: nowhere else. Raises SpecError with all faults."""
     text = text.removeprefix("\ufeff")
     if len(text) > MAX_BYTES:
         raise _too_large(path)
     root, faults = compose(text, path)
-    reading = Reading(faults=faults, files=dict(files))
-    spec = _build(root, reading, text, path, overrides)
+    folder = None if tables_from is None else Path(path).parent
+    reading = Reading(faults=faults, files=TableFiles(folder, tables_from or (), dict(files)))
+    try:
+        spec = _build(root, reading, text, path, overrides)
+    except Hopeless:
+        raise SpecError(*_sorted(reading.faults)) from None
     if reading.faults:
         raise SpecError(*_sorted(reading.faults))
     return spec
@@ -70,7 +80,7 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
     parts = build_parts(values["PartData"], nodes["PartData"], reading, beside, pistons)
     forces: dict[str, Any] = values.get("AppliedForces", {})
     scope = Scope(parts, reading)
-    actions = _actions(values, scope, path)
+    actions = _actions(values, scope)
     gravity = forces.get("Gravity")
     place = nodes["ProblemData"].mark if "ProblemData" in nodes else root.mark
     return MechSpec(
@@ -91,15 +101,15 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         solver=build_solver(values.get("SolverParams", {}), parts, reading),
         animation=build_animation(values, parts.rigid_points | parts.spring_points, reading),
         overrides=dict(overrides),
-        files=dict(reading.files),
+        files=dict(reading.files.texts),
         actions=actions,
         output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
     )
 
 
-def _actions(values: Mapping[str, Any], scope: Scope, path: str) -> Actions:
+def _actions(values: Mapping[str, Any], scope: Scope) -> Actions:
     """Everything that acts; named functions first, because all expressions may use them."""
-    signals, tables, piecewise = build_functions(values, scope, path)
+    signals, tables, piecewise = build_functions(values, scope)
     springs = values["PartData"].get("Springs", {})
     loads = build_loads(values.get("AppliedForces", {}), springs, scope)
     motion = build_motion(values, scope)
@@ -115,8 +125,8 @@ def _sorted(faults: list[Fault]) -> list[Fault]:
     """Faults in the order of the file, those of --set first; at most MAX_FAULTS."""
     places = {fault: fault.mark or Mark("", 0, 0) for fault in faults}  # equal faults merge here
     ordered = sorted(places, key=lambda f: (places[f].file != OVERRIDES_FILE, places[f].line, places[f].column))
-    more = len(ordered) - MAX_FAULTS
-    return ordered[:MAX_FAULTS] + ([Fault(f"and {more} more")] if more > 0 else [])
+    more = f"{len(ordered) - MAX_FAULTS}{' or more' if len(faults) > MOST_FAULTS else ''}"
+    return ordered[:MAX_FAULTS] + ([Fault(f"and {more} more")] if len(ordered) > MAX_FAULTS else [])
 
 
 def _decode(content: bytes, name: str) -> str:

@@ -163,7 +163,7 @@ class Named(NamedTuple):
         try:
             self.check(name, mark)
         except SpecError as error:
-            reading.faults.extend(error.faults)
+            reading.record(error.faults)
             reading.lost_names.add(label)
             return False
         return True

@@ -10,7 +10,7 @@ SpecError ("already recorded") if it cannot be used without the faulty item.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -18,10 +18,18 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Number
 from mechsim.spec.expression import NUMERAL, parse_expression, undefined
 from mechsim.spec.nodes import ListNode, Node, TextNode, describe
+from mechsim.spec.number import within_bounds
 from mechsim.spec.suggest import did_you_mean
+from mechsim.spec.tablefile import TableFiles
+
+MOST_FAULTS = 300  # found; each costs a search for what was meant
 
 Value = TypeVar("Value")
 Schema = dict[str, Any]
+
+
+class Hopeless(Exception):
+    """There are more faults than anybody reads."""
 
 
 @dataclass(slots=True)
@@ -34,18 +42,24 @@ class Reading:
     broken: set[str] = field(default_factory=set)  # parameters whose own fault is recorded already
     faults: list[Fault] = field(default_factory=list)
     lost_names: set[str] = field(default_factory=set)  # sections with unreadable names: what they define is not known
-    files: dict[str, str] = field(default_factory=dict)  # texts of tables in files of their own, by name
+    files: TableFiles = field(default_factory=TableFiles)
 
     def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
         """The function's value, or None when it failed; its faults are recorded."""
         try:
             return function(*arguments)
         except SpecError as error:
-            self.faults.extend(error.faults)
+            self.record(error.faults)
             return None
 
     def fault(self, message: str, mark: Mark | None, hint: str = "") -> None:
-        self.faults.append(Fault(message, mark, hint))
+        self.record([Fault(message, mark, hint)])
+
+    def record(self, faults: Iterable[Fault]) -> None:
+        """Remember these faults. Raises Hopeless when there are so many that finding more only takes time."""
+        self.faults.extend(faults)
+        if len(self.faults) > MOST_FAULTS:
+            raise Hopeless
 
 
 class Shape(Protocol):
@@ -55,14 +69,17 @@ class Shape(Protocol):
 
 
 class Quantity(NamedTuple):
-    """An expression with a finite value, not below `least`."""
+    """An expression with a finite value, not below `least`; `bounded`: small and large enough to compute with."""
 
     least: float | None = None
+    bounded: bool = True
 
     def read(self, node: Node, reading: Reading, label: str) -> Number:
         if not isinstance(node, TextNode) or node.empty:
             raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
         number = Number(evaluate(node, reading), node.text, node.mark)
+        if self.bounded:
+            within_bounds(number.value, label, shown(number), node.mark)
         if self.least is not None and number.value < self.least:
             wanted = "not be negative" if self.least == 0 else f"be at least {self.least:g}"
             raise SpecError(Fault(f"{label} is {shown(number)}, but must {wanted}", node.mark))
@@ -86,7 +103,8 @@ def evaluate(node: TextNode, reading: Reading) -> float:
     if node.text in reading.values:
         return reading.values[node.text]
     expression = parse_expression(node.text, node.at(0))
-    faults = undefined(expression, reading.environment.keys() | reading.broken)
+    unknown = [name for name in expression.names if name not in reading.environment and name not in reading.broken]
+    faults = undefined(expression, reading.environment.keys() | reading.broken) if unknown else []
     if faults and "PhysicalParams" in reading.lost_names:
         raise SpecError()
     if faults or any(name in reading.broken for name in expression.names):
@@ -102,7 +120,7 @@ class Whole(NamedTuple):
     most: int
 
     def read(self, node: Node, reading: Reading, label: str) -> int:
-        number = Quantity().read(node, reading, label)
+        number = Quantity(bounded=False).read(node, reading, label)
         if not number.value.is_integer() or not self.least <= number.value <= self.most:
             wanted = f"a whole number from {self.least} to {self.most}"
             raise SpecError(Fault(f"{label} is {shown(number)}, but must be {wanted}", node.mark))
@@ -113,20 +131,20 @@ class Whole(NamedTuple):
 
 
 class Between(NamedTuple):
-    """A number strictly between two limits."""
+    """A number from `low` on and below `high`."""
 
     low: float
     high: float
 
     def read(self, node: Node, reading: Reading, label: str) -> float:
-        number = Quantity().read(node, reading, label)
-        if not self.low < number.value < self.high:
-            message = f"{label} is {shown(number)}, but must lie between {self.low:g} and {self.high:g}"
+        number = Quantity(bounded=False).read(node, reading, label)
+        if not self.low <= number.value < self.high:
+            message = f"{label} is {shown(number)}, but must be at least {self.low:g} and below {self.high:g}"
             raise SpecError(Fault(message, node.mark))
         return number.value
 
     def schema(self) -> Schema:
-        limits = {"type": "number", "exclusiveMinimum": self.low, "exclusiveMaximum": self.high}
+        limits = {"type": "number", "minimum": self.low, "exclusiveMaximum": self.high}
         return {"anyOf": [limits, {"type": "string"}]}
 
 
@@ -139,7 +157,7 @@ class Text(NamedTuple):
     def read(self, node: Node, reading: Reading, label: str) -> str:
         if not isinstance(node, TextNode):
             raise SpecError(Fault(f"{label} must be text, not {describe(node)}", node.mark))
-        if self.pattern is not None and not re.search(self.pattern, node.text):
+        if self.pattern is not None and ("\n" in node.text or not re.search(self.pattern, node.text)):  # $ allows one
             raise SpecError(Fault(f"{label} is {describe(node)}, but must be {self.meaning}", node.mark))
         return node.text
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechsim._version import __version__
+from mechsim.errors import Fault
 from mechsim.render.page.data import film_of
 from mechsim.render.rows import table_of
 from mechsim.render.theme import THEMES, Theme
+from mechsim.result.places import OutputError
 
 if TYPE_CHECKING:
     from mechsim.render.frames import Frames
@@ -77,7 +79,11 @@ def _fill(template: str, texts: dict[str, str]) -> str:
 
 def _json(film: dict[str, Any]) -> str:
     """JSON that may stand in a script element: `<` cannot end it, nor begin a comment."""
-    return json.dumps(film, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    try:
+        return json.dumps(film, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    except ValueError:
+        hint = "look for values in the results that are far too large"
+        raise OutputError(Fault("the motion cannot be drawn: some of it is no number", hint=hint)) from None
 
 
 def _variables(theme: Theme) -> str:

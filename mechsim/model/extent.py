@@ -1,0 +1,37 @@
+"""How far apart the farthest of many points are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+
+FEW = 30  # points; all their distances are soon measured
+AT_ONCE = 1000  # points whose distances to all others are measured together
+
+
+def extent(points: Iterable[complex]) -> float:
+    """The largest distance between two of these points, given as complex numbers; 0 for less than two."""
+    distinct = list(dict.fromkeys(points))
+    if len(distinct) <= FEW:
+        return max((abs(q - p) for p, q in combinations(distinct, 2)), default=0.0)
+    corners = np.array(_hull(distinct))  # the farthest two are among the corners of the hull
+    blocks = (corners[first : first + AT_ONCE] for first in range(0, len(corners), AT_ONCE))
+    return float(max(np.abs(block[:, None] - corners).max() for block in blocks))
+
+
+def _hull(points: list[complex]) -> list[complex]:
+    """The corners of the convex hull (Andrew's monotone chain)."""
+    ordered = sorted(points, key=lambda point: (point.real, point.imag))
+    return [*_below(ordered), *_below(ordered[::-1])]
+
+
+def _below(ordered: list[complex]) -> list[complex]:
+    """The corners of the hull from the first point to the last, the others to the left of the way."""
+    chain: list[complex] = []
+    for point in ordered:
+        while len(chain) > 1 and ((chain[-1] - chain[-2]).conjugate() * (point - chain[-2])).imag <= 0:
+            chain.pop()
+        chain.append(point)
+    return chain
