@@ -60,7 +60,7 @@ class Conflict:
         for element in self.mechanism.elements:
             if element.multipliers:
                 rows = tuple(range(row, row + len(element.multipliers)))
-                members.append(Member(element.owner, element.mark, rows, element=element))
+                members.append(Member(element.title, element.mark, rows, element=element))
                 row += len(rows)
         for index in self.wishes.fixed:
             value = self.wishes.values[index]
@@ -179,7 +179,7 @@ class Conflict:
     def _errors_as_lengths(self, members: list[Member], rows: Indices, point: Array) -> tuple[Array, Array]:
         """For each row its error as a length, exact for length constraints, and its slope by that length."""
         numbers, _, values = self.closure.jacobian_of(point)
-        slopes = np.array([np.max(np.abs(values[numbers == row])) for row in rows])
+        slopes = np.array([np.max(np.abs(values[numbers == row]), initial=0.0) or 1.0 for row in rows])
         residuals = self.closure.residual_of(point)[rows]
         errors = residuals / slopes
         lengths = {

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mechsim.errors import Fault, Mark, SpecError
-from mechsim.model.formula import Formula, write
+from mechsim.model.formula import LEAVES, Formula, constant, write
 from mechsim.model.law import Law
 from mechsim.model.layout import Layout
-from mechsim.model.mechanism import Element, Sampler, Switch, Variable
+from mechsim.model.mechanism import Element, Sampler, Switch, Variable, titled
 from mechsim.spec.expression import MAX_DEPTH
 
+# People type lengths with ten digits or so; a misfit below this share of what is compared is their rounding.
+FIT_TOLERANCE = 1e-9
 MAX_SIZE = 5000  # operations of one formula; a person's are below a hundred
 Forces = list[tuple[int, Formula]]  # slot, generalised force on it
 Labelled = list[tuple[str, Formula]]
@@ -35,6 +37,7 @@ class Draft:
     signals: list[Formula] = field(default_factory=list)
     account: str = ""
     readout: bool = False  # only tells values, so it is kept even where nothing moves
+    phased: bool = False  # a constant of its constraint is chosen so that the first placement meets it
 
     def formulas(self) -> list[Formula]:
         """All of them, in a fixed order: local names are given in the order of appearance."""
@@ -54,6 +57,7 @@ class Book:
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
         self.guesses: dict[int, float] = {}
+        self.faults: list[Fault] = []  # `build` raises them together
         self._switches: dict[float, dict[int, float]] = {}
         self._labels = {variable.label for variable in layout.variables}
 
@@ -88,6 +92,7 @@ class Book:
                 forces[slot] = forces[slot] + force if slot in forces else force
         draft.forces = list(forces.items())
         _refuse_large(draft)
+        self._leave_out_what_holds_nothing(draft)
         leaves = list(dict.fromkeys(leaf for tree in draft.formulas() for leaf in tree.leaves()))
         moving = [leaf for leaf in leaves if leaf.operation in "xva"]
         slots = _slots(draft, moving)
@@ -119,6 +124,27 @@ class Book:
         )
         return len(self.elements) - 1
 
+    def _leave_out_what_holds_nothing(self, draft: Draft) -> None:
+        """Constraints in which nothing can change are left out; one that does not hold then is a fault."""
+        labels = [label for label, _ in (*draft.constraints, *draft.nonholonomic)]
+        for rows in (draft.constraints, draft.nonholonomic):
+            for label, row in [each for each in rows if not moves(each[1])]:
+                rows.remove((label, row))
+                if not draft.phased:
+                    self.faults += self._misfit(row, titled(draft.owner, labels), draft.mark)
+
+    def _misfit(self, row: Formula, title: str, mark: Mark | None) -> list[Fault]:
+        """Why a row of nothing but constants and time does not stay zero, if so."""
+        switched = {index for values in self._switches.values() for index in values}
+        constants = [-1 - leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x"]
+        if row.uses("t") or switched & set(constants):
+            return [Fault(f"{title} changes with time, but nothing in it can move", mark, "remove it")]
+        value, size = constant(row, constants=self.constants), _magnitude(row, self.constants)
+        if abs(value) <= FIT_TOLERANCE * size:
+            return []
+        message = f"{title} cannot be met: nothing in it can change, and it is off by {abs(value):.6g}"
+        return [Fault(message, mark, "the parts and fixed points decide it already: change it, or remove it")]
+
     def _law(self, draft: Draft, slots: list[int], parameters: int, observed: int, symbols: dict[Formula, str]) -> Law:
         def text(tree: Formula) -> str:
             return write(tree, symbols)
@@ -136,6 +162,24 @@ class Book:
             account=bool(draft.account),
             signals=tuple(text(signal) for signal in draft.signals),
         )
+
+
+def moves(row: Formula) -> bool:
+    """Whether a row has a coordinate or velocity of something that can move, or a multiplier."""
+    return any(leaf.operation in "vam" or (leaf.operation == "x" and leaf.operands[0] >= 0) for leaf in row.leaves())
+
+
+def _magnitude(tree: Formula, constants: Sequence[float]) -> float:
+    """What a formula of constants would come to without cancelling: its value is to be compared with this."""
+    sizes = [] if tree.operation in LEAVES else [_magnitude(operand, constants) for operand in tree.operands]
+    if tree.operation in ("+", "-", "neg"):
+        return sum(sizes)
+    if tree.operation == "*":
+        return sizes[0] * sizes[1]
+    if tree.operation == "/":
+        return sizes[0] / abs(constant(tree.operands[1], constants=constants))
+    value = abs(constant(tree, constants=constants))
+    return max(1.0, value) if tree.operation in ("sin", "cos") else value
 
 
 def _refuse_large(draft: Draft) -> None:

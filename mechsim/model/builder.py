@@ -26,7 +26,7 @@ def build(spec: MechSpec) -> Mechanism:
     _add_laws(quantities, book, size)
     readouts = _add_readouts(quantities, book)
     elements = tuple(book.elements)
-    faults = checks.undetermined_points(spec, layout, elements)
+    faults = book.faults or checks.undetermined_points(spec, layout, elements)
     if faults:
         raise SpecError(*faults)
     mechanism = Mechanism(

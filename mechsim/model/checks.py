@@ -6,12 +6,10 @@ from collections import Counter
 from itertools import combinations
 
 from mechsim.errors import Fault, Mark
+from mechsim.model.book import FIT_TOLERANCE
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element
 from mechsim.spec.document import Collinear, MechSpec, Rigid
-
-# People type lengths with ten digits or so; a misfit below this share of the mechanism's size is their rounding.
-FIT_TOLERANCE = 1e-9
 
 
 def before_building(spec: MechSpec, layout: Layout, size: float) -> list[Fault]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechsim.errors import Fault, SpecError
-from mechsim.model.book import Book, Draft, Forces
+from mechsim.model.book import Book, Draft, Forces, moves
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
 from mechsim.model.mechanism import Sampler
 from mechsim.model.quantities import Quantities
@@ -20,14 +20,15 @@ def add_drives(quantities: Quantities, book: Book) -> None:
         motion = quantities.of(drive.motion)
         _refuse_jumps(drive, motion, quantities.book)
         rows = [(f"drive_{drive.name}", quantities.of(drive.quantity) - motion)]
+        if not moves(rows[0][1]):
+            message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
+            raise SpecError(Fault(message, drive.mark))
         draft = Draft(f"drive of {drive.name}", drive.mark, account=f"work_drive_{drive.name}")
         if drive.level == POSITION:
             draft.constraints = rows
         else:
             draft.nonholonomic = rows
-        if book.add(draft) is None:
-            message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
-            raise SpecError(Fault(message, drive.mark))
+        book.add(draft)
 
 
 def _refuse_jumps(drive: Drive, motion: Formula, book: Book) -> None:

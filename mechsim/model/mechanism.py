@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mechsim.errors import Mark
 from mechsim.model.law import Law
+
+
+JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,11 @@ class Element:
     multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5; nonholonomic ones last
     mark: Mark | None = None
     observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
+
+    @property
+    def title(self) -> str:
+        """What a message calls it: `OA`, `slot C-AB`."""
+        return titled(self.owner, self.multipliers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +91,9 @@ class Mechanism:
     @property
     def multipliers(self) -> tuple[str, ...]:
         return tuple(label for element in self.elements for label in element.multipliers)
+
+
+def titled(owner: str, labels: Sequence[str]) -> str:
+    """The owner of these constraints in words: `slot C-AB` where its name alone, `C,AB`, says too little."""
+    kind = labels[0].partition("_")[0] if labels and labels[0] != owner else ""
+    return f"{kind} {owner.replace(',', '-')}" if kind in JOINTS else owner
