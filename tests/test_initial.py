@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import mechsim
 from mechsim.errors import AssemblyError
 from mechsim.initial import Start, assemble, configurations
-from mechsim.initial.assembly import moving_coordinates, scales_of
-from mechsim.initial.closure import position_closure
+from mechsim.initial.assembly import moving_coordinates
+from mechsim.initial.closure import position_closure, scales_of
 from mechsim.initial.freedom import check_determined
 from mechsim.initial.nearest import Distance
 from mechsim.kernel.system import System

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
-from mechsim.initial.closure import Closure, position_closure, velocity_closure
+from mechsim.initial.closure import Closure, position_closure, scales_of, velocity_closure
 from mechsim.initial.conflict import Conflict
 from mechsim.initial.freedom import check_determined, check_fixed, joined
 from mechsim.initial.nearest import nearest
@@ -54,10 +54,6 @@ def _picked(found: list[Start], branch: int) -> Start:
 def moving_coordinates(mechanism: Mechanism) -> Indices:
     """All coordinates that constraints may move: states (integrals, such as work) start where they are."""
     return np.array([i for i, v in enumerate(mechanism.variables) if v.kind != "state"], dtype=np.intp)
-
-
-def scales_of(mechanism: Mechanism) -> Array:
-    return np.array([variable.scale for variable in mechanism.variables], dtype=float)
 
 
 def close_positions(

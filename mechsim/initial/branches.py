@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError
-from mechsim.initial.assembly import close_positions, complete, moving_coordinates, scales_of, wound
-from mechsim.initial.closure import Closure, position_closure
+from mechsim.initial.assembly import close_positions, complete, moving_coordinates, wound
+from mechsim.initial.closure import Closure, position_closure, scales_of
 from mechsim.initial.freedom import holding_coordinates, joined
 from mechsim.initial.many import approach_all
 from mechsim.initial.newton import is_closed, polish

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.initial.start import Array, Indices
+from mechsim.model.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -34,6 +35,7 @@ class Closure:
     free: Indices
     rows: Indices
     row_scales: Array  # of all rows
+    magnitudes_of: Callable[[Array], Array]  # the largest number that enters each row, in scales
 
     def residual(self, x: Array) -> Array:
         return self.residual_of(x)[self.rows] / self.row_scales[self.rows]
@@ -64,9 +66,9 @@ class Closure:
         small = norms < 1e-6 * self.row_scales
         return replace(self, row_scales=np.where(small, self.row_scales, norms))
 
-    def tolerance(self, x: Array) -> float:
-        """Rounding grows with the distance from the origin, and the accepted residual with it."""
-        return CLOSED * max(1.0, float(np.max(np.abs(x / self.scales), initial=0.0)))
+    def tolerance(self, x: Array) -> Array:
+        """The accepted residual of each row: rounding grows with the distance from the origin."""
+        return CLOSED * np.maximum(1.0, self.magnitudes_of(x)[self.rows])
 
 
 def position_closure(system: System, t: float, guess: Array, scales: Array, free: Indices) -> Closure:
@@ -85,6 +87,7 @@ def position_closure(system: System, t: float, guess: Array, scales: Array, free
         free,
         np.flatnonzero(system.levels == 2),  # nonholonomic constraints say nothing about positions
         np.where(norms > 0, norms, 1.0),
+        magnitudes(system, scales, system.constants),
     )
 
 
@@ -92,6 +95,8 @@ def velocity_closure(system: System, t: float, positions: Array, scales: Array, 
     """`C_q v + C_t = 0` and nonholonomic constraints: linear in v, or nearly so for the few that are not."""
     generic = scales * np.random.default_rng(1).standard_normal(len(scales))
     norms = gradient_norms(system.rate_jacobian(t, positions, generic), scales, system.m)
+    of_positions = magnitudes(system, scales_of(system.mechanism), system.constants)(positions)
+    of_velocities = magnitudes(system, scales, np.zeros(len(system.constants)))
     return Closure(
         lambda v: system.constraint_rate(t, positions, v),
         lambda v: system.rate_jacobian(t, positions, v),
@@ -101,7 +106,38 @@ def velocity_closure(system: System, t: float, positions: Array, scales: Array, 
         free,
         np.arange(system.m),
         np.where(norms > 0, norms, 1.0),
+        # Gradients are rounded as positions are.
+        lambda v: np.maximum(1.0, of_positions) * of_velocities(v),
     )
+
+
+def magnitudes(system: System, scales: Array, constants: Array) -> Callable[[Array], Array]:
+    """A function that gives the largest number entering each constraint, relative to its scale; fixed points count as
+    coordinates of the constraint's own size."""
+    pairs = [
+        (np.broadcast_to(row, slots.shape), slots)
+        for group in system.groups
+        for row in group.multipliers[: group.kind.multiplier_count]
+        for slots in group.variables
+    ]
+    rows, slots = (np.concatenate(column) for column in zip(*pairs, strict=True)) if pairs else (np.zeros(0, int),) * 2
+    rows, slots = rows[rows >= 0], slots[rows >= 0]
+    lengths = np.array([v.kind == "position" for v in system.mechanism.variables]) * scales
+    sizes = np.zeros(system.m)
+    places = np.maximum(slots, 0)  # there may be more constants than coordinates
+    np.maximum.at(sizes, rows, np.where(slots >= 0, lengths[places], 0.0))
+    units = np.where(slots >= 0, scales[places], np.where(sizes > 0, sizes, 1.0)[rows])
+
+    def largest(x: Array) -> Array:
+        result = np.zeros(system.m)
+        np.maximum.at(result, rows, np.abs(np.concatenate([x, constants[::-1]])[slots]) / units)
+        return result
+
+    return largest
+
+
+def scales_of(mechanism: Mechanism) -> Array:
+    return np.array([variable.scale for variable in mechanism.variables], dtype=float)
 
 
 def gradient_norms(jacobian: Triplets, scales: Array, count: int) -> Array:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
 RANK_TOLERANCE = 1e-9  # of scaled equations; true ranks leave gaps of many decades around it
+UNDETERMINED = 1e-13  # of an inertia of 1: a square, so what moves by 3e-7 of its neighbours still counts
+NO_MASS = 1e-28  # of the inertia beside: the square of a rounding error, as of a centroid at cos(pi/2)
 NULL_SPACE_LIMIT = 400  # coordinates; beyond, a null space costs seconds
 NAMED = 1e-3  # entries of a null vector below this share of its largest are not worth naming
 
@@ -58,11 +60,15 @@ def _motions_near(closure: Closure, guess: Array, seed: int | None) -> Array | N
 
 def motions(closure: Closure, x: Array) -> Array:
     """An orthonormal basis of the null space of the scaled Jacobian, one column per degree of freedom."""
-    if not len(closure.rows):
-        return np.eye(len(closure.free))
-    _, values, right = np.linalg.svd(closure.dense_jacobian(x))
-    rank = int(np.sum(values > RANK_TOLERANCE * max(values[0], 1e-300)))
-    return right[rank:].T
+    return _null_space(closure.dense_jacobian(x))
+
+
+def _null_space(jacobian: Array) -> Array:
+    if not len(jacobian):
+        return np.eye(jacobian.shape[1])
+    _, values, right = np.linalg.svd(jacobian)
+    rank = int(np.sum(values > RANK_TOLERANCE * max(values[0], 1e-300))) if len(values) else 0
+    return np.asarray(right[rank:].T)
 
 
 def _faults(level: Wishes, free: Indices, motions: Array) -> list[Fault]:
@@ -139,15 +145,16 @@ def check_determined(mechanism: Mechanism, system: System, t: float, closure: Cl
     if len(closure.free) > NULL_SPACE_LIMIT:
         return  # dense null spaces cost too much here; the engine's factorization reports a zero pivot
     generic = closure.scales * np.random.default_rng(1).standard_normal(len(q))
-    basis = motions(closure, generic)
     scales = closure.scales[closure.free]
     mass = _dense_mass(system, t, q)[np.ix_(closure.free, closure.free)] * np.outer(scales, scales)
-    largest = float(np.max(np.abs(mass), initial=0.0))
-    inertia, vectors = np.linalg.eigh(basis.T @ mass @ basis)
-    loose = np.abs(inertia) <= 1e-13 * largest
+    jacobian = closure.dense_jacobian(generic)
+    columns, rows = _balance(mass, jacobian)
+    basis = _null_space(jacobian * columns / rows[:, None])
+    inertia, vectors = np.linalg.eigh(basis.T @ (mass * np.outer(columns, columns)) @ basis)
+    loose = np.abs(inertia) <= UNDETERMINED
     if not np.any(loose):
         return
-    share = np.max(np.abs(basis @ vectors[:, loose]), axis=1)
+    share = np.max(np.abs(columns[:, None] * (basis @ vectors[:, loose])), axis=1)
     chosen = closure.free[share > 0.1 * share.max()]
     names = [mechanism.variables[int(index)].label for index in chosen]
     owners = list(dict.fromkeys(mechanism.variables[int(index)].owner for index in chosen))
@@ -158,6 +165,26 @@ def check_determined(mechanism: Mechanism, system: System, t: float, closure: Cl
             f"give a mass to a part at {joined(owners, 'or')}, or add a Particle there",
         )
     )
+
+
+def _balance(mass: Array, jacobian: Array) -> tuple[Array, Array]:
+    """Units for coordinates and constraints that are the mechanism's own: a coordinate with mass has inertia 1, and a
+    constraint or a coordinate without mass compares with what it touches. So neither the file's units nor a heavy or
+    large body beside decide what counts as zero."""
+    inertia, sizes = np.abs(np.diag(mass)), np.abs(jacobian)
+    beside = np.max(np.where(mass != 0, inertia, 0.0), axis=1, initial=0.0)
+    massive = inertia > NO_MASS * beside
+    columns = np.where(massive, 1 / np.sqrt(np.where(massive, inertia, 1.0)), 0.0)  # 0: not known yet
+    rows = np.zeros(len(jacobian))
+    while not (np.all(rows) and np.all(columns)):
+        rows = np.where(rows > 0, rows, np.max(sizes * columns, axis=1, initial=0.0))
+        known = np.where(rows > 0, 1 / np.where(rows > 0, rows, 1.0), 0.0)
+        largest = np.max(sizes * known[:, None], axis=0, initial=0.0)
+        found = (columns == 0) & (largest > 0)
+        if not np.any(found):  # what is left has no mass anywhere: any units will do
+            columns, rows = np.where(columns > 0, columns, 1.0), np.where(rows > 0, rows, 1.0)
+        columns = np.where(found, 1 / np.where(found, largest, 1.0), columns)
+    return columns, rows
 
 
 def _dense_mass(system: System, t: float, q: Array) -> Array:

@@ -116,8 +116,8 @@ def settle(closure: Closure, x: Array) -> Array:
         curvature = movable.T @ _dense_hessian(closure, settled, combination) @ movable
         step = np.linalg.lstsq(curvature, -gradient, rcond=1e-6)[0]
         settled = closure.moved(settled, movable @ step)
-    gap = np.max(np.abs(closure.residual(settled)))
-    return settled if gap <= 0.01 * closure.tolerance(x) else x
+    closed = np.all(np.abs(closure.residual(settled)) <= 0.01 * closure.tolerance(x))
+    return settled if closed else x
 
 
 def _dense_hessian(closure: Closure, x: Array, combination: Array) -> Array:
@@ -131,8 +131,7 @@ def _dense_hessian(closure: Closure, x: Array, combination: Array) -> Array:
 
 
 def is_closed(closure: Closure, x: Array) -> bool:
-    residual = closure.residual(x)
-    return bool(np.max(np.abs(residual), initial=0.0) <= closure.tolerance(x))
+    return bool(np.all(np.abs(closure.residual(x)) <= closure.tolerance(x)))
 
 
 def _norm(vector: NDArray[np.floating]) -> float:

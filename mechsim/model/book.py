@@ -49,11 +49,11 @@ class Draft:
 class Book:
     """Elements of laws, added one by one to those that have kinds of their own."""
 
-    def __init__(self, layout: Layout, elements: Iterable[Element], energy: float):
+    def __init__(self, layout: Layout, elements: Iterable[Element]):
         self.variables = list(layout.variables)
         self.constants = list(layout.constants)
         self.elements = list(elements)
-        self.energy = energy  # typical of the mechanism: the scale of work
+        self.layout = layout
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
         self.guesses: dict[int, float] = {}
@@ -108,7 +108,8 @@ class Book:
         observed = [leaf for leaf in leaves if leaf.operation == "m"]
         symbols |= {leaf: f"m{own + index}" for index, leaf in enumerate(observed)}
         if draft.account:
-            slots.append(self.variable(draft.account, draft.owner, "state", self.energy))
+            energy = self.layout.typical(slots).energy
+            slots.append(self.variable(draft.account, draft.owner, "state", energy))
         law = self._law(draft, slots, len(parameters), len(observed), symbols)
         self.laws[law.name] = law
         self.elements.append(

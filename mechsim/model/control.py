@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces, moves
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
 from mechsim.model.mechanism import Sampler
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
+from mechsim.spec.names import POINT
 from mechsim.spec.scope import POSITION
 
 # Jumps below this share are a person's rounding of where pieces meet.
@@ -130,5 +133,7 @@ def _acting(controller: Controller, output: Formula, quantities: Quantities) -> 
 
 def _scale(controller: Controller, quantities: Quantities) -> float:
     """Of the integral of an error: radians or metres times a second."""
-    angles = all(name.startswith("theta_") for _, name in controller.actuated)
-    return 1.0 if angles else max((variable.scale for variable in quantities.layout.variables), default=1.0)
+    names = [name for _, name in controller.actuated]
+    if all(name.startswith("theta_") for name in names):
+        return 1.0
+    return quantities.layout.chains.at(point for name in names for point in re.findall(POINT, name)).size

@@ -55,6 +55,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Guide:
+    """A joint that keeps a point on a line, `offset` to its left; and a part turned by `angle` against it, or turned
+    about by half a turn, which satisfies the same equation."""
+
+    point: str
+    line: tuple[str, str]
+    offset: float = 0.0
+    part: str = ""  # "": only the point is kept
+    angle: float = 0.0
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Switch:
     """At `time` some constants of the mechanism take new values: a break of a table or of a piecewise function."""
 
@@ -87,6 +100,7 @@ class Mechanism:
     samplers: tuple[Sampler, ...] = ()
     readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
+    guides: tuple[Guide, ...] = ()
 
     @property
     def multipliers(self) -> tuple[str, ...]:

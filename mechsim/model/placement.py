@@ -6,18 +6,18 @@ closes: points the user placed stay, the others follow from parts that have enou
 
 from __future__ import annotations
 
-import re
 from cmath import exp, phase, pi, rect
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.model.chains import Forest
 from mechsim.model.mechanism import Mechanism, Part
+from mechsim.model.order import canonical_order
 from mechsim.spec.document import Problem, StartValue
-from mechsim.spec.names import POINT
 
 # Parts hanging freely from one point fan out by this angle, so that their free ends do not coincide.
 FAN = 0.35
@@ -25,37 +25,22 @@ FAN = 0.35
 
 def guess_positions(mechanism: Mechanism, problem: Problem) -> NDArray[np.float64]:
     """A value for every coordinate: the user's where given, else the rigid placement, else something near; always
-    the same for the same file. Turn angles without a guess are their part's direction, in (-pi, pi]."""
-    q = np.zeros(len(mechanism.variables))
+    the same for the same mechanism, however it is told. Turn angles without a guess are their part's direction, in
+    (-pi, pi]."""
     if not mechanism.parts:  # coordinates of a user's Lagrangian: nothing places them but their guesses
+        q = np.zeros(len(mechanism.variables))
         for name, values in problem.positions.items():
             for slot, value in zip(mechanism.points[name], values, strict=True):
                 q[slot] = float(value.number) if value else 0.0
         return q
+    return placed(mechanism, problem).coordinates()
+
+
+def placed(mechanism: Mechanism, problem: Problem) -> Placing:
+    """All points placed; `choices` tells which of them could as well stand elsewhere."""
     placing = Placing(mechanism, problem)
     placing.place_all()
-    for name, slots in mechanism.points.items():
-        if slots[0] >= 0:
-            place = placing.places[name]
-            q[list(slots)] = place.real, place.imag
-            for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
-                q[slot] = value.number.value if value else q[slot]
-    for index, variable in enumerate(mechanism.variables):
-        if variable.kind == "coordinate":
-            q[index] = mechanism.guesses.get(index, 0.0)
-        elif variable.kind == "angle":
-            q[index] = _turn_angle(variable.owner, mechanism, problem, q)
-    return q
-
-
-def _turn_angle(part_name: str, mechanism: Mechanism, problem: Problem, q: NDArray[np.float64]) -> float:
-    if part_name in problem.angles:
-        return problem.angles[part_name].number.value
-    part = next(part for part in mechanism.parts if part.name == part_name)
-    slots = [mechanism.points[name] for name in part.points[:2]]
-    first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
-    angle = phase(second - first)
-    return pi if angle == -pi else angle
+    return placing
 
 
 class Placing:
@@ -65,6 +50,7 @@ class Placing:
         self.mechanism = mechanism
         self.problem = problem
         self.places: dict[str, complex] = {}
+        self.choices: list[str] = []  # points with two places, and nothing that told which to take
         self.fresh: list[str] = []  # placed, their parts not looked at yet
         self.held: deque[Part] = deque()  # parts with a placed point, first come first served
         self.down = _down(mechanism)
@@ -76,45 +62,78 @@ class Placing:
         self.rest = {
             element.owner: element.parameters["length"] for element in mechanism.elements if element.kind == "spring"
         }
-        self.parts_at: dict[str, list[Part]] = {name: [] for name in mechanism.points}
-        for part in mechanism.parts:
-            for name in part.points:
-                self.parts_at[name].append(part)
-        named = {slots: name for name, slots in mechanism.points.items()}
-        joints = [element.slots for element in mechanism.elements if element.kind == "collinear"]
-        self.lines = [tuple(named[slots[k : k + 2]] for k in (0, 2, 4)) for slots in joints]
-        labels = [label for element in mechanism.elements for label in element.multipliers]
-        self.lines += [tuple(re.findall(POINT, label[5:])) for label in labels if label.startswith("slot_")]
         # Circles an unplaced point lies on: centre and radius.
         self.circles: dict[str, list[tuple[complex, float]]] = {}
 
     def place_all(self) -> None:
         """Apply the surest rule that still places a point, until none is left."""
-        self._place_given()
+        given = self._given()
+        if len(given) == len(self.mechanism.points):
+            self.places = given
+            return
+        self._put_in_order()
+        for name in self.order:
+            if name in given:
+                self._set(name, given[name])
         while len(self.places) < len(self.mechanism.points):
             self._follow_parts()
             if not (self._reach_line() or self._close_triangle() or self._hang() or self._slide() or self._scatter()):
                 break
+
+    def _put_in_order(self) -> None:
+        """Points, parts and guides in an order that no name decides."""
+        self.order = canonical_order(self.mechanism, self.problem)
+        rank = {name: number for number, name in enumerate(self.order)}
+        self.parts_at: dict[str, list[Part]] = {name: [] for name in self.order}
+        for part in sorted(self.mechanism.parts, key=lambda part: sorted(rank[name] for name in part.points)):
+            for name in part.points:
+                self.parts_at[name].append(part)
+        self.guides = sorted(self.mechanism.guides, key=lambda guide: [rank[n] for n in (guide.point, *guide.line)])
+        self.turns = {guide.part: guide for guide in self.guides if guide.part}
+        chains = Forest(self.order)
+        for part in self.mechanism.parts:
+            chains.join(part.points)
+        self.chain_of = {name: chains.root(name) for name in self.order}
+        self.count_of: Counter[str] = Counter()
+
+    def coordinates(self) -> NDArray[np.float64]:
+        mechanism, problem = self.mechanism, self.problem
+        q = np.zeros(len(mechanism.variables))
+        for name, slots in mechanism.points.items():
+            if slots[0] >= 0:
+                place = self.places[name]
+                q[list(slots)] = place.real, place.imag
+                for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
+                    q[slot] = value.number.value if value else q[slot]
+        for index, variable in enumerate(mechanism.variables):
+            if variable.kind == "coordinate":
+                q[index] = mechanism.guesses.get(index, 0.0)
+            elif variable.kind == "angle":
+                q[index] = _turn_angle(variable.owner, mechanism, problem, q)
+        return q
 
     def _set(self, name: str, place: complex) -> None:
         if name not in self.places:
             self.places[name] = place
             self.fresh.append(name)
             self.circles.pop(name, None)
+            self.count_of[self.chain_of[name]] += 1
 
-    def _place_given(self) -> None:
+    def _given(self) -> dict[str, complex]:
         """Fixed points, and points with a guess for each coordinate."""
+        given = {}
         for name, slots in self.mechanism.points.items():
             guess = self.problem.positions.get(name, ())
             if slots[0] < 0:
-                self._set(name, complex(*(self.mechanism.constants[-1 - slot] for slot in slots)))
+                given[name] = complex(*(self.mechanism.constants[-1 - slot] for slot in slots))
             elif len(guess) == 2 and guess[0] and guess[1]:
-                self._set(name, complex(guess[0].number.value, guess[1].number.value))
+                given[name] = complex(guess[0].number.value, guess[1].number.value)
             elif all(slot in self.mechanism.guesses for slot in slots):
-                self._set(name, complex(*(self.mechanism.guesses[slot] for slot in slots)))
+                given[name] = complex(*(self.mechanism.guesses[slot] for slot in slots))
+        return given
 
     def _follow_parts(self) -> None:
-        """Rigid parts with two points placed, or with one and a given turn angle, place all their points."""
+        """Rigid parts with two points placed, or with one and a known direction, place all their points."""
         while self.fresh:
             new = self.fresh.pop(0)
             for part in self.parts_at[new]:
@@ -133,9 +152,19 @@ class Placing:
             self._put(part, p, rect(1.0, phase((self.places[q] - self.places[p]) / (local[q] - local[p]))))
         elif part.name in self.problem.angles:
             self._put(part, p, exp(1j * self.problem.angles[part.name].number.value))
+        elif (along := self._direction_on_guide(part)) is not None:
+            self._put(part, p, along)
         else:
             return False
         return True
+
+    def _direction_on_guide(self, part: Part) -> complex | None:
+        """Of a part that slides on a line that is placed: as its angle says, not turned about."""
+        guide = self.turns.get(part.name)
+        if guide is None or not all(name in self.places for name in guide.line):
+            return None
+        line = self.places[guide.line[1]] - self.places[guide.line[0]]
+        return line / abs(line) * exp(1j * guide.angle) if line else None
 
     def _put(self, part: Part, anchor: str, turn: complex) -> None:
         local = self.local[part.name]
@@ -155,37 +184,46 @@ class Placing:
         for name, (first, *others) in self.circles.items():
             second = next((circle for circle in others if circle[0] != first[0]), None)
             if second:
-                guess = self.problem.positions.get(name, ())
-                self._set(name, min(_meet(*first, *second), key=lambda place: _unlikeness(place, guess, self.down)))
+                self._choose(name, _meet(*first, *second))
                 return True
         return False
 
+    def _choose(self, name: str, choices: tuple[complex, complex]) -> None:
+        guess = self.problem.positions.get(name, ())
+        if choices[0] != choices[1] and not any(guess):
+            self.choices.append(name)
+        self._set(name, min(choices, key=lambda place: _unlikeness(place, guess, self.down)))
+
     def _open_lines(self) -> Iterator[tuple[str, complex, complex]]:
         """Points to be placed on a line that two placed points span: name, a point of the line, its direction."""
-        for line in self.lines:
+        for guide in self.guides:
+            line = (*guide.line, guide.point)
             unplaced = [name for name in line if name not in self.places]
             if len(unplaced) == 1:
                 first, second = (self.places[name] for name in line if name in self.places)
                 if first != second:
-                    yield unplaced[0], first, second - first
+                    aside = 1j * guide.offset * (second - first) / abs(second - first)
+                    on_line = unplaced[0] == guide.point
+                    yield unplaced[0], first + aside if on_line else first, second - first
 
     def _reach_line(self) -> bool:
         """A point of a line at a known distance from a placed point stands where line and circle meet."""
         for name, start, direction in self._open_lines():
             if name in self.circles:
-                centre, radius = self.circles[name][0]
-                guess = self.problem.positions.get(name, ())
-                choices = _meet_line(start, direction, centre, radius)
-                self._set(name, min(choices, key=lambda place: _unlikeness(place, guess, self.down)))
+                self._choose(name, _meet_line(start, direction, *self.circles[name][0]))
                 return True
         return False
 
     def _slide(self) -> bool:
         """A point that only a line holds stands on it, each next one a little further."""
         for name, start, direction in self._open_lines():
-            self._set(name, start + direction * (0.5 + FAN * len(self.places)))
+            self._set(name, start + direction * (0.5 + FAN * self._placed_beside(name)))
             return True
         return False
+
+    def _placed_beside(self, name: str) -> int:
+        """How many points that parts join to this one are placed: what stands elsewhere must not matter."""
+        return self.count_of[self.chain_of[name]]
 
     def _hang(self) -> bool:
         """A part held at one point hangs down from it, a little aside; a spring at its rest length."""
@@ -196,7 +234,7 @@ class Placing:
                 continue
             anchor = known[0]
             free = next(name for name in part.points if name not in self.places)
-            aside = self.down * exp(1j * FAN * (len(self.places) % 7 - 3))
+            aside = self.down * exp(1j * FAN * (self._placed_beside(anchor) % 7 - 3))
             if part.kind == "rigid":
                 local = self.local[part.name]
                 arm = sum(local.values()) / len(local) - local[anchor] or local[free] - local[anchor] or 1
@@ -208,11 +246,21 @@ class Placing:
 
     def _scatter(self) -> bool:
         """Nothing holds the next point: put it on a spiral about the origin, where no other point is."""
-        name = next((name for name in self.mechanism.points if name not in self.places), None)
+        name = next((name for name in self.order if name not in self.places), None)
         if name is not None:
             count = len(self.places) + 1
             self._set(name, rect(self.mechanism.size * count**0.5 / 2, count * pi * (3 - 5**0.5)))
         return name is not None
+
+
+def _turn_angle(part_name: str, mechanism: Mechanism, problem: Problem, q: NDArray[np.float64]) -> float:
+    if part_name in problem.angles:
+        return problem.angles[part_name].number.value
+    part = next(part for part in mechanism.parts if part.name == part_name)
+    slots = [mechanism.points[name] for name in part.points[:2]]
+    first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
+    angle = phase(second - first)
+    return pi if angle == -pi else angle
 
 
 def _meet(centre: complex, radius: float, other_centre: complex, other_radius: float) -> tuple[complex, complex]:
