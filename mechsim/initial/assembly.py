@@ -11,8 +11,8 @@ from mechsim.errors import AssemblyError, Fault
 from mechsim.initial.closure import Closure, position_closure, scales_of, velocity_closure
 from mechsim.initial.conflict import Conflict
 from mechsim.initial.freedom import check_determined, check_fixed, joined
-from mechsim.initial.nearest import nearest
-from mechsim.initial.newton import approach, is_closed, polish, settle
+from mechsim.initial.newton import is_closed, polish
+from mechsim.initial.search import Closing, solve
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
@@ -65,22 +65,10 @@ def close_positions(
     check_fixed(everything, guess, (positions, velocities))
     free = np.setdiff1d(everything.free, positions.fixed)
     closure = everything.restricted(free, everything.rows)
-    q = solve(closure, guess, positions.guessed)
+    q, _ = Closing(mechanism, problem, closure, guess, positions.guessed).found()
     if q is None:
         raise Conflict(mechanism, closure, positions, guess).explain()
     return wound(mechanism, closure, positions, q)
-
-
-def solve(closure: Closure, guess: Array, guessed: tuple[int, ...]) -> Array | None:
-    """The closed point nearest to the guess: IPOPT, then Newton; Levenberg's method where IPOPT gives up."""
-    near = approach(closure, guess)
-    for start in (nearest(closure, guess, guessed, near), near):
-        x = approach(closure, start)
-        scaled = closure.rescaled(x)
-        x = settle(scaled, polish(scaled, x))
-        if is_closed(scaled, x):
-            return x
-    return None
 
 
 def wound(mechanism: Mechanism, closure: Closure, positions: Wishes, q: Array) -> Array:

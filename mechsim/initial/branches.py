@@ -6,8 +6,6 @@ again; random starts look for what reflections cannot reach. Seeded, so the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
 from math import pi
 from typing import TYPE_CHECKING
 
@@ -19,6 +17,7 @@ from mechsim.initial.closure import Closure, position_closure, scales_of
 from mechsim.initial.freedom import holding_coordinates, joined
 from mechsim.initial.many import approach_all
 from mechsim.initial.newton import is_closed, polish
+from mechsim.initial.poses import SAME, angles_followed, difference, place, reflections
 from mechsim.initial.start import Array, Start, wishes
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 RANDOM_STARTS = 200
 ITERATIONS = 50
-SAME = 1e-5  # configurations closer than this (largest difference, relative to size) are one
 
 
 def configurations(
@@ -82,7 +80,7 @@ def search(mechanism: Mechanism, closure: Closure, first: Array, random_starts: 
     found, fresh = [first], [first]
     while fresh:
         trials += [image for q in fresh for image in reflections(mechanism, closure, q)]
-        ends = approach_all(closure, [_angles_followed(mechanism, closure, trial) for trial in trials], ITERATIONS)
+        ends = approach_all(closure, [angles_followed(mechanism, closure, trial) for trial in trials], ITERATIONS)
         fresh = _new_among(mechanism, closure, ends, found)
         trials = []
     return found
@@ -92,74 +90,24 @@ def _new_among(mechanism: Mechanism, closure: Closure, ends: list[Array], found:
     """Those that close and were not met before, polished; they are added to `found`."""
     fresh = []
     for q in ends:
-        if any(_distance(mechanism, closure, q, other) < SAME for other in found):
+        if any(difference(mechanism, closure, q, other) < SAME for other in found):
             continue
         scaled = closure.rescaled(q)
         q = polish(scaled, q)
-        if is_closed(scaled, q) and all(_distance(mechanism, closure, q, other) > SAME for other in found):
+        if is_closed(scaled, q) and all(difference(mechanism, closure, q, other) > SAME for other in found):
             found.append(q)
             fresh.append(q)
     return fresh
 
 
-def _distance(mechanism: Mechanism, closure: Closure, q: Array, other: Array) -> float:
-    """The largest difference relative to scale; of turn angles, the chord, for whole turns make no difference."""
-    difference = (q - other) / closure.scales
-    turns = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "angle"]
-    difference[turns] = 2 * np.sin(0.5 * difference[turns])
-    return float(np.max(np.abs(difference[closure.free]), initial=0.0))
-
-
 def _rank(mechanism: Mechanism, closure: Closure, first: Array, q: Array) -> tuple[float, list[float]]:
     """By distance from the first; mirror images, equally far, by coordinates, so that rounding decides nothing."""
-    return round(_distance(mechanism, closure, first, q), 6), np.round(q / closure.scales, 6).tolist()
-
-
-def reflections(mechanism: Mechanism, closure: Closure, q: Array) -> Iterator[Array]:
-    """Each moving point across the line of each pair of neighbours; where a coordinate is held, the other one mirrored
-    at each neighbour. A pair of points beyond is left to combinations of these moves."""
-    movable = set(closure.free.tolist())
-    for point, slots in mechanism.points.items():
-        if not movable & set(slots) or len(slots) != 2:
-            continue
-        place = _place(mechanism, q, slots)
-        around = [_place(mechanism, q, mechanism.points[name]) for name in _neighbours(mechanism, point)]
-        images = [_mirror(place, a, b) for a, b in combinations(around, 2) if a != b]
-        images += [2 * centre - place for centre in around]
-        for image in images:
-            result = q.copy()
-            for slot, value in zip(slots, (image.real, image.imag), strict=True):
-                if slot in movable:
-                    result[slot] = value
-            yield result
-
-
-def _mirror(place: complex, a: complex, b: complex) -> complex:
-    return a + (b - a) * ((place - a) / (b - a)).conjugate()
-
-
-def _place(mechanism: Mechanism, q: Array, slots: tuple[int, ...]) -> complex:
-    return complex(*(float(q[s]) if s >= 0 else mechanism.constants[-1 - s] for s in slots))
-
-
-def _neighbours(mechanism: Mechanism, point: str) -> list[str]:
-    rigid = [part.points for part in mechanism.parts if part.kind == "rigid" and point in part.points]
-    return list(dict.fromkeys(name for points in rigid for name in points if name != point))
-
-
-def _angles_followed(mechanism: Mechanism, closure: Closure, q: Array) -> Array:
-    """Turn angles that may move set to the direction of their part, so that they do not pull a moved point back."""
-    movable, result = set(closure.free.tolist()), q.copy()
-    for element in mechanism.elements:
-        if element.kind == "turned_length" and element.slots[-1] in movable:
-            a, b = _place(mechanism, q, element.slots[0:2]), _place(mechanism, q, element.slots[2:4])
-            result[element.slots[-1]] = np.angle(b - a)
-    return result
+    return round(difference(mechanism, closure, first, q), 6), np.round(q / closure.scales, 6).tolist()
 
 
 def _random_start(mechanism: Mechanism, closure: Closure, first: Array, generator: np.random.Generator) -> Array:
     """Points anywhere within twice the mechanism's extent about its middle."""
-    places = np.array([_place(mechanism, first, slots) for slots in mechanism.points.values()])
+    places = np.array([place(mechanism, first, slots) for slots in mechanism.points.values()])
     middle, reach = np.mean(places), np.max(np.abs(places - np.mean(places)))
     result = first.copy()
     for slots in mechanism.points.values():

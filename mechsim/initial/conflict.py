@@ -16,7 +16,7 @@ import numpy as np
 from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import joined
-from mechsim.initial.many import approach_all
+from mechsim.initial.many import approach_all, ends_of
 from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Element, Mechanism
@@ -132,8 +132,10 @@ class Conflict:
 
     def _best(self, members: list[Member]) -> Array:
         closure = self._part_of(members)
-        points = [approach(closure, self._held(start, members)) for start in self._starts()]
-        return min(points, key=lambda point: float(np.sum(closure.residual(point) ** 2)))
+        starts = [self._held(start, members) for start in self._starts()]
+        if len(starts) == 1:
+            return approach(closure, starts[0])
+        return min(ends_of(closure, starts, ITERATIONS), key=lambda end: end[1])[0]
 
     def _held(self, start: Array, members: list[Member]) -> Array:
         """Fixed values keep their exact value in every start."""

@@ -225,8 +225,10 @@ class System:
         groups: tuple[Group, ...] | None = None,
     ) -> list[tuple[Group, list[tuple[Any, ...]], list[np.ndarray]]]:
         """For each group the outputs whose key begins with one of `names`, with their keys."""
-        q = np.asarray(q, dtype=float)
-        derivatives = [q, v, a]
+        # Constant k is slot -1 - k: a negative index counts from the end of the extended vector.
+        tails = [self.constants[..., ::-1], *[np.zeros(self.constants.shape[-1])] * 2]
+        derivatives = [None if x is None else _extended(x, tail) for x, tail in zip((q, v, a), tails, strict=True)]
+        lam = None if lam is None else _extended(lam, np.zeros(1))
         found = []
         for group in self.groups if groups is None else groups:
             program = self._restricted(group, names)
@@ -251,12 +253,8 @@ class System:
         if source.kind == "time":
             return np.asarray(t, dtype=float)[..., None] * np.ones(group.lanes)
         if source.kind == "multiplier":
-            values, index = np.asarray(lam, dtype=float), group.multipliers[source.index]
-            return np.where(index >= 0, np.take(_extended(values, [0.0]), index, axis=-1), 0.0)
-        index = group.variables[source.index]
-        tail = self.constants[..., ::-1] if source.order == 0 else np.zeros(self.constants.shape[-1])
-        # Constant k is slot -1 - k: a negative index counts from the end of the extended vector.
-        return np.take(_extended(np.asarray(derivatives[source.order], dtype=float), tail), index, axis=-1)
+            return np.take(lam, group.multipliers[source.index], axis=-1)  # -1, what is dropped, is the zero at the end
+        return np.take(derivatives[source.order], group.variables[source.index], axis=-1)
 
     def _gather(self, found: Any, place: Callable[[Group, tuple[Any, ...]], np.ndarray], size: int, shape: Any) -> Any:
         total = np.zeros((*shape, size + 1))
@@ -386,5 +384,10 @@ class System:
         return np.stack([np.broadcast_to(value, shape)[..., lane] for value in values], axis=-1)
 
 
-def _extended(values: np.ndarray, tail: Any) -> np.ndarray:
-    return np.concatenate([values, np.broadcast_to(tail, (*values.shape[:-1], np.shape(tail)[-1]))], axis=-1)
+def _extended(values: Any, tail: np.ndarray) -> np.ndarray:
+    values = np.asarray(values, dtype=float)
+    if values.ndim > 1 or tail.ndim > 1:
+        shape = np.broadcast_shapes(values.shape[:-1], tail.shape[:-1])
+        values = np.broadcast_to(values, (*shape, values.shape[-1]))
+        tail = np.broadcast_to(tail, (*shape, tail.shape[-1]))
+    return np.concatenate([values, tail], axis=-1)

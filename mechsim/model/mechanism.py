@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from mechsim.errors import Mark
 from mechsim.model.law import Law
 
-
 JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
 
 

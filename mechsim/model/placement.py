@@ -53,7 +53,7 @@ class Placing:
         self.choices: list[str] = []  # points with two places, and nothing that told which to take
         self.fresh: list[str] = []  # placed, their parts not looked at yet
         self.held: deque[Part] = deque()  # parts with a placed point, first come first served
-        self.down = _down(mechanism)
+        self.down = down_direction(mechanism)
         self.local: Mapping[str, dict[str, complex]] = {
             part.name: {name: complex(*corner) for name, corner in zip(part.points, part.geometry, strict=True)}
             for part in mechanism.parts
@@ -286,7 +286,7 @@ def _unlikeness(place: complex, guess: tuple[StartValue | None, ...], down: comp
     return sum(abs(x - wanted) for x, wanted in given), -(place * down.conjugate()).real
 
 
-def _down(mechanism: Mechanism) -> complex:
+def down_direction(mechanism: Mechanism) -> complex:
     """The direction of gravity; without gravity, that of -y, as drawings have it."""
     for element in mechanism.elements:
         gravity = complex(element.parameters.get("g_x", 0.0), element.parameters.get("g_y", 0.0))

@@ -1,0 +1,85 @@
+"""Poses compared and varied: how far apart two are, which is the lower, points reflected, scattered or followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import pi
+
+import numpy as np
+
+from mechsim.initial.closure import Closure
+from mechsim.initial.start import Array
+from mechsim.model.mechanism import Mechanism
+from mechsim.model.placement import down_direction
+
+SAME = 1e-5  # poses closer than this (largest difference, relative to size) are one
+
+
+def place(mechanism: Mechanism, q: Array, slots: Sequence[int]) -> complex:
+    return complex(*(float(q[s]) if s >= 0 else mechanism.constants[-1 - s] for s in slots))
+
+
+def turn_angles(mechanism: Mechanism) -> list[int]:
+    return [index for index, variable in enumerate(mechanism.variables) if variable.kind == "angle"]
+
+
+def difference(mechanism: Mechanism, closure: Closure, q: Array, other: Array) -> float:
+    """The largest difference relative to scale; of turn angles, the chord, for whole turns make no difference."""
+    apart = (q - other) / closure.scales
+    turns = turn_angles(mechanism)
+    apart[turns] = 2 * np.sin(0.5 * apart[turns])
+    return float(np.max(np.abs(apart[closure.free]), initial=0.0))
+
+
+def height(mechanism: Mechanism, q: Array) -> tuple[float, float]:
+    """How high all points stand together, against gravity (against -y without it); then how far to the left."""
+    down = down_direction(mechanism)
+    planar = [slots for slots in mechanism.points.values() if len(slots) == 2 and slots[0] >= 0]
+    along = sum((place(mechanism, q, slots) for slots in planar), 0j) / down / mechanism.size
+    return -along.real, -along.imag
+
+
+def nearer_turn(angle: float, wanted: float) -> float:
+    """The angle, with as many whole turns as bring it nearest to the one wanted."""
+    return angle + 2 * pi * round((wanted - angle) / (2 * pi))
+
+
+def angles_followed(mechanism: Mechanism, closure: Closure, q: Array) -> Array:
+    """Turn angles that may move set to the direction of their part, so that they do not pull a moved point back."""
+    movable, result = set(closure.free.tolist()), q.copy()
+    for element in mechanism.elements:
+        if element.kind == "turned_length" and element.slots[-1] in movable:
+            a, b = place(mechanism, q, element.slots[0:2]), place(mechanism, q, element.slots[2:4])
+            if a != b:
+                angle = element.slots[-1]
+                result[angle] = nearer_turn(float(np.angle(b - a)), float(q[angle]))
+    return result
+
+
+def reflections(mechanism: Mechanism, closure: Closure, q: Array) -> Iterator[Array]:
+    """Each moving point across the line of each pair of neighbours; where a coordinate is held, the other one mirrored
+    at each neighbour. A pair of points beyond is left to combinations of these moves."""
+    movable = set(closure.free.tolist())
+    for point, slots in mechanism.points.items():
+        if not movable & set(slots) or len(slots) != 2:
+            continue
+        here = place(mechanism, q, slots)
+        around = [place(mechanism, q, mechanism.points[name]) for name in _neighbours(mechanism, point)]
+        images = [_mirror(here, a, b) for a, b in combinations(around, 2) if a != b]
+        images += [2 * centre - here for centre in around]
+        for image in images:
+            result = q.copy()
+            for slot, value in zip(slots, (image.real, image.imag), strict=True):
+                if slot in movable:
+                    result[slot] = value
+            yield result
+
+
+def _mirror(point: complex, a: complex, b: complex) -> complex:
+    return a + (b - a) * ((point - a) / (b - a)).conjugate()
+
+
+def _neighbours(mechanism: Mechanism, point: str) -> list[str]:
+    rigid = [part.points for part in mechanism.parts if part.kind == "rigid" and point in part.points]
+    return list(dict.fromkeys(name for points in rigid for name in points if name != point))
