@@ -68,9 +68,7 @@ class Linkage:
         return ", ".join(entries)
 
     def _angles(self) -> str:
-        turns = {
-            "".join(points): phase(self.place(points[1]) - self.place(points[0])) for points in self.turned
-        }
+        turns = {"".join(points): phase(self.place(points[1]) - self.place(points[0])) for points in self.turned}
         return ", ".join(f"{name}: [{angle!r}, fixed]" for name, angle in turns.items())
 
     def guesses(self, mode: str, generator: Generator) -> dict[str, complex]:
@@ -89,6 +87,37 @@ class Linkage:
         return {}
 
 
+def retold(linkage: Linkage, guesses: dict[str, complex], generator: Generator) -> tuple[str, dict[str, str]]:
+    """The same linkage with other names, its parts and points in another order; and the new name of each point."""
+    names = [*linkage.fixed, *linkage.moving]
+    others = list("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    generator.shuffle(others)
+    new = dict(zip(names, others, strict=False))
+    table = str.maketrans(new)
+
+    def shuffled(items: list) -> list:
+        return [items[k] for k in generator.permutation(len(items))]
+
+    def renamed(points: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(new[name] for name in points)
+
+    told = Linkage(
+        unit=linkage.unit,
+        fixed={new[name]: z for name, z in shuffled(list(linkage.fixed.items()))},
+        moving={new[name]: z for name, z in shuffled(list(linkage.moving.items()))},
+        parts=[renamed(points) for points in shuffled(linkage.parts)],
+        springs=[renamed(points) for points in linkage.springs],
+        collinear=[renamed(points) for points in linkage.collinear],
+        joints={
+            kind: {name.translate(table): value for name, value in entries.items()}
+            for kind, entries in linkage.joints.items()
+        },
+        held=[(new[name], axis) for name, axis in linkage.held],
+        turned=[renamed(points) for points in linkage.turned],
+    )
+    return told.text({new[name]: z for name, z in guesses.items()}), new
+
+
 def _pair(z: complex) -> str:
     return f"[{z.real!r}, {z.imag!r}]"
 
@@ -103,6 +132,14 @@ class Sketch:
         generator.shuffle(letters)  # nothing may depend on names
         self.names = iter(letters)
         self.level = self.chance(0.6)  # the ground along the x axis from the origin on, as people draw it
+
+    def finished(self) -> Linkage:
+        """Some stand far from the origin, where all guesses may be."""
+        if self.chance(0.15) and "Curves" not in self.linkage.joints:
+            shift = complex(*self.generator.standard_normal(2)) * self.linkage.unit * 10 ** self.generator.uniform(0, 3)
+            for points in (self.linkage.fixed, self.linkage.moving):
+                points.update({name: z + shift for name, z in points.items()})
+        return self.linkage
 
     def _draw(self, apart_from: tuple[str, ...]) -> complex:
         while True:
@@ -287,15 +324,90 @@ def quick_return(sketch: Sketch) -> Linkage:
     return linkage
 
 
+def arm(sketch: Sketch) -> Linkage:
+    """Rods one after the other, a coordinate of each joint held: two places for every rod."""
+    last = sketch.fixed()
+    for _ in range(int(sketch.generator.integers(2, 5))):
+        new = sketch.moving(last)
+        sketch.rod(last, new)
+        sketch.linkage.held.append((new, int(sketch.generator.integers(2))))
+        last = new
+    return sketch.linkage
+
+
+def catenary(sketch: Sketch) -> Linkage:
+    """A chain between two supports."""
+    first = last = sketch.fixed()
+    for _ in range(int(sketch.generator.integers(3, 12))):
+        new = sketch.moving(last)
+        sketch.rod(last, new)
+        last = new
+    sketch.rod(last, sketch.fixed(last, first))
+    return sketch.linkage
+
+
+def rope(sketch: Sketch) -> Linkage:
+    """A rope from one crank over a fixed point to another crank."""
+    o, p = sketch.fixed(), sketch.fixed()
+    c = sketch.fixed(o, p)
+    a = sketch.moving(o, c)
+    b = sketch.moving(p, c)
+    sketch.rod(o, a)
+    sketch.rod(p, b)
+    place = sketch.linkage.place
+    length = abs(place(a) - place(c)) + abs(place(b) - place(c))
+    sketch.joint("Ropes", f"{a}{c}{b}", repr(length))
+    sketch.maybe_held((o, a))
+    return sketch.linkage
+
+
+def on_curve(sketch: Sketch) -> Linkage:
+    """The coupler of a crank runs on a parabola through the point drawn."""
+    o = sketch.fixed()
+    a = sketch.moving(o)
+    b = sketch.moving(a)
+    sketch.rod(o, a)
+    sketch.rod(a, b)
+    z, bend = sketch.linkage.place(b), sketch.generator.uniform(0.2, 1) / sketch.linkage.unit
+    sketch.joint("Curves", b, f"y - {z.imag!r} - {bend!r}*(x**2 - ({z.real!r})**2)")
+    sketch.maybe_held((o, a))
+    return sketch.linkage
+
+
+def moving_guide(sketch: Sketch) -> Linkage:
+    """A part slides along another one without turning against it, and both turn on the ground."""
+    o = sketch.fixed()
+    c = sketch.fixed(o)
+    a, d = sketch.moving(o), sketch.moving(c)
+    e = sketch.moving(d)
+    sketch.rod(o, a)
+    sketch.rod(c, d)
+    sketch.rod(d, e)
+    place = sketch.linkage.place
+    line = place(a) - place(o)
+    offset = ((place(d) - place(o)) * line.conjugate()).imag / abs(line)
+    sketch.joint("Sliders", f"{d}{e}-{o}{a}", f"[{offset!r}, {phase((place(e) - place(d)) / line)!r}]")
+    sketch.maybe_held((o, a))
+    return sketch.linkage
+
+
 FAMILIES: tuple[Callable[[Sketch], Linkage], ...] = (
-    rod, four_bar, slider_crank, five_bar, six_bar, andrews, dyads, quick_return,
+    rod, four_bar, slider_crank, five_bar, six_bar, andrews, dyads, quick_return, arm, catenary, rope, on_curve,
+    moving_guide,
 )  # fmt: skip
 
 
 def linkage(seed: int) -> tuple[Linkage, str, str]:
     """The linkage of this number, its text with guesses, and a name for reports."""
+    drawn, guesses, name = drawn_with_guesses(seed)
+    return drawn, drawn.text(guesses), name
+
+
+def drawn_with_guesses(seed: int) -> tuple[Linkage, dict[str, complex], str]:
     generator = np.random.default_rng(seed)
     family = FAMILIES[seed % len(FAMILIES)]
-    drawn = family(Sketch(generator))
+    sketch = Sketch(generator)
+    family(sketch)
+    drawn = sketch.finished()
     mode = GUESSES[seed // len(FAMILIES) % len(GUESSES)]
-    return drawn, drawn.text(drawn.guesses(mode, generator)), f"{family.__name__}-{mode}-{seed}"
+    return drawn, drawn.guesses(mode, generator), f"{family.__name__}-{mode}-{seed}"

@@ -52,7 +52,7 @@ def test_a_constraint_that_cannot_hold_is_refused_with_its_place(text: str, righ
     faults = refused.value.faults
     # a conflict names all that contradict, and stands at the first of them
     assert all(fault.mark is not None and fault.hint for fault in faults)
-    owner = text.split("{{")[-1].split(":")[0].replace("\"", "")
+    owner = text.split("{{")[-1].split(":")[0].replace('"', "")
     assert any(owner in fault.message or fault.mark.line > 8 for fault in faults), faults
 
 
@@ -80,7 +80,7 @@ def test_what_meshes_as_first_placed_holds_where_nothing_turns(joint: str) -> No
 @pytest.mark.parametrize("motion", ["0", "1", "t"])
 def test_a_drive_of_what_cannot_change_is_refused_whatever_it_asks(quantity: str, motion: str) -> None:
     with pytest.raises(MechsimError) as refused:
-        simulation.prepare(simulation.read(GEARED % "" + f"Drives: {{\"{quantity}\": {motion}}}\n"))
+        simulation.prepare(simulation.read(GEARED % "" + f'Drives: {{"{quantity}": {motion}}}\n'))
     (fault,) = refused.value.faults
     assert ("cannot change" in fault.message or "fixed" in fault.message) and fault.mark.line == 7
 

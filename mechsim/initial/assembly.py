@@ -10,11 +10,12 @@ import numpy as np
 from mechsim.errors import AssemblyError, Fault
 from mechsim.initial.closure import Closure, position_closure, scales_of, velocity_closure
 from mechsim.initial.conflict import Conflict
-from mechsim.initial.freedom import check_determined, check_fixed, joined
+from mechsim.initial.freedom import NULL_SPACE_LIMIT, check_determined, check_fixed, joined
 from mechsim.initial.newton import is_closed, polish
 from mechsim.initial.search import Closing, solve
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
+from mechsim.model.order import canonical_coordinates
 from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
 from mechsim.structure import meeting_springs, near_singular, redundant_constraints
@@ -39,8 +40,8 @@ def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: 
 
         return _picked(configurations(mechanism, system, problem), branch)
     position_wishes, velocity_wishes = wishes(mechanism, problem)
-    q = close_positions(mechanism, system, problem, position_wishes, velocity_wishes)
-    return complete(mechanism, system, problem, q)
+    q, notes = close_positions(mechanism, system, problem, position_wishes, velocity_wishes)
+    return complete(mechanism, system, problem, q, notes)
 
 
 def _picked(found: list[Start], branch: int) -> Start:
@@ -56,19 +57,32 @@ def moving_coordinates(mechanism: Mechanism) -> Indices:
     return np.array([i for i, v in enumerate(mechanism.variables) if v.kind != "state"], dtype=np.intp)
 
 
+def all_positions(mechanism: Mechanism, system: System, problem: Problem, guess: Array) -> Closure:
+    """The closure in all coordinates, in an order that no name decides, so that rounding is alike in every telling."""
+    t, scales, moving = problem.t0.value, scales_of(mechanism), moving_coordinates(mechanism)
+    if len(moving) > NULL_SPACE_LIMIT or not mechanism.parts:
+        return position_closure(system, t, guess, scales, moving)
+    coordinates, rows = canonical_coordinates(mechanism, problem)
+    free = np.array(coordinates, dtype=np.intp)
+    counted = np.array(rows, dtype=np.intp)
+    return position_closure(
+        system, t, guess, scales, free[np.isin(free, moving)], counted[system.levels[counted] == 2]
+    )
+
+
 def close_positions(
     mechanism: Mechanism, system: System, problem: Problem, positions: Wishes, velocities: Wishes
-) -> Array:
-    """Positions that satisfy all constraints to rounding, with fixed values held exactly."""
+) -> tuple[Array, tuple[str, ...]]:
+    """Positions that satisfy all constraints to rounding, with fixed values held exactly; and what to say of them."""
     guess = positions.written_into(np.asarray(guess_positions(mechanism, problem), dtype=float))
-    everything = position_closure(system, problem.t0.value, guess, scales_of(mechanism), moving_coordinates(mechanism))
+    everything = all_positions(mechanism, system, problem, guess)
     check_fixed(everything, guess, (positions, velocities))
-    free = np.setdiff1d(everything.free, positions.fixed)
-    closure = everything.restricted(free, everything.rows)
-    q, _ = Closing(mechanism, problem, closure, guess, positions.guessed).found()
+    closure = everything.holding(positions.fixed)
+    q, several = Closing(mechanism, problem, closure, guess, positions.guessed).found()
     if q is None:
         raise Conflict(mechanism, closure, positions, guess).explain()
-    return wound(mechanism, closure, positions, q)
+    notes = ("several ways to close are as near to the guess: the lowest was taken",) if several else ()
+    return wound(mechanism, closure, positions, q), notes
 
 
 def wound(mechanism: Mechanism, closure: Closure, positions: Wishes, q: Array) -> Array:

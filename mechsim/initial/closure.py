@@ -6,7 +6,7 @@ is a distance relative to the mechanism's size: millimetres and metres meet the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ class Closure:
     residual_of: Callable[[Array], Array]
     jacobian_of: Callable[[Array], Triplets]
     hessian_of: Callable[[Array, Array], Triplets] | None  # None: the equations are linear
-    rate_of: Callable[[Array, Array], Array] | None  # along a velocity, for many points at once; None: linear
+    jacobians_of: Callable[[Array], Array] | None  # dense, for many points at once; None: the equations are linear
     scales: Array
     free: Indices
     rows: Indices
@@ -60,6 +60,10 @@ class Closure:
     def restricted(self, free: Indices, rows: Indices) -> Closure:
         return replace(self, free=free, rows=rows)
 
+    def holding(self, coordinates: Sequence[int]) -> Closure:
+        """The same equations with these coordinates held."""
+        return replace(self, free=self.free[~np.isin(self.free, list(coordinates))])
+
     def rescaled(self, x: Array) -> Closure:
         """The same equations with row scales taken at x; a gradient that vanishes there keeps its old scale."""
         norms = gradient_norms(self.jacobian_of(x), self.scales, len(self.row_scales))
@@ -71,21 +75,25 @@ class Closure:
         return CLOSED * np.maximum(1.0, self.magnitudes_of(x)[self.rows])
 
 
-def position_closure(system: System, t: float, guess: Array, scales: Array, free: Indices) -> Closure:
+def position_closure(
+    system: System, t: float, guess: Array, scales: Array, free: Indices, rows: Indices | None = None
+) -> Closure:
+    """All holonomic constraints, or those of `rows`. Sums are made in the order of `free` and `rows`."""
     jacobian = system.constraint_jacobian(t, guess)
     norms = gradient_norms(jacobian, scales, system.m)
     # Points that coincide in the guess give a length constraint without gradient: look beside the guess.
-    beside = guess + 0.1 * scales * np.random.default_rng(1).standard_normal(len(guess))
+    beside = guess.copy()
+    beside[free] += 0.1 * scales[free] * np.random.default_rng(1).standard_normal(len(free))
     floor = gradient_norms(system.constraint_jacobian(t, beside), scales, system.m)
     norms = np.where(norms < 1e-3 * floor, floor, norms)
     return Closure(
         lambda q: system.constraints(t, q),
         lambda q: system.constraint_jacobian(t, q),
         lambda q, multipliers: system.constraint_hessian(t, q, multipliers),
-        lambda q, v: system.constraint_rate(t, q, v),
+        lambda q: system.constraint_jacobians(t, q),
         scales,
         free,
-        np.flatnonzero(system.levels == 2),  # nonholonomic constraints say nothing about positions
+        np.flatnonzero(system.levels == 2) if rows is None else rows,  # nonholonomic ones say nothing about positions
         np.where(norms > 0, norms, 1.0),
         magnitudes(system, scales, system.constants),
     )

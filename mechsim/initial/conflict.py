@@ -18,6 +18,7 @@ from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import joined
 from mechsim.initial.many import approach_all, ends_of
 from mechsim.initial.newton import approach
+from mechsim.initial.poses import joined_points, place
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Element, Mechanism
 
@@ -119,7 +120,16 @@ class Conflict:
         generator = np.random.default_rng(5)
         linear = self.closure.hessian_of is None
         for spread in (0.05, 0.3, 0.8) if len(self.guess) <= MANY and not linear else ():
-            yield self.guess + spread * self.closure.scales * generator.standard_normal(len(self.guess))
+            yield self.guess + spread * self._reach() * generator.standard_normal(len(self.guess))
+
+    def _reach(self) -> Array:
+        """How far coordinates may have to go: a fixed point in the wrong place may lie far beyond the parts' size."""
+        result = self.closure.scales.copy()
+        for points in joined_points(self.mechanism):
+            places = [place(self.mechanism, self.guess, self.mechanism.points[name]) for name in points]
+            slots = [slot for name in points for slot in self.mechanism.points[name] if slot >= 0]
+            result[slots] = np.maximum(result[slots], max(abs(here - places[0]) for here in places))
+        return result
 
     def _closes(self, members: list[Member]) -> bool:
         closure = self._part_of(members)

@@ -75,7 +75,7 @@ def _faults(level: Wishes, free: Indices, motions: Array) -> list[Fault]:
     fixed, freedom = level.fixed, motions.shape[1]
     if not fixed:
         return []
-    places = [int(np.searchsorted(free, index)) for index in fixed]
+    places = [int(np.flatnonzero(free == index)[0]) for index in fixed]
     left, values, _ = np.linalg.svd(motions[places])
     names = [level.named(index) for index in fixed]
     if len(fixed) > freedom:

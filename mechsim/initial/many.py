@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechsim.initial.closure import Closure
-from mechsim.initial.newton import STATIONARY
+from mechsim.initial.newton import STATIONARY, gradient_size
 from mechsim.initial.start import Array
 
 NEARLY_CLOSED = 1e-7  # Newton's method takes over from here
@@ -29,9 +29,7 @@ def ends_of(
     return ends
 
 
-def _approach_batch(
-    closure: Closure, q: Array, iterations: int, one_is_enough: bool
-) -> list[tuple[Array, float]]:
+def _approach_batch(closure: Closure, q: Array, iterations: int, one_is_enough: bool) -> list[tuple[Array, float]]:
     """As `newton.approach`, with a damping for each start."""
     residual = _residuals(closure, q)
     sizes = np.linalg.norm(residual, axis=1)
@@ -68,17 +66,15 @@ def _steps(closure: Closure, q: Array, residual: Array, damping: Array) -> tuple
     """Each start's step in scaled free coordinates, and the size of the residual it promises."""
     jacobian = _jacobians(closure, q)
     transposed = np.swapaxes(jacobian, 1, 2)
-    matrix = jacobian @ transposed + damping[:, None, None] * np.eye(residual.shape[1])
+    matrix = jacobian @ transposed
+    damping = damping * gradient_size(matrix)
+    matrix += damping[:, None, None] * np.eye(residual.shape[1])
     y = np.linalg.solve(matrix, residual[:, :, None])
     return -(transposed @ y)[:, :, 0], damping * np.linalg.norm(y[:, :, 0], axis=1)
 
 
 def _jacobians(closure: Closure, q: Array) -> Array:
-    """Dense scaled Jacobians (starts, rows, free): constraint rates along each coordinate, all in one call."""
-    assert closure.rate_of is not None
-    directions = (np.eye(len(closure.scales)) * closure.scales)[closure.free]
-    directions = np.vstack([np.zeros_like(closure.scales), directions])  # at rest: what time alone does
-    shape = (len(q), *directions.shape)
-    rates = closure.rate_of(np.broadcast_to(q[:, None, :], shape), np.broadcast_to(directions, shape))
-    along = (rates[:, 1:] - rates[:, :1])[:, :, closure.rows] / closure.row_scales[closure.rows]
-    return np.swapaxes(along, 1, 2)
+    """Dense scaled Jacobians (starts, rows, free)."""
+    assert closure.jacobians_of is not None
+    chosen = closure.jacobians_of(q)[:, closure.rows[:, None], closure.free]
+    return np.asarray(chosen * closure.scales[closure.free] / closure.row_scales[closure.rows][:, None])

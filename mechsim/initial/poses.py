@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.initial.closure import Closure
 from mechsim.initial.start import Array
+from mechsim.model.chains import Forest
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import down_direction
 
@@ -18,6 +19,21 @@ SAME = 1e-5  # poses closer than this (largest difference, relative to size) are
 
 def place(mechanism: Mechanism, q: Array, slots: Sequence[int]) -> complex:
     return complex(*(float(q[s]) if s >= 0 else mechanism.constants[-1 - s] for s in slots))
+
+
+def joined_points(mechanism: Mechanism) -> list[list[str]]:
+    """Points in the plane that constraints join, directly or through others, with the fixed points each group uses."""
+    planar = {name: slots for name, slots in mechanism.points.items() if len(slots) == 2}
+    named = {slot: name for name, slots in planar.items() for slot in slots}
+    bonds = [{named[slot] for slot in each.slots if slot in named} for each in mechanism.elements if each.multipliers]
+    forest = Forest(name for name, slots in planar.items() if slots[0] >= 0)
+    for bond in bonds:
+        forest.join(bond)
+    groups: dict[str, dict[str, None]] = {forest.root(name): {} for name in forest.parents}
+    for bond in bonds:
+        for root in {forest.root(name) for name in bond if name in forest.parents}:
+            groups[root].update(dict.fromkeys(sorted(bond)))
+    return [list(group) for group in groups.values() if group]
 
 
 def turn_angles(mechanism: Mechanism) -> list[int]:
@@ -35,9 +51,20 @@ def difference(mechanism: Mechanism, closure: Closure, q: Array, other: Array) -
 def height(mechanism: Mechanism, q: Array) -> tuple[float, float]:
     """How high all points stand together, against gravity (against -y without it); then how far to the left."""
     down = down_direction(mechanism)
-    planar = [slots for slots in mechanism.points.values() if len(slots) == 2 and slots[0] >= 0]
+    planar = [slots for slots in mechanism.points.values() if len(slots) == 2 and min(slots) >= 0]
     along = sum((place(mechanism, q, slots) for slots in planar), 0j) / down / mechanism.size
     return -along.real, -along.imag
+
+
+def on_one_line(mechanism: Mechanism, q: Array) -> bool:
+    """Whether all points of the plane stand on one line, to rounding."""
+    planar = [slots for slots in mechanism.points.values() if len(slots) == 2]
+    places = np.array([place(mechanism, q, slots) for slots in planar])
+    if len(places) < 3:
+        return False
+    table = np.column_stack([places.real, places.imag]) - [places.real.mean(), places.imag.mean()]
+    widths = np.linalg.svd(table, compute_uv=False)
+    return bool(widths[1] <= SAME * widths[0])
 
 
 def nearer_turn(angle: float, wanted: float) -> float:
@@ -60,12 +87,13 @@ def angles_followed(mechanism: Mechanism, closure: Closure, q: Array) -> Array:
 def reflections(mechanism: Mechanism, closure: Closure, q: Array) -> Iterator[Array]:
     """Each moving point across the line of each pair of neighbours; where a coordinate is held, the other one mirrored
     at each neighbour. A pair of points beyond is left to combinations of these moves."""
-    movable = set(closure.free.tolist())
-    for point, slots in mechanism.points.items():
-        if not movable & set(slots) or len(slots) != 2:
-            continue
+    movable = {int(slot): number for number, slot in enumerate(closure.free)}
+    points = [each for each in mechanism.points.items() if len(each[1]) == 2 and set(each[1]) & movable.keys()]
+    # In the closure's order, and neighbours by where they stand: names decide nothing.
+    for point, slots in sorted(points, key=lambda each: min(movable[slot] for slot in each[1] if slot in movable)):
         here = place(mechanism, q, slots)
-        around = [place(mechanism, q, mechanism.points[name]) for name in _neighbours(mechanism, point)]
+        places = [place(mechanism, q, mechanism.points[name]) for name in _neighbours(mechanism, point)]
+        around = sorted(places, key=lambda z: (z.real, z.imag))
         images = [_mirror(here, a, b) for a, b in combinations(around, 2) if a != b]
         images += [2 * centre - here for centre in around]
         for image in images:

@@ -8,29 +8,44 @@ on the clock.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechsim.initial.closure import Closure
+from mechsim.initial.freedom import NULL_SPACE_LIMIT
 from mechsim.initial.many import NEARLY_CLOSED, ends_of
 from mechsim.initial.nearest import FREE_WEIGHT, nearest
 from mechsim.initial.newton import approach, is_closed, polish, settle
-from mechsim.initial.poses import SAME, angles_followed, difference, height, nearer_turn, reflections, turn_angles
+from mechsim.initial.poses import (
+    SAME,
+    angles_followed,
+    difference,
+    height,
+    nearer_turn,
+    on_one_line,
+    reflections,
+    turn_angles,
+)
 from mechsim.initial.start import Array
 from mechsim.model.mechanism import Mechanism
-from mechsim.model.order import canonical_order
+from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
 
-# How far to scatter, in scales, and how many starts; later ones only where all before lead nowhere.
-GENERATIONS = ((0.01, 8), (0.1, 8), (0.3, 16), (1.0, 64), (2.0, 64))
+# How far to scatter, in scales, and how many starts; later ones only where all before lead nowhere. A person waits for
+# the report that nothing closes, so many coordinates are given fewer starts.
+GENERATIONS = ((0.01, 6), (0.1, 6), (0.3, 12), (1.0, 48), (2.0, 32))
+FEWER = ((0.01, 4), (0.3, 4), (1.0, 4))
 ITERATIONS = 60
-LARGE = 400  # coordinates; beyond, starts are tried one after the other, and only the nearest few
+MIDDLING, LARGE = 40, 100  # coordinates; beyond the latter, starts are tried one after the other
 FEW = 2
 MOST_REFLECTIONS = 64
+ROUNDS = 3  # of reflections, of those as near to the guess as any
 PROBE = 1e-3  # a guess that leads elsewhere when it is moved by so little lies on a watershed
 ELSEWHERE = 0.05
-WORTH_REFINING = 6  # closed poses of which the nearest to the guess is looked for
+WORTH_REFINING = 8  # closed poses of which the nearest to the guess is looked for
+INDEPENDENT = 1e-4  # singular values of constraints below this (rows have length 1) mean a dead centre is near
 EQUAL = 1e-5  # distances from the guess that differ by less are equal, for IPOPT finds them to 1e-9
 
 
@@ -52,53 +67,74 @@ class Closing:
         direct = solve(self.closure, self.guess, self.guessed)
         if direct is not None and not self.on_watershed():
             return direct, False
-        poses, misses = [] if direct is None else [direct], []
-        for spread, count in GENERATIONS:
-            ends = self._ends_of(self.scattered(spread, count if len(self.guess) <= LARGE else FEW))
-            poses += self._closed(ends)
-            if poses:
+        misses: list[End] = []
+        for starts in self._generations():
+            ends = self._ends_of(starts)
+            if poses := self._closed(ends):
                 return self._chosen(poses)
             misses += ends
+        if direct is not None:
+            return direct, False
         return self._chosen(self._closed(self._ends_of(self._reflected(misses))))
+
+    @property
+    def _large(self) -> bool:
+        return len(self.guess) > LARGE
 
     def on_watershed(self) -> bool:
         """Whether starts just beside the guess lead somewhere else."""
-        if len(self.guess) > LARGE or is_closed(self.closure, self.guess):
+        if is_closed(self.closure, self.guess):
             return False
-        here, *beside = (approach(self.closure, start) for start in (self.guess, *self.scattered(PROBE, 2)))
+        if self._large:
+            return on_one_line(self.mechanism, self.guess)
+        here, *beside = (approach(self.closure, start) for start in (self.guess, *self.scattered(self.guess, PROBE, 2)))
         return any(difference(self.mechanism, self.closure, here, end) > ELSEWHERE for end in beside)
 
-    def scattered(self, spread: float, count: int) -> list[Array]:
-        """Starts about the guess in opposite pairs, so that neither side is preferred."""
+    def _generations(self) -> Iterator[list[Array]]:
+        """Starts about the guess, and about where parts would stand without any."""
+        unguessed = self._unguessed()
+        bases = [self.guess] if np.array_equal(unguessed, self.guess) else [self.guess, unguessed]
+        if self._large:
+            yield self.scattered(self.guess, 0.3, 2) if len(bases) == 1 else [unguessed]
+            return
+        for spread, count in GENERATIONS if len(self.guess) <= MIDDLING else FEWER:
+            yield [start for base in bases for start in self.scattered(base, spread, count)]
+
+    def _unguessed(self) -> Array:
+        if not self.mechanism.parts:
+            return self.guess
+        problem = self.problem
+        positions = {
+            name: tuple(value if value and value.fixed else None for value in values)
+            for name, values in problem.positions.items()
+        }
+        angles = {part: value for part, value in problem.angles.items() if value.fixed}
+        start = guess_positions(self.mechanism, replace(problem, positions=positions, angles=angles))
+        result = self.guess.copy()
+        result[self.closure.free] = start[self.closure.free]
+        return result
+
+    def scattered(self, base: Array, spread: float, count: int) -> list[Array]:
+        """Starts about a pose in opposite pairs, so that neither side is preferred."""
         generator = np.random.default_rng(11)
-        places = self._places()
         starts = []
         for _ in range(count // 2):
-            noise = np.zeros(len(self.guess))
-            noise[places] = generator.standard_normal(len(places))
-            for sign in (1, -1):
-                start = self.guess.copy()
-                start[self.closure.free] += (sign * spread * self.closure.scales * noise)[self.closure.free]
+            noise = spread * generator.standard_normal(len(self.closure.free))
+            for start in (self.closure.moved(base, noise), self.closure.moved(base, -noise)):
                 starts.append(angles_followed(self.mechanism, self.closure, start))
         return starts
 
-    def _places(self) -> list[int]:
-        """All coordinates, in an order that no name decides."""
-        order = canonical_order(self.mechanism, self.problem) if self.mechanism.parts else []
-        slots = [slot for name in order for slot in self.mechanism.points[name] if slot >= 0]
-        return [*slots, *(index for index in range(len(self.guess)) if index not in set(slots))]
-
     def _reflected(self, misses: list[End]) -> list[Array]:
         """The last resort: the nearest misses with points on the other side of their neighbours."""
-        nearest_misses = sorted(misses, key=lambda end: end[1])[: FEW if len(self.guess) <= LARGE else 0]
+        nearest_misses = [] if self._large else sorted(misses, key=lambda end: end[1])[:FEW]
         images = [image for q, _ in nearest_misses for image in reflections(self.mechanism, self.closure, q)]
         return [angles_followed(self.mechanism, self.closure, image) for image in images[:MOST_REFLECTIONS]]
 
     def _ends_of(self, starts: list[Array]) -> list[End]:
-        if len(self.guess) <= LARGE:
+        if not self._large:
             return ends_of(self.closure, starts, ITERATIONS)
-        ends = [approach(self.closure, start) for start in starts]
-        return [(end, float(np.linalg.norm(self.closure.residual(end)))) for end in ends]
+        ends = [solve(self.closure, start, self.guessed) for start in starts]
+        return [(end, 0.0) for end in ends if end is not None]
 
     def _closed(self, ends: list[End]) -> list[Array]:
         """Those that close, each pose once, nearest to the guess first."""
@@ -129,16 +165,37 @@ class Closing:
         """The nearest to the guess; of several as near, the lowest, then the one most to the right."""
         if not poses:
             return None, False
-        refined = [self._refined(q) for q in self._different(poses)[:WORTH_REFINING]]
-        best = min(map(self.distance, refined))
-        equal = self._different([q for q in refined if self.distance(q) <= best * (1 + EQUAL) + EQUAL**2])
+        equal = self._nearest_of([], poses)
+        for _ in range(0 if self._large else ROUNDS):  # mirror images may be as near, or nearer
+            images = [image for q in equal for image in reflections(self.mechanism, self.closure, q)]
+            starts = [angles_followed(self.mechanism, self.closure, image) for image in images[:MOST_REFLECTIONS]]
+            before, equal = equal, self._nearest_of(equal, self._closed(self._ends_of(starts)))
+            if len(equal) == len(before) and self.distance(equal[0]) >= self.distance(before[0]) * (1 - EQUAL):
+                break
         ranked = sorted(equal, key=lambda q: tuple(round(x, 6) for x in height(self.mechanism, q)))
         return ranked[0], len(equal) > 1
+
+    def _nearest_of(self, known: list[Array], poses: list[Array]) -> list[Array]:
+        """Those nearest to the guess, after the nearest reached from each new pose has been looked for."""
+        refined = [*known, *(self._refined(q) for q in self._different(poses)[:WORTH_REFINING])]
+        ranks = [self._rank(q) for q in refined]
+        regular = [q for q, rank in zip(refined, ranks, strict=True) if rank == max(ranks)]
+        best = min(map(self.distance, regular))
+        return self._different([q for q in regular if self.distance(q) <= best * (1 + EQUAL) + EQUAL**2])
+
+    def _rank(self, q: Array) -> int:
+        """How many constraints are independent there: a motion may not be able to start where they are fewer."""
+        if len(self.guess) > NULL_SPACE_LIMIT:
+            return 0
+        scaled = self.closure.rescaled(q)
+        return int(np.sum(np.linalg.svd(scaled.dense_jacobian(q), compute_uv=False) > INDEPENDENT))
 
     def _refined(self, q: Array) -> Array:
         """The nearest closed pose to the guess that is reached from q."""
         end = self._polished(approach(self.closure, nearest(self.closure, self.guess, self.guessed, q)))
-        return end if end is not None and self.distance(end) <= self.distance(q) else q
+        if end is None or self.distance(end) > self.distance(q) or self._rank(end) < self._rank(q):
+            return q
+        return end
 
     def distance(self, q: Array) -> float:
         """From the guess, weighted as `nearest` does."""

@@ -292,6 +292,17 @@ class System:
 
         return self._triplets(self._values(("gradient",), t, q), place)
 
+    def constraint_jacobians(self, t: Any, q: Any) -> np.ndarray:
+        """C_q of the holonomic constraints for many points at once, dense (..., m, n)."""
+        total = np.zeros((*np.shape(q)[:-1], self.m, self.n))
+        for group, keys, values in self._values(("gradient",), t, q):
+            for (_, constraint, variable), value in zip(keys, values, strict=True):
+                row, column = group.multipliers[constraint], group.variables[variable]
+                inside = (row >= 0) & (column >= 0)  # each lane has a row of its own, so no entry comes twice
+                lanes = np.broadcast_to(value, (*total.shape[:-2], group.lanes))
+                total[..., row[inside], column[inside]] += lanes[..., inside]
+        return total
+
     def constraint_hessian(self, t: Any, q: Any, lam: Any) -> Triplets:
         """Lower triangle of sum_i lam_i C_i,qq as (coordinate, coordinate, value)."""
 

@@ -164,7 +164,9 @@ def _bonds(spec: MechSpec) -> Iterator[set[str]]:
     yield from (points[each.part] | set(each.line) for each in actions.sliders)
     yield from ({each.point, *each.line} for each in actions.slots)
     yield from (set(each.points) for each in actions.ropes)
-    yield from (points[gear.part] | points[gear.other] | points.get(gear.carrier or "", set()) for gear in actions.gears)
+    yield from (
+        points[gear.part] | points[gear.other] | points.get(gear.carrier or "", set()) for gear in actions.gears
+    )
     yield from (points[each.part] | set(each.line) for each in actions.rollings)
     yield from ({each.point} | _named(each, spec, points) for each in actions.curves)
     terms = (*actions.holonomic, *actions.nonholonomic, *actions.drives)

@@ -39,6 +39,27 @@ def canonical_order(mechanism: Mechanism, problem: Problem) -> list[str]:
     return sorted(ranks, key=ranks.__getitem__)
 
 
+def canonical_coordinates(mechanism: Mechanism, problem: Problem) -> tuple[list[int], list[int]]:
+    """Coordinates and constraints in the order of the points they belong to: arithmetic in this order rounds alike
+    however a mechanism is told."""
+    order = canonical_order(mechanism, problem)
+    rank = {name: number for number, name in enumerate(order)}
+    named = {slot: name for name, slots in mechanism.points.items() for slot in slots}
+    points = {part.name: [rank[name] for name in part.points] for part in mechanism.parts}
+
+    def owner(index: int) -> tuple[Any, ...]:
+        variable = mechanism.variables[index]
+        return (variable.kind, points.get(variable.owner, []), [rank.get(variable.owner, len(rank))], index)
+
+    slots = [slot for name in order for slot in mechanism.points[name] if slot >= 0]
+    others = sorted(set(range(len(mechanism.variables))) - set(slots), key=owner)
+    rows: list[tuple[tuple[Any, ...], int]] = []
+    for element in mechanism.elements:
+        around = [rank[named[slot]] for slot in element.slots if slot in named]
+        rows += [((around, _told(element, problem), local), len(rows) + local) for local in range(len(element.multipliers))]
+    return [*slots, *others], [row for _, row in sorted(rows)]
+
+
 def _ranked(looks: dict[Key, Any]) -> dict[Key, int]:
     places = {look: rank for rank, look in enumerate(sorted(set(looks.values())))}
     return {name: places[look] for name, look in looks.items()}
