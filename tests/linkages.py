@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from cmath import exp, phase, pi
+from cmath import exp, phase
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import combinations
 
 import numpy as np
 
@@ -77,7 +76,7 @@ class Linkage:
         direction = base[1] - base[0] if len(base) > 1 else self.unit
         along = {name: generator.uniform(-1, 2) for name in self.moving}
         if mode == "zero":
-            return {name: 0j for name in self.moving}
+            return dict.fromkeys(self.moving, 0j)
         if mode == "line":
             return {name: base[0] + along[name] * direction for name in self.moving}
         if mode == "random":

@@ -19,6 +19,7 @@ PartData:
 """
 PROBLEM = "ProblemData: {tend: 0.01, positions: {A: [0.6, 0.8], B: [3.6, 0.8]}}\n"
 
+TABLE = 'Tables: {{s: {{points: [[0, 2], [1, {}]]}}}}\nJoints: {{Holonomic: {{f: "dist(P,Q) - s"}}}}'
 # What is said with {} for the value, a value that holds, and one that does not; each names only fixed points, or only
 # points of one part.
 HELD = {
@@ -40,7 +41,7 @@ HELD = {
     "rate, one part": ("Joints: {{Nonholonomic: {{f: \"rate(O,A) - {}\"}}}}", "0", "1"),
     "rate, fixed": ("Joints: {{Nonholonomic: {{f: omega_OF - {}}}}}", "0", "1"),
     "speed against a rod": ("Joints: {{Nonholonomic: {{f: A.x*A.vx + A.y*A.vy - {}}}}}", "0", "1"),
-    "table": ("Tables: {{s: {{points: [[0, 2], [1, {}]]}}}}\nJoints: {{Holonomic: {{f: \"dist(P,Q) - s\"}}}}", "2", "3"),
+    "table": (TABLE, "2", "3"),
 }  # fmt: skip
 CASES = [pytest.param(*case, id=name) for name, case in HELD.items()]
 

@@ -131,7 +131,7 @@ AppliedForces: {{Gravity: , JointDampers: {{AB-OA: 0}}}}
 ProblemData: {{tend: 0.1, positions: {{A: [1], B: [1, -1]}}}}
 """
     if massless:
-        with pytest.raises(mechsim.MechsimError, match="no mass|nothing with mass|undetermined"):
+        with pytest.raises(mechsim.MechsimError, match=r"no mass|nothing with mass|undetermined"):
             simulation.prepare(simulation.read(text))
     else:
         simulation.prepare(simulation.read(text))
@@ -156,5 +156,5 @@ PartData:
   Rigids: {"OA, CA": {Geom: [[1]], Dyna: [[0.5], 1, 1]}, FB: {Geom: [[1]], Dyna: [[0.5], 1, 1]}}
 ProblemData: {tend: 1}
 """
-    with pytest.raises(AssemblyError, match="CA and OA cannot be closed|OA and CA cannot be closed"):
+    with pytest.raises(AssemblyError, match=r"CA and OA cannot be closed|OA and CA cannot be closed"):
         simulation.prepare(simulation.read(text))

@@ -107,5 +107,5 @@ def _as_dict(start: Any, system: Any) -> dict[str, Any]:
         "t": start.t,
         "values": [{key: getattr(row, key) for key in keys} for row in start.rows],
         "redundant": redundant_labels(start, system),
-        "notes": list(start.notes),
+        "notes": list(map(str, start.notes)),
     }

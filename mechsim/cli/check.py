@@ -149,5 +149,5 @@ def _as_dict(found: Findings) -> dict[str, Any]:
         "redundant": redundant_labels(found.start, found.complete),
         "groups": [{"parts": list(group.parts), "dof": int(group.freedom)} for group in found.groups],
         "may_fix": [{"count": freedom, "of": labels} for freedom, labels in may_fix(found.mechanism, found.groups)],
-        "notes": list(found.start.notes),
+        "notes": list(map(str, found.start.notes)),
     }

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from mechsim.errors import Fault, MechsimError
+from mechsim.errors import Fault, MechsimError, Note
 
 
 def colour(stream: object = None) -> bool:
@@ -25,9 +25,10 @@ def say(text: str) -> None:
     click.echo(text, err=True, color=colour())
 
 
-def note(text: str) -> None:
+def note(told: Note | str) -> None:
     """Something a person should know, though it is no error."""
-    say(click.style("note: ", fg="cyan") + text)
+    where = click.style(f"{told.mark}: ", bold=True) if isinstance(told, Note) and told.mark else ""
+    say(f"{where}{click.style('note: ', fg='cyan')}{told.message if isinstance(told, Note) else told}")
 
 
 def warn(text: str) -> None:

@@ -189,7 +189,7 @@ def as_json(outcome: Outcome) -> str:
         "dof": int(prepared.structure.dof),
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),
-        "notes": list(prepared.start.notes),
+        "notes": list(map(str, prepared.start.notes)),
         "doubts": list(outcome.certificate.doubts()),
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),

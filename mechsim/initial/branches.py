@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.errors import AssemblyError
+from mechsim.errors import AssemblyError, Note
 from mechsim.initial.assembly import all_positions, close_positions, complete, wound
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import holding_coordinates, joined, motions
@@ -62,7 +62,7 @@ def configurations(
     return _starts(mechanism, system, problem, found, (*notes, *_notes(mechanism, held, search)))
 
 
-def _notes(mechanism: Mechanism, held: list[int], search: Search) -> tuple[str, ...]:
+def _notes(mechanism: Mechanism, held: list[int], search: Search) -> tuple[Note, ...]:
     notes = ["these are the configurations a search found; it does not prove that there are no others"]
     if search.stopped:
         notes = [f"the search was stopped after {search.stopped}: there may be many more configurations"]
@@ -71,11 +71,11 @@ def _notes(mechanism: Mechanism, held: list[int], search: Search) -> tuple[str, 
     if held:
         names = joined([mechanism.variables[index].label for index in held])
         notes.append(f"fixed values leave the mechanism free to move, so {names} kept the value of configuration 1")
-    return tuple(notes)
+    return tuple(map(Note, notes))
 
 
 def _starts(
-    mechanism: Mechanism, system: System, problem: Problem, found: list[Array], notes: tuple[str, ...]
+    mechanism: Mechanism, system: System, problem: Problem, found: list[Array], notes: tuple[Note, ...]
 ) -> list[Start]:
     """A start for each; one whose velocities contradict the fixed ones is no start, unless it is the only one."""
     starts, failure = [], None

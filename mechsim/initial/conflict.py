@@ -197,10 +197,10 @@ class Conflict:
         lengths = {
             m.rows[0]: m.element.parameters["length"] for m in members if m.element and m.element.kind == "length"
         }
-        for place, row in enumerate(rows.tolist()):
+        for number, row in enumerate(rows.tolist()):
             if row in lengths:
-                distance = float(np.sqrt(residuals[place] + lengths[row] ** 2))
-                errors[place], slopes[place] = distance - lengths[row], 2 * distance
+                distance = float(np.sqrt(residuals[number] + lengths[row] ** 2))
+                errors[number], slopes[number] = distance - lengths[row], 2 * distance
         return errors, slopes
 
     def _nearest_value(self, members: list[Member], soft: Member) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure, dense
 from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Element, Mechanism
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -20,6 +21,9 @@ UNDETERMINED = 1e-13  # of an inertia of 1: a square, so what moves by 3e-7 of i
 NO_MASS = 1e-28  # of the inertia beside: the square of a rounding error, as of a centroid at cos(pi/2)
 NULL_SPACE_LIMIT = 400  # coordinates; beyond, a null space costs seconds
 NAMED = 1e-3  # entries of a null vector below this share of its largest are not worth naming
+
+
+DRIVE = "drive of "
 
 
 def check_fixed(closure: Closure, guess: Array, levels: tuple[Wishes, ...]) -> None:
@@ -47,15 +51,19 @@ def check_fixed(closure: Closure, guess: Array, levels: tuple[Wishes, ...]) -> N
 
 def _motions_near(closure: Closure, guess: Array, seed: int | None) -> Array | None:
     """The possible motions at a closed pose near the guess; with a seed, near a place beside it. None: not closed."""
+    pose = _pose_near(closure, guess, seed)
+    return None if pose is None else motions(closure.rescaled(pose), pose)
+
+
+def _pose_near(closure: Closure, guess: Array, seed: int | None) -> Array | None:
     start = guess
     if seed is not None:
         noise = np.random.default_rng(seed).standard_normal(len(guess))
         start = guess.copy()
         start[closure.free] += (0.05 * closure.scales * noise)[closure.free]
     pose = approach(closure, start)
-    if np.max(np.abs(closure.residual(pose)), initial=0.0) > 1e-8:
-        return None  # perhaps the parts cannot close at all; the conflict report says more about that
-    return motions(closure.rescaled(pose), pose)
+    # Perhaps the parts cannot close at all; the conflict report says more about that.
+    return pose if np.max(np.abs(closure.residual(pose)), initial=0.0) <= 1e-8 else None
 
 
 def motions(closure: Closure, x: Array) -> Array:
@@ -109,6 +117,57 @@ def _dependent(level: Wishes, chosen: list[int]) -> Fault:
         _mark(level, chosen[-1]),
         "each follows from the others; remove `fixed` from one of them",
     )
+
+
+def check_drives(mechanism: Mechanism, closure: Closure, guess: Array) -> None:
+    """Raise if drives prescribe the same freedom twice; `closure` is one that cannot be met, all coordinates free."""
+    words, mark = drives_in_words(mechanism, closure, guess)
+    if words:
+        hint = "remove one of them: a degree of freedom follows one drive"
+        raise AssemblyError(Fault(f"{words} contradict each other", mark, hint))
+
+
+def drives_in_words(mechanism: Mechanism, closure: Closure, guess: Array) -> tuple[str, Mark | None]:
+    """`2 drives, 1 degree of freedom: ...`, if so, and where the last of them stands; judged where everything else
+    closes, and beside that."""
+    drives = drive_rows(mechanism)
+    shared = [_shared_drives(closure, guess, drives, seed) for seed in (None, 2)] if len(drives) > 1 else [None]
+    if shared[0] is None or shared[-1] is None:
+        return "", None
+    chosen, freedom = shared[0]
+    names = joined([_with_line(drives[row]) for row in chosen])
+    degrees = "1 degree" if freedom == 1 else f"{freedom} degrees"
+    return f"{len(chosen)} drives, {degrees} of freedom: {names}", drives[chosen[-1]].mark
+
+
+def _with_line(element: Element) -> str:
+    return f"the {element.owner} (line {element.mark.line})" if element.mark else f"the {element.owner}"
+
+
+def drive_rows(mechanism: Mechanism) -> dict[int, Element]:
+    """The element of every constraint that is a drive."""
+    owners = [element for element in mechanism.elements for _ in element.multipliers]
+    return {row: element for row, element in enumerate(owners) if element.owner.startswith(DRIVE)}
+
+
+def _shared_drives(
+    closure: Closure, guess: Array, drives: Collection[int], seed: int | None
+) -> tuple[list[int], int] | None:
+    """Drives of which each follows from the others, and how many freedoms they move; None if there are none."""
+    driven = closure.rows[np.isin(closure.rows, list(drives))]
+    others = closure.restricted(closure.free, closure.rows[~np.isin(closure.rows, driven)])
+    pose = _pose_near(others, guess, seed) if len(driven) > 1 else None
+    if pose is None:
+        return None
+    basis = motions(others.rescaled(pose), pose)
+    moved = closure.restricted(closure.free, driven).rescaled(pose).dense_jacobian(pose) @ basis
+    left, values, _ = np.linalg.svd(moved)
+    rank = int(np.sum(values > 1e-7))
+    if rank == len(driven):
+        return None
+    shares = np.max(np.abs(left[:, rank:]), axis=1)
+    chosen = [k for k in range(len(driven)) if shares[k] > NAMED]
+    return [int(driven[k]) for k in chosen], int(np.linalg.matrix_rank(moved[chosen], 1e-7))
 
 
 def _plural(level: Wishes) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.errors import AssemblyError, Fault
+from mechsim.errors import AssemblyError, Fault, Note
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem, StartValue
 
@@ -41,7 +41,7 @@ class Start:
     rows: tuple[Row, ...]
     redundant: tuple[int, ...]
     system: System
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

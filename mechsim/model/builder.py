@@ -10,6 +10,7 @@ from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, add_drives
 from mechsim.model.layout import Layout, lay_out
 from mechsim.model.mechanism import Element, Guide, Mechanism, Part
+from mechsim.model.notes import notes_of
 from mechsim.model.phase import meshed
 from mechsim.model.quantities import Quantities
 from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rigid, Spring, Torque
@@ -44,6 +45,7 @@ def build(spec: MechSpec) -> Mechanism:
         readouts=readouts,
         guesses=book.guesses,
         guides=_guides(spec),
+        notes=notes_of(spec, quantities),
     )
     return meshed(mechanism, spec.problem) if spec.actions.gears or spec.actions.rollings else mechanism
 

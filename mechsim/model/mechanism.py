@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mechsim.errors import Mark
+from mechsim.errors import Mark, Note
 from mechsim.model.law import Law
 
 JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
@@ -100,6 +100,7 @@ class Mechanism:
     readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
     guides: tuple[Guide, ...] = ()
+    notes: tuple[Note, ...] = ()  # what the file says that may not be meant
 
     @property
     def multipliers(self) -> tuple[str, ...]:

@@ -56,7 +56,9 @@ def canonical_coordinates(mechanism: Mechanism, problem: Problem) -> tuple[list[
     rows: list[tuple[tuple[Any, ...], int]] = []
     for element in mechanism.elements:
         around = [rank[named[slot]] for slot in element.slots if slot in named]
-        rows += [((around, _told(element, problem), local), len(rows) + local) for local in range(len(element.multipliers))]
+        rows += [
+            ((around, _told(element, problem), local), len(rows) + local) for local in range(len(element.multipliers))
+        ]
     return [*slots, *others], [row for _, row in sorted(rows)]
 
 

@@ -27,19 +27,14 @@ def guess_positions(mechanism: Mechanism, problem: Problem) -> NDArray[np.float6
     """A value for every coordinate: the user's where given, else the rigid placement, else something near; always
     the same for the same mechanism, however it is told. Turn angles without a guess are their part's direction, in
     (-pi, pi]."""
-    if not mechanism.parts:  # coordinates of a user's Lagrangian: nothing places them but their guesses
-        q = np.zeros(len(mechanism.variables))
-        for name, values in problem.positions.items():
-            for slot, value in zip(mechanism.points[name], values, strict=True):
-                q[slot] = float(value.number) if value else 0.0
-        return q
     return placed(mechanism, problem).coordinates()
 
 
 def placed(mechanism: Mechanism, problem: Problem) -> Placing:
     """All points placed; `choices` tells which of them could as well stand elsewhere."""
     placing = Placing(mechanism, problem)
-    placing.place_all()
+    if mechanism.parts:  # nothing places the coordinates of a user's Lagrangian but their guesses
+        placing.place_all()
     return placing
 
 
@@ -101,8 +96,8 @@ class Placing:
         q = np.zeros(len(mechanism.variables))
         for name, slots in mechanism.points.items():
             if slots[0] >= 0:
-                place = self.places[name]
-                q[list(slots)] = place.real, place.imag
+                if name in self.places:
+                    q[list(slots)] = self.places[name].real, self.places[name].imag
                 for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
                     q[slot] = value.number.value if value else q[slot]
         for index, variable in enumerate(mechanism.variables):
