@@ -11,7 +11,7 @@ from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure, dense
 from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
-from mechsim.model.mechanism import Element, Mechanism
+from mechsim.model.mechanism import DRIVE, Element, Mechanism
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -21,9 +21,6 @@ UNDETERMINED = 1e-13  # of an inertia of 1: a square, so what moves by 3e-7 of i
 NO_MASS = 1e-28  # of the inertia beside: the square of a rounding error, as of a centroid at cos(pi/2)
 NULL_SPACE_LIMIT = 400  # coordinates; beyond, a null space costs seconds
 NAMED = 1e-3  # entries of a null vector below this share of its largest are not worth naming
-
-
-DRIVE = "drive of "
 
 
 def check_fixed(closure: Closure, guess: Array, levels: tuple[Wishes, ...]) -> None:
@@ -146,8 +143,7 @@ def _with_line(element: Element) -> str:
 
 def drive_rows(mechanism: Mechanism) -> dict[int, Element]:
     """The element of every constraint that is a drive."""
-    owners = [element for element in mechanism.elements for _ in element.multipliers]
-    return {row: element for row, element in enumerate(owners) if element.owner.startswith(DRIVE)}
+    return {row: element for row, element in enumerate(mechanism.binding) if element.owner.startswith(DRIVE)}
 
 
 def _shared_drives(

@@ -7,13 +7,12 @@ from math import pi
 
 import numpy as np
 
-from mechsim.errors import Mark, Note
+from mechsim.errors import Note
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import NULL_SPACE_LIMIT, drive_rows, drives_in_words, joined, motions
 from mechsim.initial.poses import place
 from mechsim.initial.start import Array, Wishes
 from mechsim.model.mechanism import Mechanism
-from mechsim.spec.expression import MAX_FORMULA, parse_expression
 
 FAR = 0.25  # of a coordinate's scale (of the largest speed for velocities): worth a note
 SHOWN = 4
@@ -88,16 +87,10 @@ def turned_about(mechanism: Mechanism, q: Array) -> Iterator[Note]:
 
 def cannot_move(mechanism: Mechanism, closure: Closure, velocities: Array) -> Iterator[Note]:
     """No degree of freedom, and nothing that depends on time: the motion is rest."""
-    laws = [mechanism.laws[element.kind] for element in mechanism.elements if element.kind in mechanism.laws]
-    timed = any(_names_time(row) for law in laws for row in (*law.constraints, *law.nonholonomic))
-    if timed or len(closure.free) > NULL_SPACE_LIMIT or not len(closure.free) or mechanism.switches:
+    if mechanism.prescribed or mechanism.switches or not 0 < len(closure.free) <= NULL_SPACE_LIMIT:
         return
     if not motions(closure, velocities).shape[1]:
         yield Note("nothing can move: there is no degree of freedom and no drive")
-
-
-def _names_time(row: str) -> bool:
-    return "t" in parse_expression(row, Mark("law", 1, 1), longest=MAX_FORMULA).names
 
 
 def repeated_drives(mechanism: Mechanism, redundant: Sequence[int], closure: Closure, v: Array) -> Iterator[Note]:

@@ -7,7 +7,7 @@ import re
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces, moves
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
-from mechsim.model.mechanism import Sampler
+from mechsim.model.mechanism import DRIVE, Sampler
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
 from mechsim.spec.names import POINT
@@ -26,7 +26,7 @@ def add_drives(quantities: Quantities, book: Book) -> None:
         if not moves(rows[0][1]):
             message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
             raise SpecError(Fault(message, drive.mark))
-        draft = Draft(f"drive of {drive.name}", drive.mark, account=f"work_drive_{drive.name}")
+        draft = Draft(f"{DRIVE}{drive.name}", drive.mark, account=f"work_drive_{drive.name}")
         if drive.level == POSITION:
             draft.constraints = rows
         else:

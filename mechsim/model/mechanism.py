@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mechsim.errors import Mark, Note
 from mechsim.model.law import Law
 
+DRIVE = "drive of "
 JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
 
 
@@ -101,6 +102,21 @@ class Mechanism:
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
     guides: tuple[Guide, ...] = ()
     notes: tuple[Note, ...] = ()  # what the file says that may not be meant
+
+    @property
+    def binding(self) -> tuple[Element, ...]:
+        """The element of every constraint."""
+        return tuple(element for element in self.elements for _ in element.multipliers)
+
+    @property
+    def prescribed(self) -> dict[int, Element]:
+        """Constraints that move what they bind, with their elements: drives, and others that depend on time."""
+        timed = {name for name, law in self.laws.items() if law.is_prescribed}
+        return {
+            row: element
+            for row, element in enumerate(self.binding)
+            if element.owner.startswith(DRIVE) or element.kind in timed
+        }
 
     @property
     def multipliers(self) -> tuple[str, ...]:
