@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 RANDOM_STARTS = 200
 ITERATIONS = 50
-AT_ONCE = 500  # trials between two reports of progress
+AT_ONCE = 500  # trials between two looks at the clock; fewer of many coordinates
+WORK = 200_000
 MOST_FOUND = 100  # configurations; nobody chooses among more
 MOST_TRIALS = 20_000
 MOST_SECONDS = 30.0
@@ -123,10 +124,11 @@ class Search:
     def _new_from(self, trials: list[Array]) -> list[Array]:
         """Configurations not met before that these trials lead to, and that are worth reflecting."""
         fresh: list[Array] = []
-        for begin in range(0, len(trials), AT_ONCE):
+        at_once = max(4, min(AT_ONCE, WORK // len(self.closure.scales) ** 2))
+        for begin in range(0, len(trials), at_once):
             if self.stopped:
                 break
-            chosen = [angles_followed(self.mechanism, self.closure, q) for q in trials[begin : begin + AT_ONCE]]
+            chosen = [angles_followed(self.mechanism, self.closure, q) for q in trials[begin : begin + at_once]]
             fresh += self._new_among(approach_all(self.closure, chosen, ITERATIONS))
             self.tried += len(chosen)
             self.told(len(self.found), self.tried)

@@ -163,7 +163,7 @@ def _shared_drives(
         return None
     shares = np.max(np.abs(left[:, rank:]), axis=1)
     chosen = [k for k in range(len(driven)) if shares[k] > NAMED]
-    return [int(driven[k]) for k in chosen], int(np.linalg.matrix_rank(moved[chosen], 1e-7))
+    return sorted(int(driven[k]) for k in chosen), int(np.linalg.matrix_rank(moved[chosen], 1e-7))
 
 
 def _plural(level: Wishes) -> str:

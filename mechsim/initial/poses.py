@@ -14,6 +14,7 @@ from mechsim.model.chains import Forest
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import down_direction
 
+DIGITS = 6  # of heights that are compared
 SAME = 1e-5  # poses closer than this (largest difference, relative to size) are one
 
 
@@ -48,12 +49,15 @@ def difference(mechanism: Mechanism, closure: Closure, q: Array, other: Array) -
     return float(np.max(np.abs(apart[closure.free]), initial=0.0))
 
 
-def height(mechanism: Mechanism, q: Array) -> tuple[float, float]:
-    """How high all points stand together, against gravity (against -y without it); then how far to the left."""
-    down = down_direction(mechanism)
-    planar = [slots for slots in mechanism.points.values() if len(slots) == 2 and min(slots) >= 0]
-    along = sum((place(mechanism, q, slots) for slots in planar), 0j) / down / mechanism.size
-    return -along.real, -along.imag
+def heights(mechanism: Mechanism, closure: Closure, q: Array) -> list[float]:
+    """How high all points stand together, against gravity (against -y without it), then each of them; then how far to
+    the left. The lower of two poses has the smaller list."""
+    number = {int(slot): place for place, slot in enumerate(closure.free)}
+    planar = [slots for slots in mechanism.points.values() if len(slots) == 2 and set(slots) & number.keys()]
+    planar.sort(key=lambda slots: min(number[slot] for slot in slots if slot in number))
+    along = [place(mechanism, q, slots) / down_direction(mechanism) / mechanism.size for slots in planar]
+    up, left = [-z.real for z in along], [-z.imag for z in along]
+    return [round(height, DIGITS) for height in (sum(up), *up, sum(left), *left)]
 
 
 def on_one_line(mechanism: Mechanism, q: Array) -> bool:

@@ -22,7 +22,7 @@ from mechsim.initial.poses import (
     SAME,
     angles_followed,
     difference,
-    height,
+    heights,
     nearer_turn,
     on_one_line,
     reflections,
@@ -172,8 +172,8 @@ class Closing:
             before, equal = equal, self._nearest_of(equal, self._closed(self._ends_of(starts)))
             if len(equal) == len(before) and self.distance(equal[0]) >= self.distance(before[0]) * (1 - EQUAL):
                 break
-        ranked = sorted(equal, key=lambda q: tuple(round(x, 6) for x in height(self.mechanism, q)))
-        return ranked[0], len(equal) > 1
+        lowest = min(equal, key=lambda q: heights(self.mechanism, self.closure, q))
+        return lowest, len(equal) > 1
 
     def _nearest_of(self, known: list[Array], poses: list[Array]) -> list[Array]:
         """Those nearest to the guess, after the nearest reached from each new pose has been looked for."""
