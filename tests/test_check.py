@@ -23,7 +23,7 @@ from mechsim.spec.document import MechSpec, Number, Problem, StartValue
 from mechsim.structure import Choice, freedom
 
 SPECS = sorted((Path(__file__).parent.parent / "specs").rglob("*.yaml"))
-SEEDS = range(0, 104, 2)
+SEEDS = range(0, 130, 6)
 
 
 def held(values: dict[str, float], labels: list[str], mechanism: Any, points: Any, parts: Any) -> tuple[Any, Any]:

@@ -63,7 +63,7 @@ def alike(seed: int) -> bool:
     return max(abs(here[name] - there[new[name]]) for name in here) < SAME
 
 
-@pytest.mark.parametrize("seed", range(0, ONE_OF_EACH, 2))
+@pytest.mark.parametrize("seed", range(0, ONE_OF_EACH, 5))
 def test_names_and_order_do_not_decide(seed: int) -> None:
     assert alike(seed)
 

@@ -88,7 +88,7 @@ def close_positions(
     if q is None:
         check_drives(mechanism, everything, guess)
         raise Conflict(mechanism, closure, positions, guess).explain()
-    notes = (*chosen_without_guess(placing.choices), *equally_near(several))
+    notes = (*chosen_without_guess(mechanism, closure, q, placing.choices), *equally_near(several))
     return wound(mechanism, closure, positions, q), notes
 
 

@@ -10,20 +10,32 @@ import numpy as np
 from mechsim.errors import Note
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import NULL_SPACE_LIMIT, drive_rows, drives_in_words, joined, motions
-from mechsim.initial.poses import place
+from mechsim.initial.many import approach_all
+from mechsim.initial.poses import angles_followed, images, place
 from mechsim.initial.start import Array, Wishes
 from mechsim.model.mechanism import Mechanism
 
+MOVED = 0.01  # of a scale: another place
 FAR = 0.25  # of a coordinate's scale (of the largest speed for velocities): worth a note
 SHOWN = 4
 
 
-def chosen_without_guess(points: Sequence[str]) -> Iterator[Note]:
+def chosen_without_guess(mechanism: Mechanism, closure: Closure, q: Array, chosen: Sequence[str]) -> Iterator[Note]:
     """Points with two places where their parts meet, and nothing in the file that tells which."""
+    looked_at = chosen if len(q) <= NULL_SPACE_LIMIT else ()
+    points = [name for name in looked_at if _could_be_elsewhere(mechanism, closure, q, name)]
     if points:
         names = joined([*points[:SHOWN], *([f"{len(points) - SHOWN} more"] if len(points) > SHOWN else [])])
         places = "has two places" if len(points) == 1 else "have two places each"
         yield Note(f"{names} {places} and no guess: the lower was taken; a guess under positions chooses")
+
+
+def _could_be_elsewhere(mechanism: Mechanism, closure: Closure, q: Array, point: str) -> bool:
+    """Whether the mechanism closes with the point on another side of its neighbours."""
+    starts = [angles_followed(mechanism, closure, image) for image in images(mechanism, closure, q, point)]
+    slots = mechanism.points[point]
+    moved = [np.abs(end - q)[list(slots)] / closure.scales[list(slots)] for end in approach_all(closure, starts, 50)]
+    return any(float(np.max(apart)) > MOVED for apart in moved)
 
 
 def equally_near(several: bool) -> Iterator[Note]:

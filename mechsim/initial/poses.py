@@ -89,23 +89,31 @@ def angles_followed(mechanism: Mechanism, closure: Closure, q: Array) -> Array:
 
 
 def reflections(mechanism: Mechanism, closure: Closure, q: Array) -> Iterator[Array]:
-    """Each moving point across the line of each pair of neighbours; where a coordinate is held, the other one mirrored
-    at each neighbour. A pair of points beyond is left to combinations of these moves."""
-    movable = {int(slot): number for number, slot in enumerate(closure.free)}
-    points = [each for each in mechanism.points.items() if len(each[1]) == 2 and set(each[1]) & movable.keys()]
-    # In the closure's order, and neighbours by where they stand: names decide nothing.
-    for point, slots in sorted(points, key=lambda each: min(movable[slot] for slot in each[1] if slot in movable)):
-        here = place(mechanism, q, slots)
-        places = [place(mechanism, q, mechanism.points[name]) for name in _neighbours(mechanism, point)]
-        around = sorted(places, key=lambda z: (z.real, z.imag))
-        images = [_mirror(here, a, b) for a, b in combinations(around, 2) if a != b]
-        images += [2 * centre - here for centre in around]
-        for image in images:
-            result = q.copy()
-            for slot, value in zip(slots, (image.real, image.imag), strict=True):
-                if slot in movable:
-                    result[slot] = value
-            yield result
+    """Each moving point on the other side of its neighbours, in the closure's order: names decide nothing."""
+    number = {int(slot): place for place, slot in enumerate(closure.free)}
+    points = {
+        point: min(number[slot] for slot in slots if slot in number)
+        for point, slots in mechanism.points.items()
+        if len(slots) == 2 and set(slots) & number.keys()
+    }
+    for point in sorted(points, key=points.__getitem__):
+        yield from images(mechanism, closure, q, point)
+
+
+def images(mechanism: Mechanism, closure: Closure, q: Array, point: str) -> Iterator[Array]:
+    """A point across the line of each pair of neighbours; where a coordinate is held, the other one mirrored at each
+    neighbour. A pair of points beyond is left to combinations of these moves."""
+    slots, movable = mechanism.points[point], set(closure.free.tolist())
+    here = place(mechanism, q, slots)
+    places = [place(mechanism, q, mechanism.points[name]) for name in _neighbours(mechanism, point)]
+    around = sorted(places, key=lambda z: (z.real, z.imag))
+    mirrored = [_mirror(here, a, b) for a, b in combinations(around, 2) if a != b]
+    for image in [*mirrored, *(2 * centre - here for centre in around)]:
+        result = q.copy()
+        for slot, value in zip(slots, (image.real, image.imag), strict=True):
+            if slot in movable:
+                result[slot] = value
+        yield result
 
 
 def _mirror(point: complex, a: complex, b: complex) -> complex:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces, moves
@@ -22,16 +23,26 @@ def add_drives(quantities: Quantities, book: Book) -> None:
     for drive in quantities.spec.actions.drives:
         motion = quantities.of(drive.motion)
         _refuse_jumps(drive, motion, quantities.book)
-        rows = [(f"drive_{drive.name}", quantities.of(drive.quantity) - motion)]
+        quantity = quantities.of(drive.quantity)
+        rows = [(f"drive_{drive.name}", quantity - motion)]
         if not moves(rows[0][1]):
             message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
             raise SpecError(Fault(message, drive.mark))
         draft = Draft(f"{DRIVE}{drive.name}", drive.mark, account=f"work_drive_{drive.name}")
         if drive.level == POSITION:
             draft.constraints = rows
+            _start_as_driven(quantity, motion, quantities)
         else:
             draft.nonholonomic = rows
         book.add(draft)
+
+
+def _start_as_driven(quantity: Formula, motion: Formula, quantities: Quantities) -> None:
+    """A coordinate or turn angle that is driven is known at the start, and other parts are placed by it."""
+    if quantity.operation == "x":
+        start = quantities.spec.problem.t0.value
+        with suppress(ValueError, ZeroDivisionError, OverflowError):  # where it has no value, the start will say so
+            quantities.book.guesses[quantity.operands[0]] = constant(motion, start, quantities.book.constants)
 
 
 def _refuse_jumps(drive: Drive, motion: Formula, book: Book) -> None:

@@ -57,6 +57,10 @@ class Placing:
         self.rest = {
             element.owner: element.parameters["length"] for element in mechanism.elements if element.kind == "spring"
         }
+        # Turn angles that are known: driven, or given, which counts more.
+        known = {mechanism.variables[slot]: value for slot, value in mechanism.guesses.items()}
+        self.angles = {variable.owner: value for variable, value in known.items() if variable.kind == "angle"}
+        self.angles |= {part: value.number.value for part, value in problem.angles.items()}
         # Circles an unplaced point lies on: centre and radius.
         self.circles: dict[str, list[tuple[complex, float]]] = {}
 
@@ -104,7 +108,8 @@ class Placing:
             if variable.kind == "coordinate":
                 q[index] = mechanism.guesses.get(index, 0.0)
             elif variable.kind == "angle":
-                q[index] = _turn_angle(variable.owner, mechanism, problem, q)
+                known = self.angles.get(variable.owner)
+                q[index] = _direction(variable.owner, mechanism, q) if known is None else known
         return q
 
     def _set(self, name: str, place: complex) -> None:
@@ -145,8 +150,8 @@ class Placing:
         if local[p] != local[q]:
             # Guesses may be off the part's true length; keep the length, take the direction.
             self._put(part, p, rect(1.0, phase((self.places[q] - self.places[p]) / (local[q] - local[p]))))
-        elif part.name in self.problem.angles:
-            self._put(part, p, exp(1j * self.problem.angles[part.name].number.value))
+        elif part.name in self.angles:
+            self._put(part, p, exp(1j * self.angles[part.name]))
         elif (along := self._direction_on_guide(part)) is not None:
             self._put(part, p, along)
         else:
@@ -248,9 +253,8 @@ class Placing:
         return name is not None
 
 
-def _turn_angle(part_name: str, mechanism: Mechanism, problem: Problem, q: NDArray[np.float64]) -> float:
-    if part_name in problem.angles:
-        return problem.angles[part_name].number.value
+def _direction(part_name: str, mechanism: Mechanism, q: NDArray[np.float64]) -> float:
+    """The turn angle of a part as its points stand."""
     part = next(part for part in mechanism.parts if part.name == part_name)
     slots = [mechanism.points[name] for name in part.points[:2]]
     first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
