@@ -32,7 +32,7 @@ from mechsim.structure import meeting_springs, near_singular, redundant_constrai
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
-ENDS_MEET = 1e-14  # of the mechanism's size: nearer than rounding can tell apart
+ENDS_MEET = 1e-14  # of a spring's length: nearer than rounding can tell apart
 ABSURD = 1e10  # velocities so many times what was asked divide by a rounding error at a dead point
 
 

@@ -122,19 +122,8 @@ def velocity_closure(system: System, t: float, positions: Array, scales: Array, 
 def magnitudes(system: System, scales: Array, constants: Array) -> Callable[[Array], Array]:
     """A function that gives the largest number entering each constraint, relative to its scale; fixed points count as
     coordinates of the constraint's own size."""
-    pairs = [
-        (np.broadcast_to(row, slots.shape), slots)
-        for group in system.groups
-        for row in group.multipliers[: group.kind.multiplier_count]
-        for slots in group.variables
-    ]
-    rows, slots = (np.concatenate(column) for column in zip(*pairs, strict=True)) if pairs else (np.zeros(0, int),) * 2
-    rows, slots = rows[rows >= 0], slots[rows >= 0]
-    lengths = np.array([v.kind == "position" for v in system.mechanism.variables]) * scales
-    sizes = np.zeros(system.m)
-    places = np.maximum(slots, 0)  # there may be more constants than coordinates
-    np.maximum.at(sizes, rows, np.where(slots >= 0, lengths[places], 0.0))
-    units = np.where(slots >= 0, scales[places], np.where(sizes > 0, sizes, 1.0)[rows])
+    rows, slots = system.entries
+    units = np.where(slots >= 0, scales[np.maximum(slots, 0)], system.constraint_sizes[rows])
 
     def largest(x: Array) -> Array:
         result = np.zeros(system.m)

@@ -111,6 +111,29 @@ class System:
         found = np.unique(np.concatenate([*slots, np.zeros(0, dtype=int)]))
         return found[found >= 0]
 
+    @cached_property
+    def entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """(constraint, slot) of all that enters the constraints; a slot below 0 is a constant, as in Element."""
+        pairs = [
+            (np.broadcast_to(row, slots.shape), slots)
+            for group in self.groups
+            for row in group.multipliers[: group.kind.multiplier_count]
+            for slots in group.variables
+        ]
+        none = np.zeros(0, dtype=int)
+        rows, slots = (np.concatenate(column) for column in zip((none, none), *pairs, strict=True))
+        return rows[rows >= 0], slots[rows >= 0]
+
+    @cached_property
+    def constraint_sizes(self) -> np.ndarray:
+        """The scale of lengths in each constraint, 1 where it has none."""
+        rows, slots = self.entries
+        lengths = [variable.scale if variable.kind == "position" else 0.0 for variable in self.mechanism.variables]
+        sizes = np.zeros(self.m)
+        # There may be more constants than coordinates, so their slots must not be looked up.
+        np.maximum.at(sizes, rows, np.where(slots >= 0, np.array(lengths)[np.maximum(slots, 0)], 0.0))
+        return np.where(sizes > 0, sizes, 1.0)
+
     @property
     def kept(self) -> np.ndarray:
         """Which constraints of the mechanism, numbered as in `Mechanism.multipliers`, are here."""

@@ -117,7 +117,7 @@ class Monitor:
             return
         norms = self._gradient_norms(system, t, q, v)
         residuals = np.abs(system.constraints(t, q)) / norms
-        rates = np.abs(system.constraint_rate(t, q, v)) / norms
+        rates = np.abs(system.constraint_rate(t, q, v)) / norms * system.constraint_sizes
         self.position_residual = max(self.position_residual, float(residuals.max()))
         self.velocity_residual = max(self.velocity_residual, float(rates.max()))
 
@@ -139,7 +139,7 @@ class Monitor:
             energy_drift=_relative(self.largest_drift, self.largest_energy),
             largest_energy=self.largest_energy,
             position_residual=self.position_residual,
-            velocity_residual=_relative(self.velocity_residual * self.size, self.peak_speed),
+            velocity_residual=_relative(self.velocity_residual, self.peak_speed),
             peak_speed=self.peak_speed,
             size=self.size,
             rows_watched=self.rows,
