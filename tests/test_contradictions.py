@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mechsim import simulation
 from mechsim.errors import AssemblyError, MechsimError, SpecError
+from mechsim.initial.assembly import complete
+from mechsim.kernel.system import System
+from mechsim.model import build
 
 # O, P, Q, R are fixed, Q to the right of P and R above it; ABD is a part in motion, OF one that cannot turn.
 PARTS = """
@@ -84,6 +88,31 @@ def test_a_drive_of_what_cannot_change_is_refused_whatever_it_asks(quantity: str
         simulation.prepare(simulation.read(GEARED % "" + f'Drives: {{"{quantity}": {motion}}}\n'))
     (fault,) = refused.value.faults
     assert ("cannot change" in fault.message or "fixed" in fault.message) and fault.mark.line == 7
+
+
+THREE_CRANKS = """
+PartData:
+  Fixed: {O: [], P: [2], Q: [4]}
+  Rigids:
+    OA, PB: {Geom: [[1]], Dyna: [[0.5], 1, 1]}
+    QC: {Geom: [[1 + %r]], Dyna: [[0.5], 1, 1]}
+    ACB: {Geom: [[4], [2]], Dyna: [[2], 1, 1]}
+ProblemData: {tend: 1, positions: {A: [0.6, 0.8], B: [2.6, 0.8], C: [4.6, 0.8]}}
+"""
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-9, 1e-6])
+def test_a_constraint_left_out_as_implied_must_hold_at_the_start(off: float) -> None:
+    """Whoever hands positions on: of three parallel cranks one is implied, and it must not be a little too long."""
+    spec = simulation.read(THREE_CRANKS % off)
+    mechanism = build(spec)
+    system = System(mechanism)
+    q = np.array([0.6, 0.8, 2.6, 0.8, 4.6, 0.8])
+    if off:
+        with pytest.raises(AssemblyError, match="cannot be closed together"):
+            complete(mechanism, system, spec.problem, q)
+    else:
+        assert len(complete(mechanism, system, spec.problem, q).redundant) == 1
 
 
 def test_all_contradictions_are_told_at_once() -> None:

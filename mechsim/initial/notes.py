@@ -91,10 +91,8 @@ def turned_about(mechanism: Mechanism, q: Array) -> Iterator[Note]:
             turned = (d - c) / (b - a) * np.exp(-1j * guide.angle)
             if turned.real < 0:
                 name = f"Sliders.{guide.part}-{''.join(guide.line)}"
-                message = (
-                    f"{name}: {guide.part} stands the other way round, at {guide.angle:.6g} + pi, as its guess does"
-                )
-                yield Note(f"{message}; a slider keeps its angle up to half a turn", guide.mark)
+                message = f"{name}: {guide.part} stands the other way round, at {guide.angle:.6g} + pi"
+                yield Note(f"{message}: a slider keeps its angle up to half a turn, and guesses choose", guide.mark)
 
 
 def cannot_move(mechanism: Mechanism, closure: Closure, velocities: Array) -> Iterator[Note]:
