@@ -14,7 +14,7 @@ from mechsim.errors import AssemblyError
 from mechsim.initial import Start, assemble, configurations
 from mechsim.initial.assembly import moving_coordinates
 from mechsim.initial.closure import position_closure, scales_of
-from mechsim.initial.freedom import check_determined
+from mechsim.initial.inertia import check_determined
 from mechsim.initial.nearest import Distance
 from mechsim.kernel.system import System
 from mechsim.model import Mechanism, build

@@ -10,7 +10,8 @@ import numpy as np
 from mechsim.errors import AssemblyError, Fault, Note
 from mechsim.initial.closure import Closure, position_closure, scales_of, velocity_closure
 from mechsim.initial.conflict import Conflict
-from mechsim.initial.freedom import NULL_SPACE_LIMIT, check_determined, check_drives, check_fixed
+from mechsim.initial.freedom import NULL_SPACE_LIMIT, check_drives, check_fixed
+from mechsim.initial.inertia import check_determined
 from mechsim.initial.newton import is_closed, polish
 from mechsim.initial.notes import (
     cannot_move,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mechsim.model.chains import Forest
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.model.order import canonical_order
+from mechsim.model.plane import circles_meet, line_meets_circle
 from mechsim.spec.document import Problem, StartValue
 
 # Parts hanging freely from one point fan out by this angle, so that their free ends do not coincide.
@@ -184,7 +185,7 @@ class Placing:
         for name, (first, *others) in self.circles.items():
             second = next((circle for circle in others if circle[0] != first[0]), None)
             if second:
-                self._choose(name, _meet(*first, *second))
+                self._choose(name, circles_meet(*first, *second))
                 return True
         return False
 
@@ -210,7 +211,7 @@ class Placing:
         """A point of a line at a known distance from a placed point stands where line and circle meet."""
         for name, start, direction in self._open_lines():
             if name in self.circles:
-                self._choose(name, _meet_line(start, direction, *self.circles[name][0]))
+                self._choose(name, line_meets_circle(start, direction, *self.circles[name][0]))
                 return True
         return False
 
@@ -260,24 +261,6 @@ def _direction(part_name: str, mechanism: Mechanism, q: NDArray[np.float64]) -> 
     first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
     angle = phase(second - first)
     return pi if angle == -pi else angle
-
-
-def _meet(centre: complex, radius: float, other_centre: complex, other_radius: float) -> tuple[complex, complex]:
-    """Where two circles meet; if they do not, the points of the first nearest to that, a little off the line."""
-    apart = other_centre - centre
-    distance = abs(apart)
-    along = (distance**2 + radius**2 - other_radius**2) / (2 * distance)
-    along = max(-radius, min(radius, along))
-    across = max(radius**2 - along**2, (FAN * radius) ** 2 / 10) ** 0.5
-    return centre + apart / distance * complex(along, across), centre + apart / distance * complex(along, -across)
-
-
-def _meet_line(start: complex, direction: complex, centre: complex, radius: float) -> tuple[complex, complex]:
-    """Where a line meets a circle, farther along the line first; if it does not, its points nearest to that."""
-    unit = direction / abs(direction)
-    offset = (centre - start) * unit.conjugate()
-    along = max(radius**2 - offset.imag**2, (FAN * radius) ** 2 / 10) ** 0.5
-    return start + unit * (offset.real + along), start + unit * (offset.real - along)
 
 
 def _unlikeness(place: complex, guess: tuple[StartValue | None, ...], down: complex) -> tuple[float, float]:
