@@ -71,7 +71,7 @@ class Closing:
         for starts in self._generations():
             ends = self._ends_of(starts)
             if poses := self._closed(ends):
-                return self._chosen(poses)
+                return self._chosen(poses if direct is None else [direct, *poses])
             misses += ends
         if direct is not None:
             return direct, False
