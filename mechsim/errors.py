@@ -49,6 +49,17 @@ class Fault:
         return f"{where}error: {self.message}{hint}"
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something a person should know, though nothing is wrong: what, and where (if it stands in a file)."""
+
+    message: str
+    mark: Mark | None = None
+
+    def __str__(self) -> str:
+        return f"{self.mark}: {self.message}" if self.mark else self.message
+
+
 class MechsimError(Exception):
     """A failure a user can understand. `exit_code` is what the shell sees."""
 

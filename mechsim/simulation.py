@@ -44,11 +44,6 @@ class Prepared:
         return self.system.without(self.start.redundancy.rows)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What may surprise: about the file, then about the start."""
-        return (*self.mechanism.notes, *self.start.notes)
-
-    @property
     def facts(self) -> dict[str, Any]:
         """What the files of this run carry."""
         spec = self.spec

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import mechsim
 from mechsim.errors import AssemblyError
 from mechsim.initial import Start, assemble, configurations
-from mechsim.initial.assembly import moving_coordinates, scales_of
-from mechsim.initial.closure import position_closure
-from mechsim.initial.freedom import check_determined
+from mechsim.initial.assembly import moving_coordinates
+from mechsim.initial.closure import position_closure, scales_of
+from mechsim.initial.inertia import check_determined
 from mechsim.initial.nearest import Distance
 from mechsim.kernel.system import System
 from mechsim.model import Mechanism, build
@@ -162,7 +162,7 @@ def test_fixed_values_are_held_to_the_bit_and_reported() -> None:
     assert all(row.obtained == row.requested for row in start.rows if row.role == "fixed")
     assert [rows[label].role for label in ("C_x", "C_y", "E_x", "C_x_dot")] == ["fixed", "guess", "free", "fixed"]
     assert rows["E_x"].requested is None
-    assert any("F_y" in note for note in start.notes)
+    assert any("F_y" in note.message for note in start.notes)
 
 
 @settings(max_examples=15, deadline=None)
@@ -293,7 +293,7 @@ def test_configurations_are_the_same_every_time_and_can_be_picked() -> None:
 def test_configurations_hold_what_nothing_fixes_and_say_so() -> None:
     found = all_of(PENDULUM + "  positions: { A: [0.6, -0.8] }\n")
     assert len(found) == 2
-    assert any("kept the value of configuration 1" in note for note in found[0].notes)
+    assert any("kept the value of configuration 1" in note.message for note in found[0].notes)
 
 
 def test_motion_without_mass_is_named() -> None:
@@ -389,7 +389,7 @@ ProblemData: {tend: 1, positions: {A: [2, 0]}, angles: {OA: [90, fixed]}}
     problem = parse(rod)
     mechanism = build(problem)
     start = assemble(mechanism, System(mechanism), problem.problem)
-    assert any("theta_OA = 90" in note and "radians" in note for note in start.notes)
+    assert any("angles.OA is 90" in note.message and "radians" in note.message for note in start.notes)
     too_far = parse(rod.replace("A: [2, 0]", "A: [[2, fixed], 0]").replace(", angles: {OA: [90, fixed]}", ""))
     mechanism = build(too_far)
     with pytest.raises(AssemblyError, match=r"\(100% of the mechanism's size\)"):

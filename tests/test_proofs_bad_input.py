@@ -135,18 +135,11 @@ ProblemData:
 CLOSED = brentq(lambda angle: abs(3 + 2 * np.exp(1j * angle) - np.exp(1.2j)) - 3.5, 1.0, 2.5, xtol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("crank", "rocker", "words"),
-    [
-        pytest.param(
-            "1.2", "1.3", ["cannot be closed together", "drive of theta_OA and drive of theta_CB"], id="places"
-        ),
-        pytest.param("1.2 + t", CLOSED, ["drive of theta_OA and drive of theta_CB contradict"], id="speeds"),
-    ],
-)
-def test_drives_that_fight_a_rigid_loop_from_the_start(run, crank, rocker, words):
+@pytest.mark.parametrize(("crank", "rocker"), [("1.2", "1.3"), ("1.2 + t", CLOSED)], ids=["places", "speeds"])
+def test_drives_that_fight_a_rigid_loop_from_the_start(run, crank, rocker):
     """One freedom, two drives."""
-    refused(run(four_bar(crank, rocker)), 3, "5:5", *words)
+    words = "2 drives, 1 degree of freedom: the drive of theta_OA (line 8) and the drive of theta_CB (line 9)"
+    refused(run(four_bar(crank, rocker)), 3, "9:3", words)
 
 
 @pytest.mark.parametrize("power", [2, 4])

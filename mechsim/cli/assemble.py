@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mechsim.cli import errors, interrupts, options, tables
+from mechsim.cli.progress import Tally
 
 SIDE_BY_SIDE = 4  # configurations per table: fits 80 columns
 
@@ -23,7 +24,12 @@ SIDE_BY_SIDE = 4  # configurations per table: fits 80 columns
     options.SET,
     options.TABLES,
     options.BRANCH,
-    click.option("--all", "every", is_flag=True, help="Search for the different ways the mechanism closes."),
+    click.option(
+        "--all",
+        "every",
+        is_flag=True,
+        help="Search for the different ways the mechanism closes, for half a minute at most.",
+    ),
     options.JSON,
     options.DEBUG,
 )
@@ -50,11 +56,11 @@ def assemble(
     from mechsim.model import build
 
     problem = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
-    with interrupts.at_once():
+    with interrupts.at_once(), Tally("{} ways to close found in {} trials", quiet=as_json) as told:
         mechanism = build(problem)
         system = System(mechanism)
         starts = (
-            configurations(mechanism, system, problem.problem)
+            configurations(mechanism, system, problem.problem, told=told)
             if every
             else [find_start(mechanism, system, problem.problem)]
         )
@@ -82,8 +88,8 @@ def _show_one(start: Any, system: Any) -> None:
 
 
 def _show_all(starts: Sequence[Any]) -> None:
-    ways = "1 way" if len(starts) == 1 else f"{len(starts)} ways"
-    click.echo(f"  {ways} to close were found; --branch K, or Branch: K under ProblemData, picks one")
+    ways = "1 way to close was" if len(starts) == 1 else f"{len(starts)} ways to close were"
+    click.echo(f"  {ways} found; --branch K, or Branch: K under ProblemData, picks one")
     for first in range(0, len(starts), SIDE_BY_SIDE):
         shown = starts[first : first + SIDE_BY_SIDE]
         columns = ["branch", *(str(first + index + 1) for index in range(len(shown)))]
@@ -109,5 +115,5 @@ def _as_dict(start: Any, system: Any) -> dict[str, Any]:
         "t": start.t,
         "values": [{key: getattr(row, key) for key in keys} for row in start.rows],
         "redundant": redundant_labels(start, system),
-        "notes": list(start.notes),
+        "notes": list(map(str, start.notes)),
     }

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mechsim.cli import errors, interrupts, options, tables
 from mechsim.cli.assemble import redundant_labels
-from mechsim.cli.summary import count
+from mechsim.cli.summary import count, equation_counts, integrals
 from mechsim.errors import AssemblyError
 
 if TYPE_CHECKING:
     from mechsim.model.mechanism import Mechanism
     from mechsim.spec.document import MechSpec
+    from mechsim.structure import Choice, Freedom
 
 SIZES_SHOWN = 6  # of the blocks
 
@@ -32,7 +34,7 @@ class Findings:
     system: Any  # without redundant ones
     structure: Any
     start: Any
-    groups: list[Any]
+    freedom: Freedom | None
     failure: AssemblyError | None
 
 
@@ -68,7 +70,7 @@ def _examine(spec: MechSpec) -> Findings:
     from mechsim.initial import assemble
     from mechsim.kernel.system import System
     from mechsim.model import build
-    from mechsim.structure import NO_REDUNDANCY, analyse, sharing
+    from mechsim.structure import NO_REDUNDANCY, analyse, freedom
 
     mechanism = build(spec)
     complete = System(mechanism)
@@ -83,48 +85,46 @@ def _examine(spec: MechSpec) -> Findings:
         structure = analyse(complete, redundant)
     except AssemblyError as error:
         raise failure or error from None
-    groups = sharing(system, start.t, start.positions) if start else []
-    return Findings(spec, mechanism, complete, system, structure, start, groups, failure)
-
-
-def may_fix(mechanism: Mechanism, groups: list[Any]) -> list[tuple[int, list[str]]]:
-    """Per group of parts: how many of which coordinates may be `fixed` (and as many of their velocities)."""
-    parts = {part.name: part for part in mechanism.parts}
-    taken: set[str] = set()
-    choices = []
-    for group in (group for group in groups if group.freedom):
-        points = sorted({point for name in group.parts for point in parts[name].points} - taken)
-        owners = {*points, *group.parts}
-        labels = [each.label for each in mechanism.variables if each.owner in owners and each.kind != "state"]
-        choices.append((group.freedom, labels))
-        taken.update(points)
-    return choices
+    found = freedom(complete, start.t, start.positions, start.velocities) if start else None
+    return Findings(spec, mechanism, complete, system, structure, start, found, failure)
 
 
 def _show(found: Findings) -> None:
     from mechsim.structure import tableau
 
     text = tableau(found.system, found.structure)
-    click.echo(text + "\n")
+    click.echo("\n".join([text, *_what_dof_counts(found)]) + "\n")
     widest, room = max(map(len, text.split("\n"))), shutil.get_terminal_size().columns
     if sys.stdout.isatty() and widest > room:
         errors.note(f"the tableau is {widest} characters wide, the window {room}: try  mechsim check ... | less -S")
-    tables.heading(found.spec.title or found.spec.path)
-    tables.facts([*_size_facts(found), *_freedom_facts(found)])
-    for note in (*found.mechanism.notes, *(found.start.notes if found.start else ())):
+    for note in found.start.notes if found.start else found.mechanism.notes:
         errors.note(note)
+    tables.heading(found.spec.title or found.spec.path)
+    tables.facts([*_freedom_facts(found), *_equation_facts(found)])
 
 
-def _size_facts(found: Findings) -> list[tuple[str, str]]:
-    system, structure = found.system, found.structure
+def _what_dof_counts(found: Findings) -> list[str]:
+    """The seed's DOF counts start values; people count degrees of freedom."""
+    freedom = found.freedom
+    states = integrals(found.system)
+    if not found.structure.total_dof:
+        return []
+    if freedom is None or freedom.positions + freedom.velocities + states != found.structure.total_dof:
+        return ["(DOF counts start values: positions, velocities and integrals)"]
+    counts = [count(freedom.positions, "position"), count(freedom.velocities, "velocity")]
+    counts += [count(states, "integral")] if states else []
+    return [f"(DOF counts start values: {', '.join(counts[:-1])} and {counts[-1]})"]
+
+
+def _equation_facts(found: Findings) -> list[tuple[str, str]]:
+    structure = found.structure
     redundant = redundant_labels(found.start, found.complete) if found.start else []
     sizes = sorted((len(block) for block in structure.blocks), reverse=True)
     more = ", ..." if len(sizes) > SIZES_SHOWN else ""
     return [
-        ("equations", f"{count(system.n, 'coordinate')}, {count(system.m, 'constraint')}"),
-        ("freedom", count(structure.dof, "degree of freedom")),
-        ("index", str(structure.index)),
+        ("equations", equation_counts(found.system)),
         ("redundant", ", ".join(redundant) if redundant else "none" if found.start else "not known"),
+        ("index", str(structure.index)),
         ("blocks", f"{len(sizes)}, of size {', '.join(map(str, sizes[:SIZES_SHOWN]))}{more}"),
     ]
 
@@ -132,16 +132,53 @@ def _size_facts(found: Findings) -> list[tuple[str, str]]:
 def _freedom_facts(found: Findings) -> list[tuple[str, str]]:
     from mechsim.structure import describe_sharing
 
-    if not found.groups:
-        return []
-    facts = [("parts", describe_sharing(found.groups))]
-    for number, (freedom, labels) in enumerate(may_fix(found.mechanism, found.groups)):
-        facts.append(("may be fixed" if number == 0 else "", f"{freedom} of {', '.join(labels)}"))
-    return [*facts, ("", "and as many of their velocities")] if len(facts) > 1 else facts
+    freedom = found.freedom
+    if freedom is None:
+        return [("freedom", count(found.structure.dof, "degree of freedom"))]
+    facts = [("freedom", freedom_words(freedom))]
+    if freedom.groups:
+        facts.append(("parts", describe_sharing(freedom.groups)))
+    return [*facts, *_choice_facts(freedom)]
+
+
+def freedom_words(freedom: Freedom) -> str:
+    """`1 degree of freedom, driven by theta_OA`, and what differs between positions and velocities."""
+    words = count(freedom.own, "degree of freedom")
+    driven = freedom.own - freedom.velocities
+    if freedom.drives:
+        which = "" if driven == freedom.own else f"{driven} of them "
+        words += f", {which}driven by {', '.join(freedom.drives)}"
+    if freedom.rolling:
+        binds = "binds" if len(freedom.rolling) == 1 else "bind"
+        words += f" ({', '.join(freedom.rolling)} {binds} velocities only)"
+    return words
+
+
+def _choice_facts(freedom: Freedom) -> list[tuple[str, str]]:
+    """What may be fixed at the start."""
+    positions, velocities = freedom.position_choices, freedom.velocity_choices
+    if not positions and not velocities:
+        return [("may be fixed", "nothing: the drives decide all")] if freedom.drives else []
+    if positions == velocities:
+        single = len(positions) == len(positions[0].labels) == 1
+        lines = [*_choice_words(positions), "and its velocity" if single else "and as many of their velocities"]
+    else:
+        lines = [f"positions: {words}" for words in _choice_words(positions) or ["none"]]
+        lines += [f"velocities: {words}" for words in _choice_words(velocities) or ["none"]]
+    return [("may be fixed" if number == 0 else "", line) for number, line in enumerate(lines)]
+
+
+def _choice_words(choices: Sequence[Choice]) -> list[str]:
+    return [
+        ", ".join(choice.labels)
+        if choice.count == len(choice.labels)
+        else f"{choice.count} of {', '.join(choice.labels)}"
+        for choice in choices
+    ]
 
 
 def _as_dict(found: Findings) -> dict[str, Any]:
-    structure = found.structure
+    structure, freedom = found.structure, found.freedom
     return {
         "status": "checked",
         "title": found.spec.title,
@@ -154,7 +191,13 @@ def _as_dict(found: Findings) -> dict[str, Any]:
         "assignment": [int(column) for column in structure.assignment],
         "blocks": [[int(row) for row in block] for block in structure.blocks],
         "redundant": redundant_labels(found.start, found.complete),
-        "groups": [{"parts": list(group.parts), "dof": int(group.freedom)} for group in found.groups],
-        "may_fix": [{"count": freedom, "of": labels} for freedom, labels in may_fix(found.mechanism, found.groups)],
-        "notes": [*found.mechanism.notes, *found.start.notes],
+        "freedom": asdict(freedom) if freedom else None,
+        "groups": [{"parts": list(group.parts), "dof": group.freedom} for group in freedom.groups] if freedom else [],
+        "may_fix": _choices_as_dicts(freedom.position_choices) if freedom else [],
+        "may_fix_velocities": _choices_as_dicts(freedom.velocity_choices) if freedom else [],
+        "notes": list(map(str, found.start.notes)),
     }
+
+
+def _choices_as_dicts(choices: Sequence[Choice]) -> list[dict[str, Any]]:
+    return [{"count": choice.count, "of": list(choice.labels)} for choice in choices]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from mechsim.errors import Fault, MechsimError, printable
+from mechsim.errors import Fault, MechsimError, Note, printable
 
 
 def colour(stream: object = None) -> bool:
@@ -25,9 +25,11 @@ def say(text: str) -> None:
     click.echo(text, err=True, color=colour())
 
 
-def note(text: str) -> None:
+def note(told: Note | str) -> None:
     """Something a person should know, though it is no error."""
-    say(click.style("note: ", fg="cyan") + printable(text))
+    where = click.style(printable(f"{told.mark}: "), bold=True) if isinstance(told, Note) and told.mark else ""
+    message = told.message if isinstance(told, Note) else told
+    say(where + click.style("note: ", fg="cyan") + printable(message))
 
 
 def warn(text: str) -> None:

@@ -47,3 +47,32 @@ class Progress:
         self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
         self.task = self.bar.add_task("", total=self.tend - self.t0, now="")
         self.bar.start()
+
+
+class Tally:
+    """How a search goes on, on one line of standard error that is wiped at its end."""
+
+    def __init__(self, words: str, *, quiet: bool):
+        self.words = words
+        self.enabled = not quiet and sys.stderr.isatty()
+        self.began = time.perf_counter()
+        self.width = 0
+
+    def __enter__(self) -> Tally:
+        return self
+
+    def __call__(self, *counts: int) -> None:
+        if self.enabled and time.perf_counter() - self.began > PATIENCE:
+            self._write(self.words.format(*counts))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.width:
+            self._write("")
+            sys.stderr.write("\r")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write("\r" + text.ljust(self.width))
+        sys.stderr.flush()
+        self.width = max(self.width, len(text))

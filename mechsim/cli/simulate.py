@@ -146,7 +146,7 @@ def _report(outcome: summary.Outcome, request: Request) -> int:
     if request.as_json:
         click.echo(summary.as_json(outcome))
     elif not request.quiet:
-        for note in outcome.prepared.notes:
+        for note in outcome.prepared.start.notes:
             errors.note(note)
         summary.show(outcome, err=request.target == "-")
     if not request.as_json:  # even a quiet run must not hide them

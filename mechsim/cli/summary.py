@@ -52,9 +52,31 @@ def show(outcome: Outcome, *, err: bool) -> None:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 constraint`, `2 constraints`, `2 degrees of freedom`."""
+    """`1 constraint`, `2 velocities`, `2 degrees of freedom`."""
     head, space, tail = noun.partition(" ")
-    return f"{number} {head}{'' if number == 1 else 's'}{space}{tail}"
+    many = f"{head[:-1]}ies" if head.endswith("y") else f"{head}s"
+    return f"{number} {head if number == 1 else many}{space}{tail}"
+
+
+def equation_counts(system: Any) -> str:
+    """`7 coordinates, 6 constraints`; integrals of work or control are no coordinates."""
+    states = integrals(system)
+    counts = [count(system.n - states, "coordinate"), count(system.m, "constraint")]
+    return ", ".join([*counts, count(states, "integral")] if states else counts)
+
+
+def integrals(system: Any) -> int:
+    """Integrals of work or control, which are states but no coordinates."""
+    return sum(variable.kind == "state" for variable in system.mechanism.variables)
+
+
+def _freedom(system: Any, structure: Any) -> str:
+    """Velocities that may be chosen; positions may be more of them where something rolls."""
+    velocities = structure.total_dof - structure.dof - integrals(system)
+    words = count(velocities, "degree of freedom")
+    if drives := len(system.mechanism.prescribed):
+        return f"{words} left by {count(drives, 'drive')}"
+    return words if velocities == structure.dof else f"{words} ({count(structure.dof, 'position')} to choose)"
 
 
 def redundant_labels(prepared: Prepared) -> list[str]:
@@ -72,8 +94,7 @@ def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
     return [
         (
             "mechanism",
-            f"{count(system.n, 'coordinate')}, {count(system.m, 'constraint')}{left_out}, "
-            f"{count(structure.dof, 'degree of freedom')}, index {structure.index}",
+            f"{equation_counts(system)}{left_out}, {_freedom(system, structure)}, index {structure.index}",
         ),
         (
             "motion",
@@ -188,12 +209,13 @@ def as_json(outcome: Outcome) -> str:
         "spec": prepared.spec.path,
         "version": prepared.facts["version"],
         "settings": prepared.facts["settings"],
-        "coordinates": prepared.system.n,
+        "coordinates": prepared.system.n - integrals(prepared.system),
+        "integrals": integrals(prepared.system),
         "constraints": prepared.independent.m,
         "dof": int(prepared.structure.dof),
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),
-        "notes": list(prepared.notes),
+        "notes": list(map(str, prepared.start.notes)),
         "doubts": list(outcome.certificate.doubts()),
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),

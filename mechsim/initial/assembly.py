@@ -7,29 +7,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.errors import AssemblyError, Fault
-from mechsim.initial.closure import Closure, position_closure, velocity_closure
+from mechsim.errors import AssemblyError, Fault, Note
+from mechsim.initial.closure import Closure, position_closure, scales_of, velocity_closure
 from mechsim.initial.conflict import Conflict
-from mechsim.initial.freedom import check_determined, check_fixed, joined
-from mechsim.initial.nearest import nearest
-from mechsim.initial.newton import approach, is_closed, polish, settle
+from mechsim.initial.freedom import NULL_SPACE_LIMIT, check_drives, check_fixed
+from mechsim.initial.inertia import check_determined
+from mechsim.initial.newton import is_closed, polish
+from mechsim.initial.notes import (
+    at_rest_near_a_singular_pose,
+    cannot_move,
+    chosen_without_guess,
+    equally_near,
+    far_positions,
+    far_velocities,
+    passing,
+    repeated_drives,
+    turned_about,
+)
+from mechsim.initial.search import Closing, solve
 from mechsim.initial.singular import velocity_of_a_motion
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
-from mechsim.model.placement import guess_positions
+from mechsim.model.order import canonical_coordinates
+from mechsim.model.placement import placed
 from mechsim.spec.document import Problem
-from mechsim.structure import is_singular, meeting_springs, names_of, near_singular, redundancy, redundancy_along
+from mechsim.structure import is_singular, meeting_springs, redundancy, redundancy_along
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
-FAR_FROM_GUESS = 0.1  # of a coordinate's scale (of the largest speed for velocities): worth a note
-
-ENDS_MEET = 1e-14  # of the mechanism's size: nearer than rounding can tell apart
-PASSING = (
-    "the start is a change point, where the constraints of {} follow from the others and several motions pass: the one "
-    "nearest to the velocities asked for is taken"
-)
+ENDS_MEET = 1e-14  # of a spring's length: nearer than rounding can tell apart
 ABSURD = 1e10  # velocities so many times what was asked divide by a rounding error at a dead point
 
 
@@ -44,8 +51,8 @@ def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: 
 
         return _picked(configurations(mechanism, system, problem), branch)
     position_wishes, velocity_wishes = wishes(mechanism, problem)
-    q = close_positions(mechanism, system, problem, position_wishes, velocity_wishes)
-    return complete(mechanism, system, problem, q)
+    q, notes = close_positions(mechanism, system, problem, position_wishes, velocity_wishes)
+    return complete(mechanism, system, problem, q, notes)
 
 
 def _picked(found: list[Start], branch: int) -> Start:
@@ -61,37 +68,34 @@ def moving_coordinates(mechanism: Mechanism) -> Indices:
     return np.array([i for i, v in enumerate(mechanism.variables) if v.kind != "state"], dtype=np.intp)
 
 
-def scales_of(mechanism: Mechanism) -> Array:
-    return np.array([variable.scale for variable in mechanism.variables], dtype=float)
+def all_positions(mechanism: Mechanism, system: System, problem: Problem, guess: Array) -> Closure:
+    """The closure in all coordinates, in an order that no name decides, so that rounding is alike in every telling."""
+    t, scales, moving = problem.t0.value, scales_of(mechanism), moving_coordinates(mechanism)
+    if len(moving) > NULL_SPACE_LIMIT or not mechanism.parts:
+        return position_closure(system, t, guess, scales, moving)
+    coordinates, rows = canonical_coordinates(mechanism, problem)
+    free = np.array(coordinates, dtype=np.intp)
+    counted = np.array(rows, dtype=np.intp)
+    return position_closure(system, t, guess, scales, free[np.isin(free, moving)], counted[system.levels[counted] == 2])
 
 
 def close_positions(
     mechanism: Mechanism, system: System, problem: Problem, positions: Wishes, velocities: Wishes
-) -> Array:
-    """Positions that satisfy all constraints to rounding, with fixed values held exactly."""
-    guess = positions.written_into(np.asarray(guess_positions(mechanism, problem), dtype=float))
-    everything = position_closure(system, problem.t0.value, guess, scales_of(mechanism), moving_coordinates(mechanism))
+) -> tuple[Array, tuple[Note, ...]]:
+    """Positions that satisfy all constraints to rounding, with fixed values held exactly; and what to say of them."""
+    placing = placed(mechanism, problem)
+    guess = positions.written_into(placing.coordinates())
+    everything = all_positions(mechanism, system, problem, guess)
     check_fixed(everything, guess, (positions, velocities))
-    free = np.setdiff1d(everything.free, positions.fixed)
-    closure = everything.restricted(free, everything.rows)
+    closure = everything.holding(positions.fixed)
     if not np.isfinite(closure.residual(guess)).all():
         raise FloatingPointError  # lengths and positions so far apart that their squares are no numbers
-    q = solve(closure, guess, positions.guessed)
+    q, several = Closing(mechanism, problem, closure, guess, positions.guessed).found()
     if q is None:
+        check_drives(mechanism, everything, guess)
         raise Conflict(mechanism, closure, positions, guess).explain()
-    return wound(mechanism, closure, positions, q)
-
-
-def solve(closure: Closure, guess: Array, guessed: tuple[int, ...]) -> Array | None:
-    """The closed point nearest to the guess: IPOPT, then Newton; Levenberg's method where IPOPT gives up."""
-    near = approach(closure, guess)
-    for start in (nearest(closure, guess, guessed, near), near):
-        x = approach(closure, start)
-        scaled = closure.rescaled(x)
-        x = settle(scaled, polish(scaled, x))
-        if is_closed(scaled, x):
-            return x
-    return None
+    notes = (*chosen_without_guess(mechanism, closure, q, placing.choices), *equally_near(several))
+    return wound(mechanism, closure, positions, q), notes
 
 
 def wound(mechanism: Mechanism, closure: Closure, positions: Wishes, q: Array) -> Array:
@@ -106,10 +110,11 @@ def wound(mechanism: Mechanism, closure: Closure, positions: Wishes, q: Array) -
     return result if is_closed(closure, result) else q
 
 
-def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, notes: tuple[str, ...] = ()) -> Start:
+def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, notes: tuple[Note, ...] = ()) -> Start:
     """From closed positions to a start: redundant rows dropped, motion determined, velocities consistent."""
     t = problem.t0.value
     position_wishes, velocity_wishes = wishes(mechanism, problem)
+    check_held(mechanism, system, problem, position_wishes, q)
     check_springs(mechanism, q)
     redundant = redundancy(system, t, q)
     independent = system.without(redundant.rows)
@@ -128,16 +133,28 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
         v = velocities_at_a_singular_pose(mechanism, system, t, q, velocity_wishes)
     skipped = frozenset(range(len(q))) - frozenset(moving.tolist())
     rows = (*position_wishes.rows(q, skipped), *velocity_wishes.rows(v, skipped))
-    if redundant.singular:
-        notes += (PASSING.format(names_of(system, redundant.singular)),)
-    elif not np.any(v) and (near := near_singular(independent, t, q)):
-        notes += (near,)
-    notes += many_turns(mechanism, position_wishes)
-    notes += far_from_guess(mechanism, position_wishes, q, scales)
-    speed = max(np.max(np.abs(v / scales), initial=0.0), 1e-300)
-    notes += far_from_guess(mechanism, velocity_wishes, v, scales * speed)
+    rates = velocity_closure(system, t, q, scales, moving)
+    notes = (
+        *mechanism.notes,
+        *notes,
+        *passing(system, redundant),
+        *at_rest_near_a_singular_pose(independent, t, q, v),
+        *far_positions(mechanism, position_wishes, q, scales),
+        *far_velocities(mechanism, velocity_wishes, rates, v),
+        *turned_about(mechanism, q),
+        *repeated_drives(mechanism, redundant.rows, rates, v),
+        *cannot_move(mechanism, rates, v),
+    )
     fixed = position_wishes.fixed, velocity_wishes.fixed
     return Start(t, q, v, rows, redundant, system, notes, singular, fixed)
+
+
+def check_held(mechanism: Mechanism, system: System, problem: Problem, positions: Wishes, q: Array) -> None:
+    """Raise unless every constraint holds at q, also those that will be left out because others imply them. Velocities
+    are found with all constraints, so there the same is seen to."""
+    everything = all_positions(mechanism, system, problem, q).rescaled(q)
+    if not is_closed(everything, q):
+        raise Conflict(mechanism, everything.holding(positions.fixed), positions, q).explain()
 
 
 def check_springs(mechanism: Mechanism, q: Array) -> None:
@@ -163,6 +180,7 @@ def close_velocities(mechanism: Mechanism, system: System, t: float, q: Array, v
     closure = velocity_closure(system, t, q, scales * speed, free)
     v = solve(closure, guess, velocities.guessed)
     if v is None or np.max(np.abs(v / closure.scales), initial=0.0) > ABSURD:
+        check_drives(mechanism, closure.restricted(moving_coordinates(mechanism), closure.rows), guess)
         raise Conflict(mechanism, closure, velocities, guess).explain()
     return with_state_rates(mechanism, system, t, q, v)
 
@@ -188,29 +206,3 @@ def with_state_rates(mechanism: Mechanism, system: System, t: float, q: Array, v
 
 def _state_residuals(system: System, t: float, q: Array, v: Array, states: Indices) -> Array:
     return np.asarray(system.residuals(t, q, v, np.zeros(system.n), np.zeros(system.m))[states])
-
-
-def many_turns(mechanism: Mechanism, positions: Wishes) -> tuple[str, ...]:
-    """Notes about turn angles that look like degrees."""
-    asked = [(label, value) for label, value in zip(positions.labels, positions.values, strict=True) if value]
-    angles = {variable.label for variable in mechanism.variables if variable.kind == "angle"}
-    return tuple(
-        f"{label} = {value.number.value:g} is more than a turn: angles are in radians, 90 degrees are pi/2"
-        for label, value in asked
-        if label in angles and abs(value.number.value) > 2 * pi
-    )
-
-
-def far_from_guess(mechanism: Mechanism, level: Wishes, obtained: Array, scales: Array) -> tuple[str, ...]:
-    names = []
-    for index in level.guessed:
-        value = level.values[index]
-        assert value is not None
-        difference = obtained[index] - value.number.value
-        if mechanism.variables[index].kind == "angle" and level.quantity == "position":
-            difference -= 2 * pi * round(difference / (2 * pi))
-        if abs(difference) > FAR_FROM_GUESS * scales[index]:
-            names.append(f"{level.labels[index]} (guess {value.number.value:.6g}, obtained {obtained[index]:.6g})")
-    shown = names[:4] + ([f"{len(names) - 4} more"] if len(names) > 4 else [])
-    others = "; `mechsim assemble --all` lists other ways to close" if level.quantity == "position" else ""
-    return (f"the consistent {level.quantity} is far from its guess: {joined(shown)}{others}",) if names else ()

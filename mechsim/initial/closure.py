@@ -6,13 +6,14 @@ is a distance relative to the mechanism's size: millimetres and metres meet the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.initial.start import Array, Indices
+from mechsim.model.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
@@ -29,11 +30,12 @@ class Closure:
     residual_of: Callable[[Array], Array]
     jacobian_of: Callable[[Array], Triplets]
     hessian_of: Callable[[Array, Array], Triplets] | None  # None: the equations are linear
-    rate_of: Callable[[Array, Array], Array] | None  # along a velocity, for many points at once; None: linear
+    jacobians_of: Callable[[Array], Array] | None  # dense, for many points at once; None: the equations are linear
     scales: Array
     free: Indices
     rows: Indices
     row_scales: Array  # of all rows
+    magnitudes_of: Callable[[Array], Array]  # the largest number that enters each row, in scales
 
     def residual(self, x: Array) -> Array:
         return self.residual_of(x)[self.rows] / self.row_scales[self.rows]
@@ -58,33 +60,42 @@ class Closure:
     def restricted(self, free: Indices, rows: Indices) -> Closure:
         return replace(self, free=free, rows=rows)
 
+    def holding(self, coordinates: Sequence[int]) -> Closure:
+        """The same equations with these coordinates held."""
+        return replace(self, free=self.free[~np.isin(self.free, list(coordinates))])
+
     def rescaled(self, x: Array) -> Closure:
         """The same equations with row scales taken at x; a gradient that vanishes there keeps its old scale."""
         norms = gradient_norms(self.jacobian_of(x), self.scales, len(self.row_scales))
         small = norms < 1e-6 * self.row_scales
         return replace(self, row_scales=np.where(small, self.row_scales, norms))
 
-    def tolerance(self, x: Array) -> float:
-        """Rounding grows with the distance from the origin, and the accepted residual with it."""
-        return CLOSED * max(1.0, float(np.max(np.abs(x / self.scales), initial=0.0)))
+    def tolerance(self, x: Array) -> Array:
+        """The accepted residual of each row: rounding grows with the distance from the origin."""
+        return CLOSED * np.maximum(1.0, self.magnitudes_of(x)[self.rows])
 
 
-def position_closure(system: System, t: float, guess: Array, scales: Array, free: Indices) -> Closure:
+def position_closure(
+    system: System, t: float, guess: Array, scales: Array, free: Indices, rows: Indices | None = None
+) -> Closure:
+    """All holonomic constraints, or those of `rows`. Sums are made in the order of `free` and `rows`."""
     jacobian = system.constraint_jacobian(t, guess)
     norms = gradient_norms(jacobian, scales, system.m)
     # Points that coincide in the guess give a length constraint without gradient: look beside the guess.
-    beside = guess + 0.1 * scales * np.random.default_rng(1).standard_normal(len(guess))
+    beside = guess.copy()
+    beside[free] += 0.1 * scales[free] * np.random.default_rng(1).standard_normal(len(free))
     floor = gradient_norms(system.constraint_jacobian(t, beside), scales, system.m)
     norms = np.where(norms < 1e-3 * floor, floor, norms)
     return Closure(
         lambda q: system.constraints(t, q),
         lambda q: system.constraint_jacobian(t, q),
         lambda q, multipliers: system.constraint_hessian(t, q, multipliers),
-        lambda q, v: system.constraint_rate(t, q, v),
+        lambda q: system.constraint_jacobians(t, q),
         scales,
         free,
-        np.flatnonzero(system.levels == 2),  # nonholonomic constraints say nothing about positions
+        np.flatnonzero(system.levels == 2) if rows is None else rows,  # nonholonomic ones say nothing about positions
         np.where(norms > 0, norms, 1.0),
+        magnitudes(system, scales, system.constants),
     )
 
 
@@ -92,6 +103,8 @@ def velocity_closure(system: System, t: float, positions: Array, scales: Array, 
     """`C_q v + C_t = 0` and nonholonomic constraints: linear in v, or nearly so for the few that are not."""
     generic = scales * np.random.default_rng(1).standard_normal(len(scales))
     norms = gradient_norms(system.rate_jacobian(t, positions, generic), scales, system.m)
+    of_positions = magnitudes(system, scales_of(system.mechanism), system.constants)(positions)
+    of_velocities = magnitudes(system, scales, np.zeros(len(system.constants)))
     return Closure(
         lambda v: system.constraint_rate(t, positions, v),
         lambda v: system.rate_jacobian(t, positions, v),
@@ -101,7 +114,27 @@ def velocity_closure(system: System, t: float, positions: Array, scales: Array, 
         free,
         np.arange(system.m),
         np.where(norms > 0, norms, 1.0),
+        # Gradients are rounded as positions are.
+        lambda v: np.maximum(1.0, of_positions) * of_velocities(v),
     )
+
+
+def magnitudes(system: System, scales: Array, constants: Array) -> Callable[[Array], Array]:
+    """A function that gives the largest number entering each constraint, relative to its scale; fixed points count as
+    coordinates of the constraint's own size."""
+    rows, slots = system.entries
+    units = np.where(slots >= 0, scales[np.maximum(slots, 0)], system.constraint_sizes[rows])
+
+    def largest(x: Array) -> Array:
+        result = np.zeros(system.m)
+        np.maximum.at(result, rows, np.abs(np.concatenate([x, constants[::-1]])[slots]) / units)
+        return result
+
+    return largest
+
+
+def scales_of(mechanism: Mechanism) -> Array:
+    return np.array([variable.scale for variable in mechanism.variables], dtype=float)
 
 
 def gradient_norms(jacobian: Triplets, scales: Array, count: int) -> Array:

@@ -16,8 +16,9 @@ import numpy as np
 from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import joined
-from mechsim.initial.many import approach_all
+from mechsim.initial.many import approach_all, ends_of
 from mechsim.initial.newton import approach
+from mechsim.initial.poses import joined_points, place
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Element, Mechanism
 
@@ -60,7 +61,7 @@ class Conflict:
         for element in self.mechanism.elements:
             if element.multipliers:
                 rows = tuple(range(row, row + len(element.multipliers)))
-                members.append(Member(element.owner, element.mark, rows, element=element))
+                members.append(Member(element.title, element.mark, rows, element=element))
                 row += len(rows)
         for index in self.wishes.fixed:
             value = self.wishes.values[index]
@@ -119,7 +120,16 @@ class Conflict:
         generator = np.random.default_rng(5)
         linear = self.closure.hessian_of is None
         for spread in (0.05, 0.3, 0.8) if len(self.guess) <= MANY and not linear else ():
-            yield self.guess + spread * self.closure.scales * generator.standard_normal(len(self.guess))
+            yield self.guess + spread * self._reach() * generator.standard_normal(len(self.guess))
+
+    def _reach(self) -> Array:
+        """How far coordinates may have to go: a fixed point in the wrong place may lie far beyond the parts' size."""
+        result = self.closure.scales.copy()
+        for points in joined_points(self.mechanism):
+            places = [place(self.mechanism, self.guess, self.mechanism.points[name]) for name in points]
+            slots = [slot for name in points for slot in self.mechanism.points[name] if slot >= 0]
+            result[slots] = np.maximum(result[slots], max(abs(here - places[0]) for here in places))
+        return result
 
     def _closes(self, members: list[Member]) -> bool:
         closure = self._part_of(members)
@@ -132,8 +142,10 @@ class Conflict:
 
     def _best(self, members: list[Member]) -> Array:
         closure = self._part_of(members)
-        points = [approach(closure, self._held(start, members)) for start in self._starts()]
-        return min(points, key=lambda point: float(np.sum(closure.residual(point) ** 2)))
+        starts = [self._held(start, members) for start in self._starts()]
+        if len(starts) == 1:
+            return approach(closure, starts[0])
+        return min(ends_of(closure, starts, ITERATIONS), key=lambda end: end[1])[0]
 
     def _held(self, start: Array, members: list[Member]) -> Array:
         """Fixed values keep their exact value in every start."""
@@ -179,16 +191,16 @@ class Conflict:
     def _errors_as_lengths(self, members: list[Member], rows: Indices, point: Array) -> tuple[Array, Array]:
         """For each row its error as a length, exact for length constraints, and its slope by that length."""
         numbers, _, values = self.closure.jacobian_of(point)
-        slopes = np.array([np.max(np.abs(values[numbers == row]), initial=0.0) for row in rows])
+        slopes = np.array([np.max(np.abs(values[numbers == row]), initial=0.0) or 1.0 for row in rows])
         residuals = self.closure.residual_of(point)[rows]
         errors = residuals / slopes
         lengths = {
             m.rows[0]: m.element.parameters["length"] for m in members if m.element and m.element.kind == "length"
         }
-        for place, row in enumerate(rows.tolist()):
+        for number, row in enumerate(rows.tolist()):
             if row in lengths:
-                distance = float(np.sqrt(residuals[place] + lengths[row] ** 2))
-                errors[place], slopes[place] = distance - lengths[row], 2 * distance
+                distance = float(np.sqrt(residuals[number] + lengths[row] ** 2))
+                errors[number], slopes[number] = distance - lengths[row], 2 * distance
         return errors, slopes
 
     def _nearest_value(self, members: list[Member], soft: Member) -> float:

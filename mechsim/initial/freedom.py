@@ -1,19 +1,16 @@
-"""Degrees of freedom: may these values be fixed, which coordinates would hold a pose, and is the motion determined?"""
+"""Degrees of freedom: may these values be fixed, which coordinates would hold a pose, do drives agree?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
-from mechsim.initial.closure import Closure, dense
+from mechsim.initial.closure import Closure
 from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
-from mechsim.model.mechanism import Mechanism
-
-if TYPE_CHECKING:
-    from mechsim.kernel.system import System
+from mechsim.model.mechanism import DRIVE, Element, Mechanism
 
 RANK_TOLERANCE = 1e-9  # of scaled equations; true ranks leave gaps of many decades around it
 NULL_SPACE_LIMIT = 400  # coordinates; beyond, a null space costs seconds
@@ -45,31 +42,39 @@ def check_fixed(closure: Closure, guess: Array, levels: tuple[Wishes, ...]) -> N
 
 def _motions_near(closure: Closure, guess: Array, seed: int | None) -> Array | None:
     """The possible motions at a closed pose near the guess; with a seed, near a place beside it. None: not closed."""
+    pose = _pose_near(closure, guess, seed)
+    return None if pose is None else motions(closure.rescaled(pose), pose)
+
+
+def _pose_near(closure: Closure, guess: Array, seed: int | None) -> Array | None:
     start = guess
     if seed is not None:
         noise = np.random.default_rng(seed).standard_normal(len(guess))
         start = guess.copy()
         start[closure.free] += (0.05 * closure.scales * noise)[closure.free]
     pose = approach(closure, start)
-    if np.max(np.abs(closure.residual(pose)), initial=0.0) > 1e-8:
-        return None  # perhaps the parts cannot close at all; the conflict report says more about that
-    return motions(closure.rescaled(pose), pose)
+    # Perhaps the parts cannot close at all; the conflict report says more about that.
+    return pose if np.max(np.abs(closure.residual(pose)), initial=0.0) <= 1e-8 else None
 
 
 def motions(closure: Closure, x: Array) -> Array:
     """An orthonormal basis of the null space of the scaled Jacobian, one column per degree of freedom."""
-    if not len(closure.rows):
-        return np.eye(len(closure.free))
-    _, values, right = np.linalg.svd(closure.dense_jacobian(x))
-    rank = int(np.sum(values > RANK_TOLERANCE * max(values[0], 1e-300)))
-    return right[rank:].T
+    return null_space(closure.dense_jacobian(x))
+
+
+def null_space(jacobian: Array) -> Array:
+    if not len(jacobian):
+        return np.eye(jacobian.shape[1])
+    _, values, right = np.linalg.svd(jacobian)
+    rank = int(np.sum(values > RANK_TOLERANCE * max(values[0], 1e-300))) if len(values) else 0
+    return np.asarray(right[rank:].T)
 
 
 def _faults(level: Wishes, free: Indices, motions: Array) -> list[Fault]:
     fixed, freedom = level.fixed, motions.shape[1]
     if not fixed:
         return []
-    places = [int(np.searchsorted(free, index)) for index in fixed]
+    places = [int(np.flatnonzero(free == index)[0]) for index in fixed]
     left, values, _ = np.linalg.svd(motions[places])
     names = [level.named(index) for index in fixed]
     if len(fixed) > freedom:
@@ -105,6 +110,56 @@ def _dependent(level: Wishes, chosen: list[int]) -> Fault:
     )
 
 
+def check_drives(mechanism: Mechanism, closure: Closure, guess: Array) -> None:
+    """Raise if drives prescribe the same freedom twice; `closure` is one that cannot be met, all coordinates free."""
+    words, mark = drives_in_words(mechanism, closure, guess)
+    if words:
+        hint = "remove one of them: a degree of freedom follows one drive"
+        raise AssemblyError(Fault(f"{words} contradict each other", mark, hint))
+
+
+def drives_in_words(mechanism: Mechanism, closure: Closure, guess: Array) -> tuple[str, Mark | None]:
+    """`2 drives, 1 degree of freedom: ...`, if so, and where the last of them stands; judged where everything else
+    closes, and beside that."""
+    drives = drive_rows(mechanism)
+    shared = [_shared_drives(closure, guess, drives, seed) for seed in (None, 2)] if len(drives) > 1 else [None]
+    if shared[0] is None or shared[-1] is None:
+        return "", None
+    chosen, freedom = shared[0]
+    names = joined([_with_line(drives[row]) for row in chosen])
+    degrees = "1 degree" if freedom == 1 else f"{freedom} degrees"
+    return f"{len(chosen)} drives, {degrees} of freedom: {names}", drives[chosen[-1]].mark
+
+
+def _with_line(element: Element) -> str:
+    return f"the {element.owner} (line {element.mark.line})" if element.mark else f"the {element.owner}"
+
+
+def drive_rows(mechanism: Mechanism) -> dict[int, Element]:
+    """The element of every constraint that is a drive."""
+    return {row: element for row, element in enumerate(mechanism.binding) if element.owner.startswith(DRIVE)}
+
+
+def _shared_drives(
+    closure: Closure, guess: Array, drives: Collection[int], seed: int | None
+) -> tuple[list[int], int] | None:
+    """Drives of which each follows from the others, and how many freedoms they move; None if there are none."""
+    driven = closure.rows[np.isin(closure.rows, list(drives))]
+    others = closure.restricted(closure.free, closure.rows[~np.isin(closure.rows, driven)])
+    pose = _pose_near(others, guess, seed) if len(driven) > 1 else None
+    if pose is None:
+        return None
+    basis = motions(others.rescaled(pose), pose)
+    moved = closure.restricted(closure.free, driven).rescaled(pose).dense_jacobian(pose) @ basis
+    left, values, _ = np.linalg.svd(moved)
+    rank = int(np.sum(values > 1e-7))
+    if rank == len(driven):
+        return None
+    shares = np.max(np.abs(left[:, rank:]), axis=1)
+    chosen = [k for k in range(len(driven)) if shares[k] > NAMED]
+    return sorted(int(driven[k]) for k in chosen), int(np.linalg.matrix_rank(moved[chosen], 1e-7))
+
+
 def _plural(level: Wishes) -> str:
     return "positions" if level.quantity == "position" else "velocities"
 
@@ -129,47 +184,6 @@ def holding_coordinates(closure: Closure, x: Array, preferred: Indices) -> list[
         _, _, right = np.linalg.svd(basis[pivot : pivot + 1])
         basis = basis @ right[1:].T
     return chosen
-
-
-def check_determined(mechanism: Mechanism, system: System, t: float, closure: Closure, q: Array) -> None:
-    """Raise if `[[M, C_q^T], [C_q, 0]]` is singular: some coordinate then has no definite acceleration.
-
-    `closure` is that of velocities, which nonholonomic constraints bind too.
-    """
-    if len(closure.free) > NULL_SPACE_LIMIT:
-        return  # dense null spaces cost too much here; the engine's factorization reports a zero pivot
-    generic = closure.scales * np.random.default_rng(1).standard_normal(len(q))
-    basis = motions(closure, generic)
-    scales = closure.scales[closure.free]
-    mass = _dense_mass(system, t, q)[np.ix_(closure.free, closure.free)] * np.outer(scales, scales)
-    largest = float(np.max(np.abs(mass), initial=0.0))
-    inertia, vectors = np.linalg.eigh(basis.T @ mass @ basis)
-    loose = np.abs(inertia) <= 1e-13 * largest
-    if not np.any(loose):
-        return
-    share = np.max(np.abs(basis @ vectors[:, loose]), axis=1)
-    chosen = closure.free[share > 0.1 * share.max()]
-    names = [mechanism.variables[int(index)].label for index in chosen]
-    owners = list(dict.fromkeys(mechanism.variables[int(index)].owner for index in chosen))
-    raise AssemblyError(
-        Fault(
-            f"the motion is not determined: nothing with mass moves with {joined(names)}",
-            _mark_of_owner(mechanism, chosen),
-            f"give a mass to a part at {joined(owners, 'or')}, or add a Particle there",
-        )
-    )
-
-
-def _dense_mass(system: System, t: float, q: Array) -> Array:
-    mass = system.mass_matrix(t, q)
-    if isinstance(mass, tuple):
-        return dense(mass, system.n, system.n)
-    return np.asarray(mass)
-
-
-def _mark_of_owner(mechanism: Mechanism, chosen: Indices) -> Mark | None:
-    indices = set(map(int, chosen))
-    return next((e.mark for e in mechanism.elements if e.mark and indices & set(e.slots)), None)
 
 
 def joined(names: list[str], word: str = "and") -> str:

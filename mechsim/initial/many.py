@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechsim.initial.closure import Closure
+from mechsim.initial.newton import STATIONARY, gradient_size
 from mechsim.initial.start import Array
 
 NEARLY_CLOSED = 1e-7  # Newton's method takes over from here
@@ -13,25 +14,36 @@ BATCH = 2_000_000  # numbers per Jacobian batch: some 16 MB
 
 def approach_all(closure: Closure, starts: list[Array], iterations: int, one_is_enough: bool = False) -> list[Array]:
     """Where Levenberg's method leads from each start, without those that do not close."""
+    return [end for end, size in ends_of(closure, starts, iterations, one_is_enough) if size <= NEARLY_CLOSED]
+
+
+def ends_of(
+    closure: Closure, starts: list[Array], iterations: int, one_is_enough: bool = False
+) -> list[tuple[Array, float]]:
+    """Where Levenberg's method leads from each start, and the size of the residual there."""
     count = max(1, BATCH // max(1, len(closure.scales) * len(closure.free)))
-    ends: list[Array] = []
+    ends: list[tuple[Array, float]] = []
     for begin in range(0, len(starts), count):
-        if not (ends and one_is_enough):
+        if not (one_is_enough and any(size <= NEARLY_CLOSED for _, size in ends)):
             ends += _approach_batch(closure, np.array(starts[begin : begin + count]), iterations, one_is_enough)
     return ends
 
 
-def _approach_batch(closure: Closure, q: Array, iterations: int, one_is_enough: bool) -> list[Array]:
+def _approach_batch(closure: Closure, q: Array, iterations: int, one_is_enough: bool) -> list[tuple[Array, float]]:
     """As `newton.approach`, with a damping for each start."""
     residual = _residuals(closure, q)
     sizes = np.linalg.norm(residual, axis=1)
     damping, growth = np.full(len(q), 1e-3), np.full(len(q), 2.0)
+    stuck = np.zeros(len(q), dtype=bool)  # at a point of least squares
     for _ in range(iterations):
         closed = sizes <= NEARLY_CLOSED
-        active = np.flatnonzero(~closed & (damping < 1e10))
+        active = np.flatnonzero(~closed & ~stuck & (damping < 1e10))
         if not len(active) or (one_is_enough and np.any(closed)):
             break
         steps, promised = _steps(closure, q[active], residual[active], damping[active])
+        hopeful = sizes[active] - promised >= STATIONARY * sizes[active]
+        stuck[active[~hopeful]] = True
+        active, steps, promised = active[hopeful], steps[hopeful], promised[hopeful]
         trial = q[active]
         trial[:, closure.free] += closure.scales[closure.free] * steps
         trial_residual = _residuals(closure, trial)
@@ -43,7 +55,7 @@ def _approach_batch(closure: Closure, q: Array, iterations: int, one_is_enough: 
         growth[active] = np.where(better, 2.0, 2 * growth[active])
         accepted = active[better]
         q[accepted], residual[accepted], sizes[accepted] = trial[better], trial_residual[better], trial_sizes[better]
-    return list(q[sizes <= NEARLY_CLOSED])
+    return list(zip(q, sizes.tolist(), strict=True))
 
 
 def _residuals(closure: Closure, q: Array) -> Array:
@@ -54,17 +66,15 @@ def _steps(closure: Closure, q: Array, residual: Array, damping: Array) -> tuple
     """Each start's step in scaled free coordinates, and the size of the residual it promises."""
     jacobian = _jacobians(closure, q)
     transposed = np.swapaxes(jacobian, 1, 2)
-    matrix = jacobian @ transposed + damping[:, None, None] * np.eye(residual.shape[1])
+    matrix = jacobian @ transposed
+    damping = damping * gradient_size(matrix)
+    matrix += damping[:, None, None] * np.eye(residual.shape[1])
     y = np.linalg.solve(matrix, residual[:, :, None])
     return -(transposed @ y)[:, :, 0], damping * np.linalg.norm(y[:, :, 0], axis=1)
 
 
 def _jacobians(closure: Closure, q: Array) -> Array:
-    """Dense scaled Jacobians (starts, rows, free): constraint rates along each coordinate, all in one call."""
-    assert closure.rate_of is not None
-    directions = (np.eye(len(closure.scales)) * closure.scales)[closure.free]
-    directions = np.vstack([np.zeros_like(closure.scales), directions])  # at rest: what time alone does
-    shape = (len(q), *directions.shape)
-    rates = closure.rate_of(np.broadcast_to(q[:, None, :], shape), np.broadcast_to(directions, shape))
-    along = (rates[:, 1:] - rates[:, :1])[:, :, closure.rows] / closure.row_scales[closure.rows]
-    return np.swapaxes(along, 1, 2)
+    """Dense scaled Jacobians (starts, rows, free)."""
+    assert closure.jacobians_of is not None
+    chosen = closure.jacobians_of(q)[:, closure.rows[:, None], closure.free]
+    return np.asarray(chosen * closure.scales[closure.free] / closure.row_scales[closure.rows][:, None])

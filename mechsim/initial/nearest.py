@@ -29,10 +29,11 @@ class Distance:
         number = numbering(closure.free, len(closure.scales))
         rows, columns, _ = closure.hessian_of(self.start, np.ones(len(closure.row_scales)))
         kept = np.flatnonzero((number[rows] >= 0) & (number[columns] >= 0))
-        # Duplicates are summed by IPOPT, so the objective's diagonal simply comes first.
+        first, second = number[rows[kept]], number[columns[kept]]
+        # Duplicates are summed by IPOPT, so the objective's diagonal simply comes first; it wants the lower triangle.
         return (
-            np.concatenate([diagonal, number[rows[kept]]]),
-            np.concatenate([diagonal, number[columns[kept]]]),
+            np.concatenate([diagonal, np.maximum(first, second)]),
+            np.concatenate([diagonal, np.minimum(first, second)]),
             kept,
         )
 

@@ -31,11 +31,18 @@ def levenberg_step(closure: Closure, x: Array, residual: Array, damping: float) 
     rows, columns = len(closure.rows), len(closure.free)
     if columns <= DENSE_LIMIT:
         jacobian = closure.dense_jacobian(x)
-        y = np.linalg.solve(jacobian @ jacobian.T + damping * np.eye(rows), residual)
+        matrix = jacobian @ jacobian.T
+        damping *= float(gradient_size(matrix))
+        y = np.linalg.solve(matrix + damping * np.eye(rows), residual)
         step = -jacobian.T @ y
     else:
         step, y = _sparse_step(closure.jacobian(x), rows, columns, residual, damping)
     return step, damping * _norm(y)
+
+
+def gradient_size(matrix: Array) -> Array:
+    """The largest entry of J J^T, but at least 1: far from where rows were scaled, damping must grow with them."""
+    return np.maximum(1.0, np.max(np.diagonal(matrix, axis1=-2, axis2=-1), axis=-1, initial=0.0))
 
 
 def _least_squares(matrix: Array, right: Array) -> Array:
@@ -116,8 +123,8 @@ def settle(closure: Closure, x: Array) -> Array:
         curvature = movable.T @ _dense_hessian(closure, settled, combination) @ movable
         step = np.linalg.lstsq(curvature, -gradient, rcond=1e-6)[0]
         settled = closure.moved(settled, movable @ step)
-    gap = np.max(np.abs(closure.residual(settled)))
-    return settled if gap <= 0.01 * closure.tolerance(x) else x
+    closed = np.all(np.abs(closure.residual(settled)) <= 0.01 * closure.tolerance(x))
+    return settled if closed else x
 
 
 def _dense_hessian(closure: Closure, x: Array, combination: Array) -> Array:
@@ -131,8 +138,7 @@ def _dense_hessian(closure: Closure, x: Array, combination: Array) -> Array:
 
 
 def is_closed(closure: Closure, x: Array) -> bool:
-    residual = closure.residual(x)
-    return bool(np.max(np.abs(residual), initial=0.0) <= closure.tolerance(x))
+    return bool(np.all(np.abs(closure.residual(x)) <= closure.tolerance(x)))
 
 
 def _norm(vector: NDArray[np.floating]) -> float:

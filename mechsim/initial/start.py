@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.errors import AssemblyError, Fault
+from mechsim.errors import AssemblyError, Fault, Note
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem, StartValue
 from mechsim.structure import Redundancy
@@ -42,7 +42,7 @@ class Start:
     rows: tuple[Row, ...]
     redundancy: Redundancy
     system: System
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     singular: bool = False  # on a singular pose, or so near that its equations are of no use
     fixed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # coordinates: of positions, of velocities
 

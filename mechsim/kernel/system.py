@@ -111,6 +111,29 @@ class System:
         found = np.unique(np.concatenate([*slots, np.zeros(0, dtype=int)]))
         return found[found >= 0]
 
+    @cached_property
+    def entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """(constraint, slot) of all that enters the constraints; a slot below 0 is a constant, as in Element."""
+        pairs = [
+            (np.broadcast_to(row, slots.shape), slots)
+            for group in self.groups
+            for row in group.multipliers[: group.kind.multiplier_count]
+            for slots in group.variables
+        ]
+        none = np.zeros(0, dtype=int)
+        rows, slots = (np.concatenate(column) for column in zip((none, none), *pairs, strict=True))
+        return rows[rows >= 0], slots[rows >= 0]
+
+    @cached_property
+    def constraint_sizes(self) -> np.ndarray:
+        """The scale of lengths in each constraint, 1 where it has none."""
+        rows, slots = self.entries
+        lengths = [variable.scale if variable.kind == "position" else 0.0 for variable in self.mechanism.variables]
+        sizes = np.zeros(self.m)
+        # There may be more constants than coordinates, so their slots must not be looked up.
+        np.maximum.at(sizes, rows, np.where(slots >= 0, np.array(lengths)[np.maximum(slots, 0)], 0.0))
+        return np.where(sizes > 0, sizes, 1.0)
+
     @property
     def _programs_known(self) -> dict[tuple[str, frozenset[int]], Program]:
         return {(group.kind.name, group.zero_parameters): group.program for group in self.groups}
@@ -224,8 +247,10 @@ class System:
         groups: tuple[Group, ...] | None = None,
     ) -> list[tuple[Group, list[tuple[Any, ...]], list[np.ndarray]]]:
         """For each group the outputs whose key begins with one of `names`, with their keys."""
-        q = np.asarray(q, dtype=float)
-        derivatives = [q, v, a]
+        # Constant k is slot -1 - k: a negative index counts from the end of the extended vector.
+        tails = [self.constants[..., ::-1], *[np.zeros(self.constants.shape[-1])] * 2]
+        derivatives = [None if x is None else _extended(x, tail) for x, tail in zip((q, v, a), tails, strict=True)]
+        lam = None if lam is None else _extended(lam, np.zeros(1))
         found = []
         for group in self.groups if groups is None else groups:
             program = self._restricted(group, names)
@@ -250,12 +275,8 @@ class System:
         if source.kind == "time":
             return np.asarray(t, dtype=float)[..., None] * np.ones(group.lanes)
         if source.kind == "multiplier":
-            values, index = np.asarray(lam, dtype=float), group.multipliers[source.index]
-            return np.where(index >= 0, np.take(_extended(values, [0.0]), index, axis=-1), 0.0)
-        index = group.variables[source.index]
-        tail = self.constants[..., ::-1] if source.order == 0 else np.zeros(self.constants.shape[-1])
-        # Constant k is slot -1 - k: a negative index counts from the end of the extended vector.
-        return np.take(_extended(np.asarray(derivatives[source.order], dtype=float), tail), index, axis=-1)
+            return np.take(lam, group.multipliers[source.index], axis=-1)  # -1, what is dropped, is the zero at the end
+        return np.take(derivatives[source.order], group.variables[source.index], axis=-1)
 
     def _gather(self, found: Any, place: Callable[[Group, tuple[Any, ...]], np.ndarray], size: int, shape: Any) -> Any:
         total = np.zeros((*shape, size + 1))
@@ -301,6 +322,17 @@ class System:
             return group.multipliers[key[1]], group.variables[key[2]]
 
         return self._triplets(self._values(("gradient",), t, q), place)
+
+    def constraint_jacobians(self, t: Any, q: Any) -> np.ndarray:
+        """C_q of the holonomic constraints for many points at once, dense (..., m, n)."""
+        total = np.zeros((*np.shape(q)[:-1], self.m, self.n))
+        for group, keys, values in self._values(("gradient",), t, q):
+            for (_, constraint, variable), value in zip(keys, values, strict=True):
+                row, column = group.multipliers[constraint], group.variables[variable]
+                inside = (row >= 0) & (column >= 0)  # each lane has a row of its own, so no entry comes twice
+                lanes = np.broadcast_to(value, (*total.shape[:-2], group.lanes))
+                total[..., row[inside], column[inside]] += lanes[..., inside]
+        return total
 
     def constraint_hessian(self, t: Any, q: Any, lam: Any) -> Triplets:
         """Lower triangle of sum_i lam_i C_i,qq as (coordinate, coordinate, value)."""
@@ -398,5 +430,10 @@ class System:
         return np.stack([np.broadcast_to(value, shape)[..., lane] for value in values], axis=-1)
 
 
-def _extended(values: np.ndarray, tail: Any) -> np.ndarray:
-    return np.concatenate([values, np.broadcast_to(tail, (*values.shape[:-1], np.shape(tail)[-1]))], axis=-1)
+def _extended(values: Any, tail: np.ndarray) -> np.ndarray:
+    values = np.asarray(values, dtype=float)
+    if values.ndim > 1 or tail.ndim > 1:
+        shape = np.broadcast_shapes(values.shape[:-1], tail.shape[:-1])
+        values = np.broadcast_to(values, (*shape, values.shape[-1]))
+        tail = np.broadcast_to(tail, (*shape, tail.shape[-1]))
+    return np.concatenate([values, tail], axis=-1)

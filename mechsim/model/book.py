@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from mechsim.errors import Fault, Mark, SpecError
-from mechsim.model.formula import Formula, write
+from mechsim.errors import Fault, Mark, Note, SpecError
+from mechsim.model.formula import LEAVES, Formula, constant, write
 from mechsim.model.labels import unused
 from mechsim.model.law import Law
 from mechsim.model.layout import Layout
-from mechsim.model.mechanism import Element, Sampler, Switch, Variable
+from mechsim.model.mechanism import Element, Sampler, Switch, Variable, titled
 from mechsim.spec.expression import MAX_DEPTH
 
+# People type lengths with ten digits or so; a misfit below this share of what is compared is their rounding.
+FIT_TOLERANCE = 1e-9
 MAX_SIZE = 5000  # operations of one formula; a person's are below a hundred
 Forces = list[tuple[int, Formula]]  # slot, generalised force on it
 Labelled = list[tuple[str, Formula]]
@@ -36,6 +38,7 @@ class Draft:
     signals: list[Formula] = field(default_factory=list)
     account: str = ""
     readout: bool = False  # only tells values, so it is kept even where nothing moves
+    phased: bool = False  # a constant of its constraint is chosen so that the first placement meets it
 
     def formulas(self) -> list[Formula]:
         """All of them, in a fixed order: local names are given in the order of appearance."""
@@ -47,17 +50,18 @@ class Draft:
 class Book:
     """Elements of laws, added one by one to those that have kinds of their own."""
 
-    def __init__(self, layout: Layout, elements: Iterable[Element], energy: float):
+    def __init__(self, layout: Layout, elements: Iterable[Element]):
         self.variables = list(layout.variables)
         self.constants = list(layout.constants)
         self._labels = {variable.label for variable in layout.variables}
         self._constraints: set[str] = set()
         self.elements = [self._labelled(element) for element in elements]
-        self.energy = energy  # typical of the mechanism: the scale of work
+        self.layout = layout
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
         self.guesses: dict[int, float] = {}
-        self.notes: list[str] = []  # for the user to read
+        self.notes: list[Note] = []
+        self.faults: list[Fault] = []  # `build` raises them together
         self._switches: dict[float, dict[int, float]] = {}
 
     def variable(self, label: str, owner: str, kind: str, scale: float) -> int:
@@ -91,6 +95,7 @@ class Book:
         draft.forces = list(forces.items())
         for tree in draft.formulas():
             refuse_large(tree, draft.owner, draft.mark)
+        self._leave_out_what_holds_nothing(draft)
         leaves = list(dict.fromkeys(leaf for tree in draft.formulas() for leaf in tree.leaves()))
         moving = [leaf for leaf in leaves if leaf.operation in "xva"]
         slots = _slots(draft, moving)
@@ -106,7 +111,8 @@ class Book:
         observed = [leaf for leaf in leaves if leaf.operation == "m"]
         symbols |= {leaf: f"m{own + index}" for index, leaf in enumerate(observed)}
         if draft.account:
-            slots.append(self.variable(draft.account, draft.owner, "state", self.energy))
+            energy = self.layout.typical(slots).energy
+            slots.append(self.variable(draft.account, draft.owner, "state", energy))
         law = self._law(draft, slots, len(parameters), len(observed), symbols)
         self.laws[law.name] = law
         element = Element(
@@ -120,6 +126,27 @@ class Book:
         )
         self.elements.append(self._labelled(element))
         return len(self.elements) - 1
+
+    def _leave_out_what_holds_nothing(self, draft: Draft) -> None:
+        """Constraints in which nothing can change are left out; one that does not hold then is a fault."""
+        labels = [label for label, _ in (*draft.constraints, *draft.nonholonomic)]
+        for rows in (draft.constraints, draft.nonholonomic):
+            for label, row in [each for each in rows if not moves(each[1])]:
+                rows.remove((label, row))
+                if not draft.phased:
+                    self.faults += self._misfit(row, titled(draft.owner, labels), draft.mark)
+
+    def _misfit(self, row: Formula, title: str, mark: Mark | None) -> list[Fault]:
+        """Why a row of nothing but constants and time does not stay zero, if so."""
+        switched = {index for values in self._switches.values() for index in values}
+        constants = [-1 - leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x"]
+        if row.uses("t") or switched & set(constants):
+            return [Fault(f"{title} changes with time, but nothing in it can move", mark, "remove it")]
+        value, size = constant(row, constants=self.constants), _magnitude(row, self.constants)
+        if abs(value) <= FIT_TOLERANCE * size:
+            return []
+        message = f"{title} cannot be met: nothing in it can change, and it is off by {abs(value):.6g}"
+        return [Fault(message, mark, "the parts and fixed points decide it already: change it, or remove it")]
 
     def _law(self, draft: Draft, slots: list[int], parameters: int, observed: int, symbols: dict[Formula, str]) -> Law:
         def text(tree: Formula) -> str:
@@ -138,6 +165,24 @@ class Book:
             account=bool(draft.account),
             signals=tuple(text(signal) for signal in draft.signals),
         )
+
+
+def moves(row: Formula) -> bool:
+    """Whether a row has a coordinate or velocity of something that can move, or a multiplier."""
+    return any(leaf.operation in "vam" or (leaf.operation == "x" and leaf.operands[0] >= 0) for leaf in row.leaves())
+
+
+def _magnitude(tree: Formula, constants: Sequence[float]) -> float:
+    """What a formula of constants would come to without cancelling: its value is to be compared with this."""
+    sizes = [] if tree.operation in LEAVES else [_magnitude(operand, constants) for operand in tree.operands]
+    if tree.operation in ("+", "-", "neg"):
+        return sum(sizes)
+    if tree.operation == "*":
+        return sizes[0] * sizes[1]
+    if tree.operation == "/":
+        return sizes[0] / abs(constant(tree.operands[1], constants=constants))
+    value = abs(constant(tree, constants=constants))
+    return max(1.0, value) if tree.operation in ("sin", "cos") else value
 
 
 def refuse_large(tree: Formula, owner: str, mark: Mark | None) -> None:

@@ -8,8 +8,9 @@ from mechsim.errors import SpecError
 from mechsim.model import checks, joints, loads, rigid
 from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, add_drives
-from mechsim.model.layout import Layout, lay_out, typical_energy, typical_length
-from mechsim.model.mechanism import Element, Mechanism, Part
+from mechsim.model.layout import Layout, lay_out
+from mechsim.model.mechanism import Element, Guide, Mechanism, Part
+from mechsim.model.notes import notes_of
 from mechsim.model.phase import meshed
 from mechsim.model.quantities import Quantities
 from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rigid, Spring, Torque
@@ -17,16 +18,16 @@ from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rig
 
 def build(spec: MechSpec) -> Mechanism:
     """The mechanism a file describes. Raises SpecError with all faults that only the whole mechanism shows."""
-    layout = lay_out(spec, size := typical_length(spec))
-    faults = checks.before_building(spec, layout, size)
+    layout = lay_out(spec)
+    faults = checks.before_building(spec, layout)
     if faults:
         raise SpecError(*faults)
-    book = Book(layout, _elements(spec, layout), typical_energy(spec, size))
+    book = Book(layout, _elements(spec, layout))
     quantities = Quantities(spec, layout, book)
-    _add_laws(quantities, book, size)
+    _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
     elements = tuple(book.elements)
-    faults = checks.undetermined_points(spec, layout, elements)
+    faults = book.faults or checks.undetermined_points(spec, layout, elements)
     if faults:
         raise SpecError(*faults)
     mechanism = Mechanism(
@@ -37,24 +38,25 @@ def build(spec: MechSpec) -> Mechanism:
         elements=elements,
         points=layout.points,
         parts=_parts(spec),
-        size=size,
+        size=layout.size,
         laws=book.laws,
         switches=book.switches,
         samplers=tuple(book.samplers),
         readouts=readouts,
         guesses=book.guesses,
-        notes=tuple(book.notes),
+        guides=_guides(spec),
+        notes=(*notes_of(spec, quantities), *book.notes),
     )
     return meshed(mechanism, spec.problem) if spec.actions.gears or spec.actions.rollings else mechanism
 
 
-def _add_laws(quantities: Quantities, book: Book, size: float) -> None:
+def _add_laws(quantities: Quantities, book: Book) -> None:
     """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
     for draft in joints.drafts(quantities):
         book.add(draft)
     joints.add_curves(quantities, book)
     add_drives(quantities, book)
-    for draft in loads.drafts(quantities, size):
+    for draft in loads.drafts(quantities):
         book.add(draft)
     add_controllers(quantities, book)
 
@@ -202,6 +204,20 @@ def _torque(torque: Torque, layout: Layout) -> list[Element]:
         for part, value in sides
         if part in layout.angles
     ]
+
+
+def _guides(spec: MechSpec) -> tuple[Guide, ...]:
+    first = {part.name: part.points[0] for part in spec.rigids}
+    bases = [(joint, _spanning_pair(joint, spec)) for joint in spec.collinear]
+    collinear = [
+        Guide(name, base, mark=joint.mark) for joint, base in bases for name in joint.points if name not in base
+    ]
+    slots = [Guide(slot.point, slot.line, slot.offset.value, mark=slot.mark) for slot in spec.actions.slots]
+    sliders = [
+        Guide(first[each.part], each.line, each.offset.value, each.part, each.angle.value, each.mark)
+        for each in spec.actions.sliders
+    ]
+    return (*collinear, *slots, *sliders)
 
 
 def _parts(spec: MechSpec) -> tuple[Part, ...]:

@@ -6,15 +6,14 @@ from collections import Counter
 from itertools import combinations
 
 from mechsim.errors import Fault, Mark
+from mechsim.model.book import FIT_TOLERANCE
+from mechsim.model.extent import extent
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element
 from mechsim.spec.document import Collinear, MechSpec, Rigid
 
-# People type lengths with ten digits or so; a misfit below this share of the mechanism's size is their rounding.
-FIT_TOLERANCE = 1e-9
 
-
-def before_building(spec: MechSpec, layout: Layout, size: float) -> list[Fault]:
+def before_building(spec: MechSpec, layout: Layout) -> list[Fault]:
     """Geometry that cannot be, and angles or forces on parts that have no frame."""
     faults = [fault for part in spec.rigids for fault in _coincident_reference_points(part)]
     if faults:  # the checks below divide by these lengths
@@ -22,9 +21,9 @@ def before_building(spec: MechSpec, layout: Layout, size: float) -> list[Fault]:
     if not layout.variables:
         faults.append(Fault("nothing can move: every point is fixed", _first_mark(spec), "free a point, or add a part"))
     for part in spec.rigids:
-        faults += _fit_of_fixed_points(part, layout, size)
+        faults += _fit_of_fixed_points(part, layout)
     for joint in spec.collinear:
-        faults += _collinear(joint, spec, layout, size)
+        faults += _collinear(joint, spec, layout)
     return faults + _turn_angles(spec) + _follower_forces(spec)
 
 
@@ -59,11 +58,12 @@ def _coincident_reference_points(part: Rigid) -> list[Fault]:
     return [Fault(message, part.mark, "put them apart, or make the part a particle")]
 
 
-def _fit_of_fixed_points(part: Rigid, layout: Layout, size: float) -> list[Fault]:
+def _fit_of_fixed_points(part: Rigid, layout: Layout) -> list[Fault]:
     """A part pinned to the world at two points or more must fit there, for it cannot give way."""
     pinned = [name for name in part.points if layout.is_fixed(name)]
     local = {name: complex(*map(float, x)) for name, x in zip(part.points, part.geometry, strict=True)}
     world = {name: complex(*layout.fixed_position(name)) for name in pinned}
+    size = extent(local.values())
     for p, q in combinations(pinned, 2):
         inside, outside = abs(local[q] - local[p]), abs(world[q] - world[p])
         if abs(inside - outside) > FIT_TOLERANCE * size:
@@ -82,7 +82,7 @@ def _fit_of_fixed_points(part: Rigid, layout: Layout, size: float) -> list[Fault
     return []
 
 
-def _collinear(joint: Collinear, spec: MechSpec, layout: Layout, size: float) -> list[Fault]:
+def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Fault]:
     """Points that cannot be on a line, or a line that fixed points at one place do not span."""
     pinned = [name for name in joint.points if layout.is_fixed(name)]
     world = {name: complex(*layout.fixed_position(name)) for name in pinned}
@@ -95,6 +95,7 @@ def _collinear(joint: Collinear, spec: MechSpec, layout: Layout, size: float) ->
         local = {name: complex(*map(float, x)) for name, x in zip(part.points, part.geometry, strict=True)}
         frames.append((f"part {part.name}", {name: local[name] for name in joint.points if name in local}))
     for owner, places in frames:
+        size = extent(places.values())
         for p, q, r in combinations(places, 3):
             area = ((places[q] - places[p]).conjugate() * (places[r] - places[p])).imag
             if abs(area) > FIT_TOLERANCE * size**2:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from contextlib import suppress
 
 from mechsim.errors import Fault, SpecError
-from mechsim.model.book import Book, Draft, Forces
+from mechsim.model.book import Book, Draft, Forces, moves
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
-from mechsim.model.mechanism import Sampler
+from mechsim.model.mechanism import DRIVE, Sampler
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
 from mechsim.spec.document import Number, Problem
+from mechsim.spec.names import POINT
 from mechsim.spec.scope import POSITION
 
 # Jumps below this share are a person's rounding of where pieces meet.
@@ -24,15 +27,26 @@ def add_drives(quantities: Quantities, book: Book) -> None:
     for drive in quantities.spec.actions.drives:
         motion = quantities.of(drive.motion)
         _refuse_jumps(drive, motion, quantities.book)
-        rows = [(f"drive_{drive.name}", quantities.of(drive.quantity) - motion)]
-        draft = Draft(f"drive of {drive.name}", drive.mark, account=f"work_drive_{drive.name}")
-        if drive.level == POSITION:
-            draft.constraints = rows
-        else:
-            draft.nonholonomic = rows
-        if book.add(draft) is None:
+        quantity = quantities.of(drive.quantity)
+        rows = [(f"drive_{drive.name}", quantity - motion)]
+        if not moves(rows[0][1]):
             message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
             raise SpecError(Fault(message, drive.mark))
+        draft = Draft(f"{DRIVE}{drive.name}", drive.mark, account=f"work_drive_{drive.name}")
+        if drive.level == POSITION:
+            draft.constraints = rows
+            _start_as_driven(quantity, motion, quantities)
+        else:
+            draft.nonholonomic = rows
+        book.add(draft)
+
+
+def _start_as_driven(quantity: Formula, motion: Formula, quantities: Quantities) -> None:
+    """A coordinate or turn angle that is driven is known at the start, and other parts are placed by it."""
+    if quantity.operation == "x":
+        start = quantities.spec.problem.t0.value
+        with suppress(ValueError, ZeroDivisionError, OverflowError):  # where it has no value, the start will say so
+            quantities.book.guesses[quantity.operands[0]] = constant(motion, start, quantities.book.constants)
 
 
 def _refuse_jumps(drive: Drive, motion: Formula, book: Book) -> None:
@@ -162,5 +176,7 @@ def _acting(controller: Controller, output: Formula, quantities: Quantities) -> 
 
 def _scale(controller: Controller, quantities: Quantities) -> float:
     """Of the integral of an error: radians or metres times a second."""
-    angles = all(name.startswith("theta_") for _, name in controller.actuated)
-    return 1.0 if angles else max((variable.scale for variable in quantities.layout.variables), default=1.0)
+    names = [name for _, name in controller.actuated]
+    if all(name.startswith("theta_") for name in names):
+        return 1.0
+    return quantities.layout.chains.at(point for name in names for point in re.findall(POINT, name)).size

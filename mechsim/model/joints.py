@@ -69,7 +69,7 @@ def _gear(gear: Gear, quantities: Quantities) -> Draft:
     r, other = parameter("r", gear.radius.value), parameter("R", gear.other_radius.value)
     turned = r * quantities.relative_angle(gear.part, gear.carrier)
     turned = turned + other * quantities.relative_angle(gear.other, gear.carrier)
-    return Draft(name, gear.mark, constraints=[(f"gear_{name}", turned - parameter(PHASE, 0.0))])
+    return Draft(name, gear.mark, constraints=[(f"gear_{name}", turned - parameter(PHASE, 0.0))], phased=True)
 
 
 def _rack(rack: Rolling, quantities: Quantities) -> Draft:
@@ -78,7 +78,7 @@ def _rack(rack: Rolling, quantities: Quantities) -> Draft:
     centre = quantities.rigids[rack.part].points[0]
     way = _dot(quantities.direction(*rack.line), quantities.difference(rack.line[0], centre))
     turned = parameter("r", rack.radius.value) * quantities.relative_angle(rack.part, rack.rack)
-    return Draft(name, rack.mark, constraints=[(f"rack_{name}", way + turned - parameter(PHASE, 0.0))])
+    return Draft(name, rack.mark, constraints=[(f"rack_{name}", way + turned - parameter(PHASE, 0.0))], phased=True)
 
 
 def _wheel(wheel: Rolling, quantities: Quantities) -> Draft:

@@ -8,6 +8,7 @@ Formulas are texts of the expression language over local symbols: variable `x0`,
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -38,6 +39,11 @@ class Law:
     states: tuple[str, ...] = ()
     account: bool = False
     signals: tuple[str, ...] = ()
+
+    @property
+    def is_prescribed(self) -> bool:
+        """Whether a constraint of it depends on time: then it moves what it binds."""
+        return any(re.search(r"\bt\b", row) for row in (*self.constraints, *self.nonholonomic))
 
     @property
     def text(self) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import hypot
 
-from mechsim.model.extent import extent
+from mechsim.model.chains import Chains, Typical, chains_of
 from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec, PointForce
@@ -23,6 +23,7 @@ class Layout:
     points: Mapping[str, tuple[int, ...]]
     angles: Mapping[str, int]  # by part
     works: Mapping[tuple[str, str], int]  # by part and point of a follower force
+    chains: Chains
 
     def slots(self, *names: str) -> tuple[int, ...]:
         return tuple(slot for name in names for slot in self.points[name])
@@ -30,26 +31,37 @@ class Layout:
     def is_fixed(self, *names: str) -> bool:
         return all(slot < 0 for slot in self.slots(*names))
 
+    @property
+    def size(self) -> float:
+        """A length typical of the whole mechanism."""
+        return self.chains.whole.size
+
+    def typical(self, slots: Iterable[int]) -> Typical:
+        """What is typical of the chains that these coordinates belong to."""
+        return self.chains.at(self.variables[slot].owner for slot in slots if 0 <= slot < len(self.variables))
+
     def fixed_position(self, name: str) -> tuple[float, ...]:
         return tuple(self.constants[-1 - slot] for slot in self.points[name])
 
 
-def lay_out(spec: MechSpec, size: float) -> Layout:
+def lay_out(spec: MechSpec) -> Layout:
     """The seed's order (section 4.2): moving points, then turn angles, each in lexicographic order; then states."""
     moving = sorted(point_names(spec) - set(spec.fixed))
     angles = sorted(turning_parts(spec))
     followers = [force for force in spec.forces if works(spec, force)]
-    axes = AXES[: spec.dimension]
-    variables = [Variable(f"{point}_{axis}", point, "position", size) for point in moving for axis in axes]
+    axes, chains = AXES[: spec.dimension], chains_of(spec, moving)
+    variables = [
+        Variable(f"{point}_{axis}", point, "position", chains.of[point].size) for point in moving for axis in axes
+    ]
     points = {point: _run(spec.dimension * k, spec.dimension) for k, point in enumerate(moving)}
     for k, point in enumerate(spec.fixed):
         points[point] = tuple(-1 - slot for slot in _run(spec.dimension * k, spec.dimension))
     angle_slots = {part: len(variables) + k for k, part in enumerate(angles)}
     variables += [Variable(f"theta_{part}", part, "angle", 1.0) for part in angles]
     work_slots = {(force.part or "", force.point): len(variables) + k for k, force in enumerate(followers)}
-    variables += [_work_variable(force, size) for force in followers]
+    variables += [_work_variable(force, chains.of[force.point].size) for force in followers]
     constants = tuple(number.value for point in spec.fixed.values() for number in point.coordinates)
-    return Layout(tuple(variables), constants, points, angle_slots, work_slots)
+    return Layout(tuple(variables), constants, points, angle_slots, work_slots, chains)
 
 
 def point_names(spec: MechSpec) -> set[str]:
@@ -82,32 +94,6 @@ def _turned(actions: Actions) -> set[str]:
 def works(spec: MechSpec, force: PointForce) -> bool:
     """Whether a force turns with its part and its point moves: then its work is no potential and must be integrated."""
     return force.part is not None and force.point not in spec.fixed
-
-
-def typical_length(spec: MechSpec) -> float:
-    """The largest distance the data itself gives, so it scales with the units: within a part, of a spring, between
-    fixed points; without any of these, the farthest guess from the origin."""
-    lengths = [extent(complex(*map(float, point)) for point in part.geometry) for part in spec.rigids]
-    lengths += [float(spring.length) for spring in spec.springs]
-    lengths.append(extent(complex(*map(float, point.coordinates)) for point in spec.fixed.values()))
-    if max(lengths) > 0:
-        return max(lengths)
-    guesses = spec.problem.positions.values()
-    distances = [hypot(*(value.number.value for value in guess if value)) for guess in guesses]
-    return max([*distances, *(hypot(*map(float, p.coordinates)) for p in spec.fixed.values()), 0.0]) or 1.0
-
-
-def typical_energy(spec: MechSpec, size: float) -> float:
-    """What work is measured against: weights lifted by the size, springs stretched by it, or the energy of motion."""
-    masses = [part.mass for part in spec.rigids] + [particle.mass for particle in spec.particles]
-    mass = sum(float(each) for each in masses + [spring.mass for spring in spec.springs])
-    stiffness = [float(spring.stiffness) for spring in spec.springs]
-    gravity = hypot(*map(float, spec.gravity)) if spec.gravity else 0.0
-    speeds = [value.number.value for values in spec.problem.velocities.values() for value in values if value]
-    speeds += [value.number.value * size for value in spec.problem.rates.values()]
-    speed = max(map(abs, speeds), default=0.0)
-    energies = [mass * gravity * size, mass * speed**2, *(k * size**2 / 100 for k in stiffness)]
-    return max(energies) or mass * size**2 or 1.0
 
 
 def _run(start: int, count: int) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ LOAD_ROUNDING = 1e-6
 SPEED_ROUNDING = 1e-5
 
 
-def drafts(quantities: Quantities, size: float) -> Iterator[Draft]:
+def drafts(quantities: Quantities) -> Iterator[Draft]:
     actions = quantities.spec.actions
     yield from (_force(force, quantities) for force in actions.forces)
     yield from (_torque(torque, quantities) for torque in actions.torques)
@@ -41,7 +41,7 @@ def drafts(quantities: Quantities, size: float) -> Iterator[Draft]:
     yield from (_torsion_spring(spring, quantities) for spring in actions.torsion_springs)
     yield from (_damper(damper, quantities) for damper in actions.dampers)
     yield from (_drag(drag, quantities) for drag in actions.drags)
-    yield from (_friction(friction, quantities, size) for friction in actions.frictions)
+    yield from (_friction(friction, quantities) for friction in actions.frictions)
     if actions.central_gravity:
         yield from _central_gravity(actions.central_gravity, quantities)
 
@@ -128,22 +128,22 @@ def _drag(drag: Drag, quantities: Quantities) -> Draft:
     v_x, v_y = quantities.velocity(drag.point)
     resistance = parameter("c", drag.linear.value)
     if drag.quadratic.value:
-        slow = parameter("v0", drag.slow.value or SPEED_ROUNDING * _typical_speed(quantities)) ** 2
+        slow = parameter("v0", drag.slow.value or SPEED_ROUNDING * _typical_speed(drag.point, quantities)) ** 2
         resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(v_x**2 + v_y**2 + slow)
     slots = quantities.layout.points[drag.point]
     forces = list(zip(slots, (-resistance * v_x, -resistance * v_y), strict=True))
     return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}")
 
 
-def _typical_speed(quantities: Quantities) -> float:
-    mass = sum(mass for _, mass, _ in _masses(quantities))
-    return math.sqrt(quantities.book.energy / (mass or 1.0))
+def _typical_speed(point: str, quantities: Quantities) -> float:
+    typical = quantities.layout.chains.at([point])
+    return math.sqrt(typical.energy / (typical.mass or 1.0))
 
 
-def _friction(friction: Friction, quantities: Quantities, size: float) -> Draft:
+def _friction(friction: Friction, quantities: Quantities) -> Draft:
     """mu N tanh(v/v0) against the sliding speed v; the line (or the other part) takes the reaction."""
     coefficient = quantities.of(friction.coefficient)
-    load = quantities.of(friction.load) if friction.load else _reaction(friction, quantities, size)
+    load = quantities.of(friction.load) if friction.load else _reaction(friction, quantities)
     slow = parameter("v0", friction.slow.value)
     label = f"work_friction_{friction.name.replace(' ', '').replace('-', '_')}"
     if friction.part is not None:
@@ -160,9 +160,11 @@ def _friction(friction: Friction, quantities: Quantities, size: float) -> Draft:
     return Draft(friction.point, friction.mark, forces=forces, account=label)
 
 
-def _reaction(friction: Friction, quantities: Quantities, size: float) -> Formula:
+def _reaction(friction: Friction, quantities: Quantities) -> Formula:
     """The size of the force in the pivot, or of the slot's normal force, a multiplier; without a corner at zero."""
-    rounding = parameter("rounding", LOAD_ROUNDING * quantities.book.energy / size)
+    names = (friction.part, friction.against, friction.point, *(friction.line or ()))
+    typical = quantities.layout.chains.at(name for name in names if name)
+    rounding = parameter("rounding", LOAD_ROUNDING * typical.energy / typical.size)
     if friction.part is not None:
         x, y = pivot_force(friction, quantities)
         return formula(sqrt(x**2 + y**2 + rounding**2))

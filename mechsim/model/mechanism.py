@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mechsim.errors import Mark
+from mechsim.errors import Mark, Note
 from mechsim.model.law import Law
+
+DRIVE = "drive of "
+JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Element:
     mark: Mark | None = None
     observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
 
+    @property
+    def title(self) -> str:
+        """What a message calls it: `OA`, `slot C-AB`."""
+        return titled(self.owner, self.multipliers)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -44,6 +52,19 @@ class Part:
     kind: str  # "rigid", "spring", "particle"
     points: tuple[str, ...]
     geometry: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A joint that keeps a point on a line, `offset` to its left; and a part turned by `angle` against it, or turned
+    about by half a turn, which satisfies the same equation."""
+
+    point: str
+    line: tuple[str, str]
+    offset: float = 0.0
+    part: str = ""  # "": only the point is kept
+    angle: float = 0.0
+    mark: Mark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +100,30 @@ class Mechanism:
     samplers: tuple[Sampler, ...] = ()
     readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
-    notes: tuple[str, ...] = ()  # what may surprise whoever wrote the file
+    guides: tuple[Guide, ...] = ()
+    notes: tuple[Note, ...] = ()  # what the file says that may not be meant
+
+    @property
+    def binding(self) -> tuple[Element, ...]:
+        """The element of every constraint."""
+        return tuple(element for element in self.elements for _ in element.multipliers)
+
+    @property
+    def prescribed(self) -> dict[int, Element]:
+        """Constraints that move what they bind, with their elements: drives, and others that depend on time."""
+        timed = {name for name, law in self.laws.items() if law.is_prescribed}
+        return {
+            row: element
+            for row, element in enumerate(self.binding)
+            if element.owner.startswith(DRIVE) or element.kind in timed
+        }
 
     @property
     def multipliers(self) -> tuple[str, ...]:
         return tuple(label for element in self.elements for label in element.multipliers)
+
+
+def titled(owner: str, labels: Sequence[str]) -> str:
+    """The owner of these constraints in words: `slot C-AB` where its name alone, `C,AB`, says too little."""
+    kind = labels[0].partition("_")[0] if labels and labels[0] != owner else ""
+    return f"{kind} {owner.replace(',', '-')}" if kind in JOINTS else owner

@@ -6,9 +6,8 @@ closes: points the user placed stay, the others follow from parts that have enou
 
 from __future__ import annotations
 
-import re
 from cmath import exp, phase, pi, rect
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import combinations
@@ -16,9 +15,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.model.chains import Forest
 from mechsim.model.mechanism import Mechanism, Part
+from mechsim.model.order import canonical_order
+from mechsim.model.plane import circles_meet, line_meets_circle
 from mechsim.spec.document import Problem, StartValue
-from mechsim.spec.names import POINT
 
 # Parts hanging freely from one point fan out by this angle, so that their free ends do not coincide.
 FAN = 0.35
@@ -26,37 +27,17 @@ FAN = 0.35
 
 def guess_positions(mechanism: Mechanism, problem: Problem) -> NDArray[np.float64]:
     """A value for every coordinate: the user's where given, else the rigid placement, else something near; always
-    the same for the same file. Turn angles without a guess are their part's direction, in (-pi, pi]."""
-    q = np.zeros(len(mechanism.variables))
-    if not mechanism.parts:  # coordinates of a user's Lagrangian: nothing places them but their guesses
-        for name, values in problem.positions.items():
-            for slot, value in zip(mechanism.points[name], values, strict=True):
-                q[slot] = float(value.number) if value else 0.0
-        return q
+    the same for the same mechanism, however it is told. Turn angles without a guess are their part's direction, in
+    (-pi, pi]."""
+    return placed(mechanism, problem).coordinates()
+
+
+def placed(mechanism: Mechanism, problem: Problem) -> Placing:
+    """All points placed; `choices` tells which of them could as well stand elsewhere."""
     placing = Placing(mechanism, problem)
-    placing.place_all()
-    for name, slots in mechanism.points.items():
-        if slots[0] >= 0:
-            place = placing.places[name]
-            q[list(slots)] = place.real, place.imag
-            for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
-                q[slot] = value.number.value if value else q[slot]
-    parts = {part.name: part for part in mechanism.parts}
-    for index, variable in enumerate(mechanism.variables):
-        if variable.kind == "coordinate":
-            q[index] = mechanism.guesses.get(index, 0.0)
-        elif variable.kind == "angle":
-            q[index] = _turn_angle(parts[variable.owner], mechanism, problem, q)
-    return q
-
-
-def _turn_angle(part: Part, mechanism: Mechanism, problem: Problem, q: NDArray[np.float64]) -> float:
-    if part.name in problem.angles:
-        return problem.angles[part.name].number.value
-    slots = [mechanism.points[name] for name in part.points[:2]]
-    first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
-    angle = phase(second - first)
-    return pi if angle == -pi else angle
+    if mechanism.parts:  # nothing places the coordinates of a user's Lagrangian but their guesses
+        placing.place_all()
+    return placing
 
 
 class Placing:
@@ -66,9 +47,10 @@ class Placing:
         self.mechanism = mechanism
         self.problem = problem
         self.places: dict[str, complex] = {}
+        self.choices: list[str] = []  # points with two places, and nothing that told which to take
         self.fresh: deque[str] = deque()  # placed, their parts not looked at yet
         self.held: deque[Part] = deque()  # parts with a placed point, first come first served
-        self.down = _down(mechanism)
+        self.down = down_direction(mechanism)
         self.local: Mapping[str, dict[str, complex]] = {
             part.name: {name: complex(*corner) for name, corner in zip(part.points, part.geometry, strict=True)}
             for part in mechanism.parts
@@ -77,50 +59,87 @@ class Placing:
         self.rest = {
             element.owner: element.parameters["length"] for element in mechanism.elements if element.kind == "spring"
         }
-        self.parts_at: dict[str, list[Part]] = {name: [] for name in mechanism.points}
-        for part in mechanism.parts:
-            for name in part.points:
-                self.parts_at[name].append(part)
-        named = {slots: name for name, slots in mechanism.points.items()}
-        joints = [element.slots for element in mechanism.elements if element.kind == "collinear"]
-        self.lines = [tuple(named[slots[k : k + 2]] for k in (0, 2, 4)) for slots in joints]
-        labels = [label for element in mechanism.elements for label in element.multipliers]
-        self.lines += [
-            tuple(re.findall(POINT, label[5:])) for label in labels if label.startswith("slot_") and "," in label
-        ]
+        # Turn angles that are known: driven, or given, which counts more.
+        known = {mechanism.variables[slot]: value for slot, value in mechanism.guesses.items()}
+        self.angles = {variable.owner: value for variable, value in known.items() if variable.kind == "angle"}
+        self.angles |= {part: value.number.value for part, value in problem.angles.items()}
         # Circles an unplaced point lies on: centre and radius.
         self.circles: dict[str, list[tuple[complex, float]]] = {}
         self.noted: dict[str, int] = {}  # which point had its first circle how early
         self.meeting: list[tuple[int, str]] = []  # points on two circles, a heap: the one noted first comes first
-        self.unplaced = iter(mechanism.points)
 
     def place_all(self) -> None:
         """Apply the surest rule that still places a point, until none is left."""
-        self._place_given()
+        given = self._given()
+        if len(given) == len(self.mechanism.points):
+            self.places = given
+            return
+        self._put_in_order()
+        for name in self.order:
+            if name in given:
+                self._set(name, given[name])
         while len(self.places) < len(self.mechanism.points):
             self._follow_parts()
             if not (self._reach_line() or self._close_triangle() or self._hang() or self._slide() or self._scatter()):
                 break
+
+    def _put_in_order(self) -> None:
+        """Points, parts and guides in an order that no name decides."""
+        self.order = canonical_order(self.mechanism, self.problem)
+        self.unplaced = iter(self.order)
+        rank = {name: number for number, name in enumerate(self.order)}
+        self.parts_at: dict[str, list[Part]] = {name: [] for name in self.order}
+        for part in sorted(self.mechanism.parts, key=lambda part: sorted(rank[name] for name in part.points)):
+            for name in part.points:
+                self.parts_at[name].append(part)
+        self.guides = sorted(self.mechanism.guides, key=lambda guide: [rank[n] for n in (guide.point, *guide.line)])
+        self.turns = {guide.part: guide for guide in self.guides if guide.part}
+        chains = Forest(self.order)
+        for part in self.mechanism.parts:
+            chains.join(part.points)
+        self.chain_of = {name: chains.root(name) for name in self.order}
+        self.count_of: Counter[str] = Counter()
+
+    def coordinates(self) -> NDArray[np.float64]:
+        mechanism, problem = self.mechanism, self.problem
+        q = np.zeros(len(mechanism.variables))
+        for name, slots in mechanism.points.items():
+            if slots[0] >= 0:
+                if name in self.places:
+                    q[list(slots)] = self.places[name].real, self.places[name].imag
+                for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
+                    q[slot] = value.number.value if value else q[slot]
+        parts = {part.name: part for part in mechanism.parts}
+        for index, variable in enumerate(mechanism.variables):
+            if variable.kind == "coordinate":
+                q[index] = mechanism.guesses.get(index, 0.0)
+            elif variable.kind == "angle":
+                known = self.angles.get(variable.owner)
+                q[index] = _direction(parts[variable.owner], mechanism, q) if known is None else known
+        return q
 
     def _set(self, name: str, place: complex) -> None:
         if name not in self.places:
             self.places[name] = place
             self.fresh.append(name)
             self.circles.pop(name, None)
+            self.count_of[self.chain_of[name]] += 1
 
-    def _place_given(self) -> None:
+    def _given(self) -> dict[str, complex]:
         """Fixed points, and points with a guess for each coordinate."""
+        given = {}
         for name, slots in self.mechanism.points.items():
             guess = self.problem.positions.get(name, ())
             if slots[0] < 0:
-                self._set(name, complex(*(self.mechanism.constants[-1 - slot] for slot in slots)))
+                given[name] = complex(*(self.mechanism.constants[-1 - slot] for slot in slots))
             elif len(guess) == 2 and guess[0] and guess[1]:
-                self._set(name, complex(guess[0].number.value, guess[1].number.value))
+                given[name] = complex(guess[0].number.value, guess[1].number.value)
             elif all(slot in self.mechanism.guesses for slot in slots):
-                self._set(name, complex(*(self.mechanism.guesses[slot] for slot in slots)))
+                given[name] = complex(*(self.mechanism.guesses[slot] for slot in slots))
+        return given
 
     def _follow_parts(self) -> None:
-        """Rigid parts with two points placed, or with one and a given turn angle, place all their points."""
+        """Rigid parts with two points placed, or with one and a known direction, place all their points."""
         while self.fresh:
             new = self.fresh.popleft()
             for part in self.parts_at[new]:
@@ -137,11 +156,21 @@ class Placing:
         if local[p] != local[q]:
             # Guesses may be off the part's true length; keep the length, take the direction.
             self._put(part, p, rect(1.0, phase((self.places[q] - self.places[p]) / (local[q] - local[p]))))
-        elif part.name in self.problem.angles:
-            self._put(part, p, exp(1j * self.problem.angles[part.name].number.value))
+        elif part.name in self.angles:
+            self._put(part, p, exp(1j * self.angles[part.name]))
+        elif (along := self._direction_on_guide(part)) is not None:
+            self._put(part, p, along)
         else:
             return False
         return True
+
+    def _direction_on_guide(self, part: Part) -> complex | None:
+        """Of a part that slides on a line that is placed: as its angle says, not turned about."""
+        guide = self.turns.get(part.name)
+        if guide is None or not all(name in self.places for name in guide.line):
+            return None
+        line = self.places[guide.line[1]] - self.places[guide.line[0]]
+        return line / abs(line) * exp(1j * guide.angle) if line else None
 
     def _put(self, part: Part, anchor: str, turn: complex) -> None:
         local = self.local[part.name]
@@ -166,37 +195,46 @@ class Placing:
             if name in self.circles:
                 first, *others = self.circles[name]
                 second = next(circle for circle in others if circle[0] != first[0])
-                guess = self.problem.positions.get(name, ())
-                self._set(name, min(_meet(*first, *second), key=lambda place: _unlikeness(place, guess, self.down)))
+                self._choose(name, circles_meet(*first, *second))
                 return True
         return False
 
+    def _choose(self, name: str, choices: tuple[complex, complex]) -> None:
+        guess = self.problem.positions.get(name, ())
+        if choices[0] != choices[1] and not any(guess):
+            self.choices.append(name)
+        self._set(name, min(choices, key=lambda place: _unlikeness(place, guess, self.down)))
+
     def _open_lines(self) -> Iterator[tuple[str, complex, complex]]:
         """Points to be placed on a line that two placed points span: name, a point of the line, its direction."""
-        for line in self.lines:
+        for guide in self.guides:
+            line = (*guide.line, guide.point)
             unplaced = [name for name in line if name not in self.places]
             if len(unplaced) == 1:
                 first, second = (self.places[name] for name in line if name in self.places)
                 if first != second:
-                    yield unplaced[0], first, second - first
+                    aside = 1j * guide.offset * (second - first) / abs(second - first)
+                    on_line = unplaced[0] == guide.point
+                    yield unplaced[0], first + aside if on_line else first, second - first
 
     def _reach_line(self) -> bool:
         """A point of a line at a known distance from a placed point stands where line and circle meet."""
         for name, start, direction in self._open_lines():
             if name in self.circles:
-                centre, radius = self.circles[name][0]
-                guess = self.problem.positions.get(name, ())
-                choices = _meet_line(start, direction, centre, radius)
-                self._set(name, min(choices, key=lambda place: _unlikeness(place, guess, self.down)))
+                self._choose(name, line_meets_circle(start, direction, *self.circles[name][0]))
                 return True
         return False
 
     def _slide(self) -> bool:
         """A point that only a line holds stands on it, each next one a little further."""
         for name, start, direction in self._open_lines():
-            self._set(name, start + direction * (0.5 + FAN * len(self.places)))
+            self._set(name, start + direction * (0.5 + FAN * self._placed_beside(name)))
             return True
         return False
+
+    def _placed_beside(self, name: str) -> int:
+        """How many points that parts join to this one are placed: what stands elsewhere must not matter."""
+        return self.count_of[self.chain_of[name]]
 
     def _hang(self) -> bool:
         """A part held at one point hangs down from it, a little aside; a spring at its rest length."""
@@ -207,7 +245,7 @@ class Placing:
                 continue
             anchor = known[0]
             free = next(name for name in part.points if name not in self.places)
-            aside = self.down * exp(1j * FAN * (len(self.places) % 7 - 3))
+            aside = self.down * exp(1j * FAN * (self._placed_beside(anchor) % 7 - 3))
             if part.kind == "rigid":
                 local = self.local[part.name]
                 arm = sum(local.values()) / len(local) - local[anchor] or local[free] - local[anchor] or 1
@@ -226,22 +264,12 @@ class Placing:
         return name is not None
 
 
-def _meet(centre: complex, radius: float, other_centre: complex, other_radius: float) -> tuple[complex, complex]:
-    """Where two circles meet; if they do not, the points of the first nearest to that, a little off the line."""
-    apart = other_centre - centre
-    distance = abs(apart)
-    along = (distance**2 + radius**2 - other_radius**2) / (2 * distance)
-    along = max(-radius, min(radius, along))
-    across = max(radius**2 - along**2, (FAN * radius) ** 2 / 10) ** 0.5
-    return centre + apart / distance * complex(along, across), centre + apart / distance * complex(along, -across)
-
-
-def _meet_line(start: complex, direction: complex, centre: complex, radius: float) -> tuple[complex, complex]:
-    """Where a line meets a circle, farther along the line first; if it does not, its points nearest to that."""
-    unit = direction / abs(direction)
-    offset = (centre - start) * unit.conjugate()
-    along = max(radius**2 - offset.imag**2, (FAN * radius) ** 2 / 10) ** 0.5
-    return start + unit * (offset.real + along), start + unit * (offset.real - along)
+def _direction(part: Part, mechanism: Mechanism, q: NDArray[np.float64]) -> float:
+    """The turn angle of a part as its points stand."""
+    slots = [mechanism.points[name] for name in part.points[:2]]
+    first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
+    angle = phase(second - first)
+    return pi if angle == -pi else angle
 
 
 def _unlikeness(place: complex, guess: tuple[StartValue | None, ...], down: complex) -> tuple[float, float]:
@@ -249,7 +277,7 @@ def _unlikeness(place: complex, guess: tuple[StartValue | None, ...], down: comp
     return sum(abs(x - wanted) for x, wanted in given), -(place * down.conjugate()).real
 
 
-def _down(mechanism: Mechanism) -> complex:
+def down_direction(mechanism: Mechanism) -> complex:
     """The direction of gravity; without gravity, that of -y, as drawings have it."""
     for element in mechanism.elements:
         gravity = complex(element.parameters.get("g_x", 0.0), element.parameters.get("g_y", 0.0))

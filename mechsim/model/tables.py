@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mechsim.errors import Fault, SpecError
+from mechsim.errors import Fault, Note, SpecError
 from mechsim.model.book import Book
 from mechsim.model.formula import LEAVES, TIME, Formula, coordinate, number
 from mechsim.spec.actions import Piecewise, Table
@@ -84,10 +84,11 @@ def _note_overshoot(given: Table, cubics: np.ndarray, book: Book) -> None:
     beyond = np.maximum(low - values, values - high)
     place = np.unravel_index(np.argmax(beyond), beyond.shape)
     if beyond[place] > FAR * (high - low):
-        book.notes.append(
+        message = (
             f"table {given.name} swings to {values[place]:.4g} at t = {given.times[place[0]] + since[place]:.4g}, far "
             f"beyond its values, {low:.4g} to {high:.4g}; kind: pchip stays between them"
         )
+        book.notes.append(Note(message, given.mark))
 
 
 def piecewise(given: Piecewise, pieces: Sequence[Formula], problem: Problem, book: Book) -> Formula:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechsim.errors import Fault, SpecError, printable
 from mechsim.model import build
-from mechsim.model.layout import typical_energy
+from mechsim.model.layout import lay_out
 from mechsim.model.mechanism import Mechanism
 from mechsim.render.held import Held, held_along
 from mechsim.render.outline import area, layers_of, outline_around
@@ -102,7 +102,7 @@ def scene_of(trajectory: Any) -> Scene:
         title=printable(spec.title or trajectory.title),
         parameters_to_show=_parameters(spec),
         size=mechanism.size,
-        energy=typical_energy(spec, mechanism.size),
+        energy=lay_out(spec).chains.whole.energy,
         dimension=spec.dimension,
         parts=_bodies(spec, skin),
         springs=tuple(SceneSpring(spring.name, spring.points, float(spring.length)) for spring in spec.springs),

@@ -118,7 +118,7 @@ class Monitor:
             return
         residuals, rates = self.residuals(system, t, q, v)
         self.position_residual = max(self.position_residual, float(residuals.max()))
-        self.velocity_residual = max(self.velocity_residual, float(rates.max()))
+        self.velocity_residual = max(self.velocity_residual, float((rates * system.constraint_sizes).max()))
 
     def residuals(self, system: Any, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """By row and constraint, (k, m) each, how far positions and velocities miss it, over the size."""
@@ -140,7 +140,7 @@ class Monitor:
             energy_drift=_relative(self.largest_drift, self.largest_energy),
             largest_energy=self.largest_energy,
             position_residual=self.position_residual,
-            velocity_residual=_relative(self.velocity_residual * self.size, self.peak_speed),
+            velocity_residual=_relative(self.velocity_residual, self.peak_speed),
             peak_speed=self.peak_speed,
             size=self.size,
             rows_watched=self.rows,

@@ -41,6 +41,7 @@ class ShownParameter:
         if name not in reading.environment and name not in reading.broken:
             hint = did_you_mean(name, reading.environment) or "it is not in PhysicalParams"
             raise SpecError(Fault(f"{label} names the parameter {name}, which is not defined", node.mark, hint))
+        reading.used.add(name)
         return name
 
     def schema(self) -> Schema:

@@ -145,3 +145,4 @@ class MechSpec:
     files: Mapping[str, str] = field(default_factory=dict)  # texts of tables that stand in files of their own
     actions: Actions = field(default_factory=Actions)  # expression forces, drives, controllers, further joints
     output: Output = field(default_factory=Output)
+    unused: tuple[str, ...] = ()  # parameters that nothing depends on

@@ -66,6 +66,7 @@ def resolve(node: Node | None, overrides: Mapping[str, str], reading: Reading) -
     for name in order:
         _evaluate(name, expressions[name], reading)
     values = reading.environment
+    reading.needs.update({name: expression.names for name, expression in expressions.items()})
     return {name: Number(values[name], e.text, e.mark) for name, e in expressions.items() if name in values}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,18 @@ def parse(
         raise SpecError(*_sorted(reading.faults)) from None
     if reading.faults:
         raise SpecError(*_sorted(reading.faults))
-    return spec
+    needed = _needed(reading)
+    return replace(spec, unused=tuple(name for name in spec.parameters if name not in needed))
+
+
+def _needed(reading: Reading) -> set[str]:
+    """Parameters that something beside PhysicalParams uses, directly or through other parameters."""
+    needed, waiting = set(reading.used), list(reading.used)
+    while waiting:
+        found = set(reading.needs.get(waiting.pop(), ())) - needed
+        needed |= found
+        waiting += found
+    return needed
 
 
 def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Mapping[str, str]) -> MechSpec:

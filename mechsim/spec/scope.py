@@ -32,7 +32,9 @@ class StateExpression:
     def read(self, node: Node, reading: Reading, label: str) -> Expression:
         if not isinstance(node, TextNode) or node.empty:
             raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
-        return parse_expression(node.text, node.at(0), state=True)
+        expression = parse_expression(node.text, node.at(0), state=True)
+        reading.used.update(expression.names)
+        return expression
 
     def schema(self) -> Schema:
         return {"$ref": "#/$defs/expression"}
@@ -77,6 +79,7 @@ class Scope:
             hint = "give the parameter another name"
             self.reading.fault("t is the time here, but a parameter is called t too", expression.place(name), hint)
         if name in self.reading.environment or name in self.broken or name in self.reading.broken:
+            self.reading.used.add(name)
             return CONSTANT
         if name == "t":
             return TIME

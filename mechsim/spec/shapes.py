@@ -43,6 +43,8 @@ class Reading:
     faults: list[Fault] = field(default_factory=list)
     lost_names: set[str] = field(default_factory=set)  # sections with unreadable names: what they define is not known
     files: TableFiles = field(default_factory=TableFiles)
+    used: set[str] = field(default_factory=set)  # names that stand in expressions beside PhysicalParams
+    needs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # names in the expression of each parameter
 
     def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
         """The function's value, or None when it failed; its faults are recorded."""
@@ -103,6 +105,7 @@ def evaluate(node: TextNode, reading: Reading) -> float:
     if node.text in reading.values:
         return reading.values[node.text]
     expression = parse_expression(node.text, node.at(0))
+    reading.used.update(expression.names)
     unknown = [name for name in expression.names if name not in reading.environment and name not in reading.broken]
     faults = undefined(expression, reading.environment.keys() | reading.broken) if unknown else []
     if faults and "PhysicalParams" in reading.lost_names:

@@ -13,7 +13,7 @@ from mechsim.structure.redundancy import DENSE, concerned
 NEARLY_DEPENDENT = 1e-3
 SINGULAR = 1e-3
 NAMED = 0.1  # rows with a smaller share in that combination are not to blame
-ENDS_MEET = 1e-3  # of the size: nearer ends turn a spring's force faster than steps can follow
+ENDS_MEET = 1e-3  # of its length: nearer ends turn a spring's force faster than steps can follow
 
 
 def why_stopped(system: Constrained, t: float, q: Array) -> str:
@@ -53,7 +53,7 @@ def is_singular(system: Constrained, t: float, q: Array) -> bool:
 
 
 def meeting_springs(mechanism: Mechanism, q: Array, share: float) -> list[str]:
-    """Springs whose ends are nearer to each other than this share of the mechanism's size.
+    """Springs whose ends are nearer to each other than this share of their length at rest.
 
     A spring of no length pulls by its ends' difference, smooth also where they meet: it is not listed.
     """
@@ -63,7 +63,7 @@ def meeting_springs(mechanism: Mechanism, q: Array, share: float) -> list[str]:
         if element.kind == "spring" and element.parameters["length"] != 0:
             ends = np.array([q[slot] if slot >= 0 else constants[-1 - slot] for slot in element.slots])
             first, second = ends.reshape(2, -1)
-            if float(np.linalg.norm(second - first)) <= share * mechanism.size:
+            if float(np.linalg.norm(second - first)) <= share * element.parameters["length"]:
                 found.append(element.owner)
     return found
 

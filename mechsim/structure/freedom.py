@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mechsim.model.mechanism import Mechanism, Part
+from mechsim.model.mechanism import DRIVE, Mechanism, Part
 from mechsim.structure.positions import Array, Constrained, nearby, null_space, scaled_jacobian
 
 # Dense singular values and one pass per part: beyond this many coordinates nobody waits for it.
 MOST_COORDINATES = 500
 # Motions are orthonormal, so a part that moves at all moves by much more than this (singular values).
 NEGLIGIBLE = 1e-6
+Triplets = tuple[NDArray[np.int64], NDArray[np.int64], Array]
+# A coordinate that moves by less than this share of what moves most is a poor one to fix: it is near an extreme.
+CLEARLY = 0.02
+# Sets of more than so many freedoms are too many to look at: then one set is named.
+MOST_INTERCHANGED = 3
 # A rigid part is named before a spring, a spring before a particle, for the later ones ride on the former.
 PRECEDENCE = ("rigid", "spring", "particle")
 
@@ -24,6 +32,112 @@ class Group:
 
     parts: tuple[str, ...]
     freedom: int  # 0: these parts cannot move at all
+
+
+class Complete(Constrained, Protocol):
+    """What is asked of a system with all its constraints."""
+
+    @property
+    def levels(self) -> Any: ...
+    def without(self, constraints: Any) -> Complete: ...
+    def constraint_jacobian(self, t: float, q: Array) -> Triplets: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Any `count` of these coordinates (or of their velocities) may be fixed at the start, together with what the
+    choices before this one fix."""
+
+    count: int
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """Degrees of freedom at a start. Positions and velocities that may be chosen differ where something rolls, or where
+    a drive prescribes a speed."""
+
+    own: int  # of the mechanism, if nothing drove it
+    positions: int
+    velocities: int
+    drives: tuple[str, ...]  # what prescribes motion
+    rolling: tuple[str, ...]  # constraints that bind velocities only, drives excepted
+    groups: tuple[Group, ...]  # who shares the mechanism's own freedom
+    position_choices: tuple[Choice, ...]
+    velocity_choices: tuple[Choice, ...]
+
+
+def freedom(system: Complete, t: float, q: Array, v: Array) -> Freedom | None:
+    """The freedom of a complete system at a consistent start; None if it is too large for this to be quick."""
+    if system.n > MOST_COORDINATES:
+        return None
+    mechanism, prescribed = system.mechanism, system.mechanism.prescribed
+    undriven = system.without(prescribed)
+    groups = tuple(sharing(undriven, t, q))
+    positions = _motions(system, system.constraint_jacobian(t, q))
+    velocities = _motions(system, system.rate_jacobian(t, q, v))
+    bound = [row for row in range(system.m) if system.levels[row] == 1 and row not in prescribed]
+    return Freedom(
+        own=_motions(undriven, undriven.rate_jacobian(t, q, v)).shape[1],
+        positions=positions.shape[1],
+        velocities=velocities.shape[1],
+        drives=tuple(dict.fromkeys(each.owner.removeprefix(DRIVE) for each in prescribed.values())),
+        rolling=tuple(system.labels[system.n + row] for row in bound),
+        groups=groups,
+        position_choices=tuple(_choices(mechanism, positions, groups)),
+        velocity_choices=tuple(_choices(mechanism, velocities, groups)),
+    )
+
+
+def _motions(system: Constrained, jacobian: Triplets) -> Array:
+    """Motions that these constraints allow, one per column, in scales of the coordinates; states take no part."""
+    rows, columns, values = jacobian
+    table = np.zeros((system.m, system.n))
+    np.add.at(table, (rows, columns), values * np.asarray(system.scales)[columns])
+    lengths = np.linalg.norm(table, axis=1)
+    moving = np.array([variable.kind != "state" for variable in system.mechanism.variables], dtype=bool)
+    allowed = null_space((table / np.where(lengths > 0, lengths, 1.0)[:, None])[:, moving])
+    motions: Array = np.zeros((system.n, allowed.shape[1]))
+    motions[moving] = allowed
+    return motions
+
+
+def _choices(mechanism: Mechanism, motions: Array, groups: Sequence[Group]) -> Iterator[Choice]:
+    """Group by group, so many of so many coordinates that decide where the group stands or how it moves."""
+    points = {part.name: part.points for part in mechanism.parts}
+    owners = [{*group.parts, *(name for part in group.parts for name in points[part])} for group in groups]
+    everything = {variable.owner for variable in mechanism.variables}
+    for members in [*owners, everything]:
+        rows = [
+            index
+            for index, variable in enumerate(mechanism.variables)
+            if variable.owner in members and variable.kind in ("angle", "position")
+        ]
+        rows.sort(key=lambda index: mechanism.variables[index].kind)  # turn angles say it best
+        count = int(np.sum(np.linalg.svd(motions[rows], compute_uv=False) > NEGLIGIBLE)) if rows else 0
+        if count:
+            chosen = sorted(rows[k] for k in _interchangeable(motions[rows], count))
+            yield Choice(count, tuple(mechanism.variables[index].label for index in chosen))
+            motions = _orthonormal(_hold(rows, motions))
+
+
+def _interchangeable(rows: Array, count: int) -> list[int]:
+    """Rows of which any `count` are clearly independent, so that any choice among them will do."""
+    clear = CLEARLY * np.max(np.linalg.norm(rows, axis=1))
+    chosen: list[int] = []
+    for row in range(len(rows)):
+        if len(chosen) >= count > MOST_INTERCHANGED:
+            break
+        others = combinations(chosen, min(count - 1, len(chosen)))
+        if all(np.linalg.svd(rows[[*few, row]], compute_uv=False)[-1] > clear for few in others):
+            chosen.append(row)
+    return chosen
+
+
+def _orthonormal(motions: Array) -> Array:
+    left, values, _ = np.linalg.svd(motions, full_matrices=False)
+    basis: Array = left[:, values > NEGLIGIBLE]
+    return basis
 
 
 def sharing(system: Constrained, t: float, q: Array) -> list[Group]:
