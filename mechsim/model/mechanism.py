@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mechsim.errors import Mark, Note
+from mechsim.model.grip import Grip
 from mechsim.model.law import Law
 
 DRIVE = "drive of "
@@ -37,6 +38,7 @@ class Element:
     multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5; nonholonomic ones last
     mark: Mark | None = None
     observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
+    grips: tuple[Grip, ...] = ()  # parts that it acts on as wholes; on all else it acts at points
 
     @property
     def title(self) -> str:
