@@ -237,8 +237,8 @@ def check_forces(seed, pivot):
 
 
 def check_friction(moving, t):
-    """Friction has the load that the joint shows: mu N tanh(v/v0) against the sliding. The corner of |N| is rounded over
-    1e-6 of a typical force, which loads of a hundredth of that would feel by 5e-9 of them."""
+    """Friction has the load that the joint shows: mu N tanh(v/v0) against the sliding. The corner of |N| is rounded
+    over 1e-6 of a typical force, which loads of a hundredth of that would feel by 5e-9 of them."""
     base = moving.made.base
     place, speed, along, rate = moving.part(base, t)
     for name, value in moving.made.sections.get("AppliedForces.Friction", {}).items():

@@ -51,8 +51,9 @@ class Certificate:
     seconds: float  # of the integration alone
     reaction_balance: float | None = None  # None: no row has reactions
 
-    def as_dict(self) -> dict[str, float | None]:
-        return asdict(self)
+    def as_dict(self) -> dict[str, float]:
+        """The figures that are known."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     def doubts(self) -> tuple[str, ...]:
         """What a person should be told before they trust the motion; usually nothing."""
