@@ -2,7 +2,8 @@
 
 The listing has for every link, with the mass m at its end (x, y), K = m/2 (x'^2 + y'^2), P = m 9.8 y and the friction
 R = c/2 (x'^2 + y'^2); angles are relative to the link before and measured from the horizontal. In complex numbers the
-end of link i is z_i, the sum of l_k exp(i phi_k), phi_k being the sum of the angles up to k; with z' = J w for the rates w,
+end of link i is z_i, the sum of l_k exp(i phi_k), phi_k being the sum of the angles up to k; with z' = J w, w being the
+rates of the angles,
 
     Re(J* m J) w' = tau - Re(J* c J) w - Re(J* m (J' w + 9.8 i)).
 """

@@ -70,7 +70,7 @@ def _force(force: StateForce, quantities: Quantities) -> Draft:
         f_x, f_y = f_x * c - f_y * s, f_x * s + f_y * c
         name = f"{force.part}_{force.point}"
     forces = list(zip(quantities.layout.points[force.point], (f_x, f_y), strict=True))
-    return Draft(name, force.mark, forces=forces, account=f"work_{name}", on_parts=force.part is not None)
+    return Draft(name, force.mark, forces=forces, account=f"work_{name}")
 
 
 def _torque(torque: StateTorque, quantities: Quantities) -> Draft:

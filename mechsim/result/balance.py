@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mechsim.model.mechanism import Mechanism, Part
-from mechsim.result.contacts import Indices, Rows, cross, place_of, position
+from mechsim.result.contacts import Indices, Rows, cross, position
 from mechsim.result.layout import Array
 from mechsim.result.reactions import Actions, Bearing, Turning
 
@@ -79,12 +79,8 @@ class PartBalance:
         """Where each force acts, and the force."""
         found = []
         for bearing in self.bearings:
-            near = bearing.label != bearing.point
-            here = (
-                place_of(bearing.touching[0].grip.place, self.mechanism, q)
-                if near
-                else position(bearing.point, self.mechanism, q)
-            )
+            at_point = bearing.label == bearing.point
+            here = position(bearing.point, self.mechanism, q) if at_point else bearing.place(q)
             found.append((here, bearing.force(rows, q, 2)))
         for point, indices in self.own:
             push = np.zeros((*q.shape[:-1], 2))

@@ -23,7 +23,7 @@ import numpy as np
 from mechsim.errors import Fault, SpecError
 from mechsim.model.grip import Grip
 from mechsim.model.mechanism import Element, Mechanism, Part
-from mechsim.result.contacts import Contact, Indices, Rows, contacts, cross, direction, position, turned_left
+from mechsim.result.contacts import Contact, Indices, Rows, contacts, cross, direction, place_of, position, turned_left
 from mechsim.result.layout import Array
 
 AXES = "xyz"
@@ -59,6 +59,11 @@ class Bearing:
     def elements(self) -> set[int]:
         joints = (*self.touching, *(contact for _, contact in self.teeth))
         return {element for element, _, _ in self.rows} | {contact.element for contact in joints}
+
+    def place(self, q: Array) -> Array:
+        """Where the force acts, if it is not at the point, (..., 2)."""
+        contact = self.touching[0]
+        return place_of(contact.grip.place, contact.mechanism, q)
 
     def force(self, rows: Rows, q: Array, dimension: int) -> Array:
         """The force on the part there, in the world frame, (..., dimension)."""
