@@ -125,7 +125,7 @@ def drives_in_words(mechanism: Mechanism, closure: Closure, guess: Array) -> tup
     shared = [_shared_drives(closure, guess, drives, seed) for seed in (None, 2)] if len(drives) > 1 else [None]
     if shared[0] is None or shared[-1] is None:
         return "", None
-    chosen, freedom = shared[0]
+    chosen, freedom = shared[-1]  # at a dead point, which the guess may be, a drive that moves nothing would be alone
     names = joined([_with_line(drives[row]) for row in chosen])
     degrees = "1 degree" if freedom == 1 else f"{freedom} degrees"
     return f"{len(chosen)} drives, {degrees} of freedom: {names}", drives[chosen[-1]].mark
