@@ -176,10 +176,10 @@ FREE = {"lagrangian": lambda q, v, t: v[0] ** 2 / 2, "coordinates": ["x"]}
         ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 - q[3]}, "index 3"),  # JAX alone would take q[0]
         ({"lagrangian": lambda q, v: v[0] ** 2 / 2}, "lagrangian(q, v, t) cannot be called"),
         ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 + np.cos(q[0])}, "jax.numpy instead of numpy"),
-        ({"lagrangian": lambda q, v, t: v[0] ** 2 if q[0] > 0 else 0.0}, "jax.numpy.where instead of if"),
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 if q[0] > 0 else 0.0}, "instead of `if`"),
         ({"constraints": lambda q, t: q[0]}, "must return a list"),
         ({"constraints": lambda q, t: [q[1]]}, "index 1"),
-        ({"forces": lambda q, v, t: [0.0, 1.0]}, "must return 1 values"),
+        ({"forces": lambda q, v, t: [0.0, 1.0]}, "must return 1, one per coordinate"),
     ],
 )
 def test_slips_in_a_users_functions_are_said(slip: dict[str, Any], said: str) -> None:

@@ -37,6 +37,7 @@ class Element:
     multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5; nonholonomic ones last
     mark: Mark | None = None
     observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
+    account: bool = False  # its last slot integrates the power of what is not conservative in it
 
     @property
     def title(self) -> str:
