@@ -7,19 +7,23 @@ chain by inertia, for an error below the roundings of these cannot be asked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.engine import Batch, integrate
+from mechsim.spec.number import SMALLEST
 
 Array = NDArray[np.float64]
 
 ROUGH = 1e-4
-ROUGH_ORDER = 10  # of a rough run cheaper than the order that small tolerances need
+ROUGH_ORDER = 14  # measured: cheaper than lower ones even at this tolerance; a rough run costs less than half of a fine one
 ROUNDING = float(np.finfo(float).eps)
 INSIDE = (0.25, 0.6)  # of a step
+SEEN = 1e-3  # of its size: what moves by less may be overlooked by a rough run
+MOST_LOOKS = 35  # down to SMALLEST
 UNSEEN = 1e100  # for work in the rough run: it shortens no step there
 
 
@@ -39,19 +43,30 @@ class Sizes:
         """For the start: in each chain all are as large as the largest, by inertia."""
         return self._completed(np.abs(q), 1.0, UNSEEN)
 
-    def reached(self, rough: Reach, tolerance: float) -> Array:
-        return self._completed(rough.positions, min(1.0, ROUNDING / tolerance), rough.energy or 1.0)
+    def reached(self, follow: Callable[[Array], Reach], q: Array, tolerance: float) -> Array:
+        """For the motion; `follow` makes a rough run with given sizes. What begins at rest at zero may move later, but
+        by so little that it does not show: then it is looked at more closely."""
+        if not np.isnan(self.given).any():
+            return self.given
+        sizes = self.guessed(q)
+        for _ in range(MOST_LOOKS):
+            reach = follow(sizes)
+            unseen = [chain for chain in self.chains if np.max(reach.positions[chain] / sizes[chain]) < SEEN]
+            if not unseen:
+                break
+            sizes[np.concatenate(unseen)] *= SEEN
+        return self._completed(reach.positions, min(1.0, ROUNDING / tolerance), reach.energy)
 
     def _completed(self, reached: Array, share: float, energy: float) -> Array:
         """At least this share of the largest of the chain, by inertia."""
-        sizes = reached.copy()
+        sizes = np.where(reached < SMALLEST, 0.0, reached)
         for chain in self.chains:
             weights = self.weights[chain]
-            largest = np.max(weights * reached[chain]) or np.max(weights)
+            largest = np.max(weights * sizes[chain]) or np.max(weights)
             floor = np.where(weights > 0, share * largest / np.where(weights > 0, weights, 1.0), 0.0)
-            sizes[chain] = np.maximum(reached[chain], floor)
+            sizes[chain] = np.maximum(sizes[chain], floor)
         sizes = np.where(sizes > 0, sizes, 1.0)
-        sizes[~self.moving] = energy
+        sizes[~self.moving] = energy or 1.0
         return np.where(np.isnan(self.given), sizes, self.given)
 
 

@@ -158,8 +158,11 @@ class LagrangianSystem:
         structure = analyse(system, start.redundancy)
         self._check_inertia(structure.march_variable_offsets)
         _check_values(system, start)
-        reach = Reach(system, structure, start, asked.tend.value)
-        return sized(sizes.reached(reach, tol)), structure, start
+
+        def follow(rough: Array) -> Reach:
+            return Reach(sized(rough), structure, start, asked.tend.value)
+
+        return sized(sizes.reached(follow, start.positions, tol)), structure, start
 
     def _check_inertia(self, offsets: Any) -> None:
         """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""
