@@ -11,7 +11,7 @@ from mechsim.errors import Fault, Mark, MechsimError
 from mechsim.lagrangian.kind import Kind
 from mechsim.model.mechanism import Element, Mechanism, Variable
 from mechsim.spec.document import Number, Problem, StartValue
-from mechsim.spec.number import LARGEST, SMALLEST
+from mechsim.spec.number import LARGEST
 
 
 def mechanism_of(kind: Kind, parameters: Mapping[str, float], title: str, scales: Sequence[float]) -> Mechanism:
@@ -81,7 +81,4 @@ def number(value: Any, what: str) -> float:
         found = None
     if found is None or not abs(found) <= LARGEST:
         raise MechsimError(Fault(f"{what} must be a number up to {LARGEST:g}, but is {str(value)[:60]}"))
-    if 0 < abs(found) < SMALLEST:
-        hint = f"{SMALLEST:g} is the least, or 0"
-        raise MechsimError(Fault(f"{what} is {found:g}, too small to compute with", hint=hint))
     return found

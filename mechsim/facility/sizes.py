@@ -23,7 +23,7 @@ ROUGH_ORDER = 14  # measured: cheaper than lower ones even at this tolerance; a 
 ROUNDING = float(np.finfo(float).eps)
 INSIDE = (0.25, 0.6)  # of a step
 SEEN = 1e-3  # of its size: what moves by less may be overlooked by a rough run
-MOST_LOOKS = 35  # down to SMALLEST
+MOST_LOOKS = 33  # down to 1e-99, near SMALLEST
 UNSEEN = 1e100  # for work in the rough run: it shortens no step there
 
 
@@ -55,6 +55,8 @@ class Sizes:
             if not unseen:
                 break
             sizes[np.concatenate(unseen)] *= SEEN
+        for chain in unseen:
+            reach.positions[chain] = sizes[chain]  # it rests, or moves by even less
         return self._completed(reach.positions, min(1.0, ROUNDING / tolerance), reach.energy)
 
     def _completed(self, reached: Array, share: float, energy: float) -> Array:
