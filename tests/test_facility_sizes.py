@@ -1,4 +1,4 @@
-"""Sizes of coordinates that nobody gives: start values, units and moments of a push may be any, the digits are the same."""
+"""Sizes of coordinates that nobody gives: start values, units and moments of a push may be any."""
 
 from __future__ import annotations
 
@@ -146,7 +146,8 @@ def test_scales_are_what_errors_are_judged_by() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scales", "said"), [({"x": 0.0}, "above 0"), ({"z": 1.0}, "'z'"), ({"x": "big"}, "a number"), ({"x": np.nan}, "big|number")]
+    ("scales", "said"),
+    [({"x": 0.0}, "above 0"), ({"z": 1.0}, "'z'"), ({"x": "big"}, "a number"), ({"x": np.nan}, "big|number")],
 )
 def test_scales_that_make_no_sense_are_refused(scales: dict[str, Any], said: str) -> None:
     with pytest.raises(mechsim.MechsimError, match=said):

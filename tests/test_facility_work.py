@@ -1,4 +1,4 @@
-"""Energy in the facility: H less the work of forces, of time in L and of moving constraints is kept, and it is a check."""
+"""Energy in the facility: H less the work of forces, of time in L and of moving constraints is kept."""
 
 from __future__ import annotations
 

@@ -243,7 +243,9 @@ def _refuse_single_precision(equation: Any) -> None:
     for atom in equation.invars:
         if atom.aval.dtype in SINGLE:
             hint = "make it inside the function, or by numpy"
-            raise MechsimError(Fault(f"the function uses a constant of type {atom.aval.dtype}, with few digits", hint=hint))
+            raise MechsimError(
+                Fault(f"the function uses a constant of type {atom.aval.dtype}, with few digits", hint=hint)
+            )
 
 
 def trace(function: Callable[..., Any], *shapes: tuple[int, ...]) -> ClosedJaxpr:

@@ -62,7 +62,7 @@ def _work(coordinates: Sequence[str]) -> str:
     return next(name for name in names if name not in coordinates)
 
 
-def _adapted(functions: Functions, n: int, with_parameters: bool) -> dict[str, Function]:
+def _adapted(functions: Functions, n: int, with_parameters: bool) -> dict[str, Any]:
     """As kinds call them: with all local variables, the account of work too, and always with parameters."""
 
     def more(p: Any) -> tuple[Any, ...]:
@@ -71,7 +71,7 @@ def _adapted(functions: Functions, n: int, with_parameters: bool) -> dict[str, F
     def moving(function: Function) -> Function:
         return lambda x, v, t, p: function(x[:n], v[:n], t, *more(p))
 
-    adapted = {"lagrangian": moving(functions.lagrangian)}
+    adapted: dict[str, Any] = {"lagrangian": moving(functions.lagrangian)}
     if constraints := functions.constraints:
         adapted["constraints"] = lambda x, t, p: constraints(x[:n], t, *more(p))
     if functions.velocity_constraints:

@@ -19,7 +19,9 @@ from mechsim.spec.number import SMALLEST
 Array = NDArray[np.float64]
 
 ROUGH = 1e-4
-ROUGH_ORDER = 14  # measured: cheaper than lower ones even at this tolerance; a rough run costs less than half of a fine one
+ROUGH_ORDER = (
+    14  # measured: cheaper than lower ones even at this tolerance; a rough run costs less than half of a fine one
+)
 ROUNDING = float(np.finfo(float).eps)
 INSIDE = (0.25, 0.6)  # of a step
 SEEN = 1e-3  # of its size: what moves by less may be overlooked by a rough run

@@ -145,16 +145,14 @@ class LagrangianSystem:
         from mechsim.structure import analyse
 
         def sized(sizes: Array) -> System:
-            return self.system.rebuilt(mechanism_of(self.kind, parameters, self.title, sizes))
+            return self.system.rebuilt(mechanism_of(self.kind, parameters, self.title, sizes.tolist()))
 
         t0, count = asked.t0.value, len(self.kind.variables)
         guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(count))
         sizes = Sizes(sized(np.ones(count)), t0, guess, scales)
         system = sized(sizes.guessed(guess))
-        try:
-            start = assemble(system.mechanism, system, asked)
-        except FloatingPointError as error:
-            raise AssemblyError(Fault(f"the constraints have no value at the start, t = {t0:g}")) from error
+        _check_constraints(system, t0, guess)
+        start = assemble(system.mechanism, system, asked)
         structure = analyse(system, start.redundancy)
         self._check_inertia(structure.march_variable_offsets)
         _check_values(system, start)
@@ -172,11 +170,23 @@ class LagrangianSystem:
             raise MechsimError(Fault(f"the Lagrangian gives no inertia to {', '.join(massless)}", hint=hint))
 
 
+def _check_constraints(system: System, t: float, q: Array) -> None:
+    with np.errstate(all="ignore"):
+        values = *system.constraints(t, q), *system.constraint_jacobian(t, q)[2]
+    if not np.isfinite(values).all():
+        hint = "guess positions where they and their derivatives have values"
+        raise AssemblyError(Fault(f"the constraints have no value where {_told(system, t, q)}", hint=hint))
+
+
 def _check_values(system: System, start: Any) -> None:
     with np.errstate(all="ignore"):
         rows = system.residuals(start.t, start.positions, start.velocities, np.zeros(system.n), np.ones(system.m))
     if not np.isfinite(rows).all():
-        values = ", ".join(f"{label} = {q:g}" for label, q in zip(system.labels, start.positions, strict=False))
+        told = _told(system, start.t, start.positions)
         hint = "start where the functions and their derivatives have values"
-        message = f"the motion cannot start at t = {start.t:g}: a function has no value where {values}"
-        raise IntegrationError(Fault(message, hint=hint))
+        raise IntegrationError(Fault(f"the motion cannot start: a function has no value where {told}", hint=hint))
+
+
+def _told(system: System, t: float, q: Array) -> str:
+    values = [f"{v.label} = {x:g}" for v, x in zip(system.mechanism.variables, q, strict=True) if v.kind != "state"]
+    return ", ".join([*values, f"t = {t:g}"])
