@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mechsim
+from mechsim.derive import program_for
 from mechsim.errors import MechsimError
 
 GRAVITY = 9.81
@@ -111,6 +112,21 @@ def test_parameters_change_without_deriving_again():
     # omega = sqrt(k/m) = 3: closed form, to a few roundings
     motion = system.simulate({"x": 1.0}, tend=2, parameters={"m": 0.5, "k": 4.5}, tol=1e-14)
     assert motion(2.0)["x"] == pytest.approx(np.cos(6.0), abs=1e-13)
+
+
+def test_parameters_that_are_zero_are_derived_once(monkeypatch):
+    """Zeros change the structure, so they have programs of their own; at rest many rough runs are made with them."""
+    derived = []
+    monkeypatch.setattr(
+        "mechsim.kernel.system.program_for", lambda kind, *rest: derived.append(rest) or program_for(kind, *rest)
+    )
+    system = mechsim.lagrangian_system(
+        lambda q, v, t, p: v[0] ** 2 / 2 - p.k * q[0] ** 2 / 2, ["x"], parameters={"k": 1.0}
+    )
+    for k in (0.0, 2.0, 0.0):
+        motion = system.simulate({"x": 0.0}, tend=1, parameters={"k": k})
+    assert len(derived) == 2
+    assert motion(1.0)["x"] == 0.0
 
 
 def test_a_force_that_depends_on_time_and_speed():

@@ -230,3 +230,17 @@ def test_multipliers_come_in_the_order_of_constraints_then_velocity_constraints(
     assert motion.multipliers(1)["psi_0"] == pytest.approx(pull)
     assert motion.velocity(2)["A_y"] == pytest.approx(np.sin(2) + 0.1 * pull * 2 / 2, abs=CLOSE)
     sound(motion)
+
+
+def test_friction_that_no_unique_multiplier_decides_is_refused() -> None:
+    """The same line twice: the motion is determined, but not how the two share the load."""
+    twice: dict[str, Any] = {
+        "lagrangian": lambda q, v, t: (v[0] ** 2 + v[1] ** 2) / 2 - 9.81 * q[1],
+        "coordinates": ["x", "y"],
+        "constraints": lambda q, t: [q[1], 2 * q[1]],
+    }
+    start: dict[str, Any] = {"positions": {}, "velocities": {"x": 1.0}, "tend": 1.0}
+    assert mechsim.lagrangian_system(**twice).simulate(**start)(1.0)["x"] == pytest.approx(1.0)
+    rubbed = mechsim.lagrangian_system(**twice, reactive_forces=lambda q, v, t, lam: [0.1 * lam[0], 0.0])
+    with pytest.raises(mechsim.AssemblyError, match="C_1 follows from"):
+        rubbed.simulate(**start)

@@ -77,8 +77,17 @@ class LagrangianSystem:
         self.parameters = dict(parameters)
         self.title = title
         self.coordinates = kind.variables[:-1] if kind.account else kind.variables
-        self.mechanism = mechanism_of(kind, parameters, title, [1.0] * len(kind.variables))
-        self.system: System = said(lambda: System(self.mechanism, {kind.name: kind}))
+        self._variants: dict[frozenset[str], System] = {}
+        self.system = self._with(self.parameters)
+        self.mechanism = self.system.mechanism
+
+    def _with(self, parameters: Mapping[str, float]) -> System:
+        """The equations with these parameters, derived once for each set of them that are zero: zeros change structure."""
+        zeros = frozenset(name for name, value in parameters.items() if value == 0)
+        mechanism = mechanism_of(self.kind, parameters, self.title, [1.0] * len(self.kind.variables))
+        if zeros not in self._variants:
+            self._variants[zeros] = said(lambda: System(mechanism, {self.kind.name: self.kind}))
+        return self._variants[zeros].rebuilt(mechanism)
 
     def simulate(
         self,
@@ -144,17 +153,19 @@ class LagrangianSystem:
         from mechsim.initial.start import wishes
         from mechsim.structure import analyse
 
-        def sized(sizes: Array) -> System:
-            return self.system.rebuilt(mechanism_of(self.kind, parameters, self.title, sizes.tolist()))
+        unsized, t0 = self._with(parameters), asked.t0.value
 
-        t0, count = asked.t0.value, len(self.kind.variables)
-        guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(count))
-        sizes = Sizes(sized(np.ones(count)), t0, guess, scales)
+        def sized(sizes: Array) -> System:
+            return unsized.rebuilt(mechanism_of(self.kind, parameters, self.title, sizes.tolist()))
+
+        guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(unsized.n))
+        sizes = Sizes(unsized, t0, guess, scales)
         system = sized(sizes.guessed(guess))
         _check_constraints(system, t0, guess)
         start = assemble(system.mechanism, system, asked)
         structure = analyse(system, start.redundancy)
         self._check_inertia(structure.march_variable_offsets)
+        self._check_multipliers(system, start)
         _check_values(system, start)
 
         def follow(rough: Array) -> Reach:
@@ -164,10 +175,20 @@ class LagrangianSystem:
 
     def _check_inertia(self, offsets: Any) -> None:
         """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""
-        massless = [name for name, offset in zip(self.coordinates, offsets, strict=False) if offset < 2]
+        massless = [name for name, offset in zip(self.coordinates, offsets, strict=False) if offset == 0]
         if massless:
             hint = "give it a mass, or eliminate it by its balance of forces"
             raise MechsimError(Fault(f"the Lagrangian gives no inertia to {', '.join(massless)}", hint=hint))
+
+    def _check_multipliers(self, system: System, start: Any) -> None:
+        """Where constraints follow from each other, any multipliers with one sum of forces will do."""
+        if self.kind.reactive and start.redundancy.rows:
+            names = ", ".join(system.labels[system.n + row] for row in start.redundancy.rows)
+            message = (
+                f"reactive_forces are not determined: {names} follows from other constraints, and so no multiplier is"
+            )
+            hint = "remove it, or give forces that do not depend on multipliers"
+            raise AssemblyError(Fault(message, hint=hint))
 
 
 def _check_constraints(system: System, t: float, q: Array) -> None:
