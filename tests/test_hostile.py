@@ -25,7 +25,7 @@ def interrupted_after(seconds: float):
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again and again: JAX swallows what comes in its callbacks
     try:
         yield
     finally:
