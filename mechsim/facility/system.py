@@ -82,7 +82,7 @@ class LagrangianSystem:
         self.mechanism = self.system.mechanism
 
     def _with(self, parameters: Mapping[str, float]) -> System:
-        """The equations with these parameters, derived once for each set of them that are zero: zeros change structure."""
+        """The equations with these parameters; zeros change the structure, so each set of them is derived once."""
         zeros = frozenset(name for name, value in parameters.items() if value == 0)
         mechanism = mechanism_of(self.kind, parameters, self.title, [1.0] * len(self.kind.variables))
         if zeros not in self._variants:
