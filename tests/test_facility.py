@@ -268,6 +268,31 @@ def test_a_start_where_a_function_has_no_value_is_refused(functions: dict[str, A
         mechsim.lagrangian_system(**{**FREE, **functions}).simulate({"x": 0.0}, tend=1)
 
 
+def test_lists_may_be_empty() -> None:
+    system = mechsim.lagrangian_system(
+        **FREE, constraints=lambda q, t: [], velocity_constraints=lambda q, v, t: [], forces=lambda q, v, t: [2.0]
+    )
+    assert system.simulate({}, tend=3)(3.0)["x"] == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize(
+    ("system", "start", "said"),
+    [
+        ({"constraints": lambda q, t: [q[0] ** 2 + q[1] ** 2 - 1, q[1] - 2]}, {}, "C_0 and C_1 cannot be closed"),
+        ({"velocity_constraints": lambda q, v, t: [v[0] - 1, v[1], v[0] - 2]}, {}, "psi_0 and psi_2 contradict"),
+        ({"constraints": lambda q, t: [q[0] - 1]}, {"positions": {"x": 3.0}, "fixed": ["x"]}, "x = 3 cannot be fixed"),
+    ],
+)
+def test_contradictions_name_the_constraints_and_no_line_of_a_file(
+    system: dict[str, Any], start: dict[str, Any], said: str
+) -> None:
+    plane = {"lagrangian": lambda q, v, t: jnp.dot(v, v) / 2, "coordinates": ["x", "y"]}
+    with pytest.raises(mechsim.AssemblyError) as refused:
+        mechsim.lagrangian_system(**plane, **system).simulate(**{"positions": {}, "tend": 1.0, **start})
+    message = str(refused.value)
+    assert message.startswith("error: ") and said in message and "line" not in message
+
+
 # --- what functions may use: the list of docs/python.md
 
 WORKING: dict[str, Any] = {

@@ -37,6 +37,11 @@ class Functions:
 def kind_of(functions: Functions, coordinates: Sequence[str], parameters: Mapping[str, float]) -> Kind:
     """The kind with these functions; with an account of work if energy is not kept without one."""
     count, velocity_count = _checked(functions, len(coordinates), parameters)
+    functions = replace(
+        functions,
+        constraints=functions.constraints if count else None,
+        velocity_constraints=functions.velocity_constraints if velocity_count else None,
+    )
     kind = Kind(
         name=f"lagrangian-{next(_numbers)}",
         variables=tuple(coordinates),

@@ -13,6 +13,8 @@ from mechsim.model.mechanism import Element, Mechanism, Variable
 from mechsim.spec.document import Number, Problem, StartValue
 from mechsim.spec.number import LARGEST
 
+NOWHERE = Mark("", 0, 0)
+
 
 def mechanism_of(kind: Kind, parameters: Mapping[str, float], title: str, scales: Sequence[float]) -> Mechanism:
     """The mechanism whose coordinates have these scales; `C_0` and so on label its constraints, `psi_0` those of
@@ -61,7 +63,12 @@ def problem_of(
 
 
 def _text(name: str, value: float) -> Number:
-    return Number(value, repr(value), Mark(name, 1, 1))
+    return Number(value, repr(value), NOWHERE)
+
+
+def without_place(fault: Fault) -> Fault:
+    """The same fault of a start that stands in no file."""
+    return Fault(fault.message.replace(f" (line {NOWHERE.line})", ""), None, fault.hint)
 
 
 def numbers(given: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, float]:

@@ -10,7 +10,7 @@ import numpy as np
 from mechsim._version import __version__
 from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
 from mechsim.facility.functions import Function, Functions, kind_of, said
-from mechsim.facility.lowering import mechanism_of, number, numbers, problem_of
+from mechsim.facility.lowering import mechanism_of, number, numbers, problem_of, without_place
 from mechsim.kernel.system import System
 from mechsim.lagrangian.kind import Kind
 from mechsim.result import Motion
@@ -162,7 +162,10 @@ class LagrangianSystem:
         sizes = Sizes(unsized, t0, guess, scales)
         system = sized(sizes.guessed(guess))
         _check_constraints(system, t0, guess)
-        start = assemble(system.mechanism, system, asked)
+        try:
+            start = assemble(system.mechanism, system, asked)
+        except AssemblyError as error:
+            raise AssemblyError(*map(without_place, error.faults)) from error
         structure = analyse(system, start.redundancy)
         self._check_inertia(structure.march_variable_offsets)
         self._check_multipliers(system, start)
