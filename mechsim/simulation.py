@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mechsim.result import Derived, Motion
 
 
+OTHER_ORDER = 5  # so many more, where two runs are to be different
 KEPT = {"polynomials": "polynomials", "table": "steps"}  # what a motion keeps, in the engine's words
 
 
@@ -152,11 +153,12 @@ def follow(
     prepared: Prepared,
     *,
     tolerance: float | None = None,
+    order: int | None = None,
     keep: str = "polynomials",
     observer: Callable[[Any], None] | None = None,
     detailed: bool = False,
 ) -> Any:
-    """Integrate a prepared problem, by default at the tolerance of its spec; other settings as in `integrate`."""
+    """Integrate a prepared problem, by default at tolerance and order of its spec; other settings as in `integrate`."""
     from mechsim.engine import integrate
 
     solver = prepared.spec.solver
@@ -166,11 +168,18 @@ def follow(
         prepared.start,
         tend=float(prepared.spec.problem.tend),
         tolerance=solver.tolerance if tolerance is None else tolerance,
-        order=solver.order,
+        order=order or solver.order,
         keep=keep,
         observer=observer,
         detailed=detailed,
     )
+
+
+def another_order(order: int) -> int:
+    """One at which steps have another length and end elsewhere, at the same tolerance too."""
+    from mechsim.engine import LARGEST_ORDER
+
+    return order + OTHER_ORDER if order + OTHER_ORDER <= LARGEST_ORDER else order - OTHER_ORDER
 
 
 def reaction_points(prepared: Prepared, asked: Sequence[str] | None = None) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def test_a_driven_mechanism_has_its_freedom_and_is_said_to_be_driven(
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_the_tableau_counts_the_start_values_that_check_names(path: Path) -> None:
     prepared = simulation.prepare(read(path))
-    found = freedom(prepared.complete, prepared.start.t, prepared.start.positions, prepared.start.velocities)
+    found = freedom(prepared.system, prepared.start.t, prepared.start.positions, prepared.start.velocities)
     assert found is not None
     states = sum(variable.kind == "state" for variable in prepared.mechanism.variables)
     assert found.positions + found.velocities + states == prepared.structure.total_dof

@@ -165,6 +165,31 @@ def test_verify_counts_agreeing_digits(command: Command) -> None:
     assert float(line[2]) > 7  # the tolerance leaves 10 digits per step, ten seconds of swinging cost two
 
 
+CHAOS = """
+PartData: {Fixed: {O: []}, Rods: {OA: 1, AB: 1}, Particles: {A: 1, B: 1}}
+AppliedForces: {Gravity: }
+ProblemData: {tend: 100, positions: {A: [0, 1], B: [0.1, 2]}}
+"""
+
+
+def test_what_two_runs_do_not_share_is_said_however_quiet(command: Command) -> None:
+    """Errors of a double pendulum grow to its size within half a minute."""
+    Path("chaos.yaml").write_text(CHAOS)
+    assert "shares no digit of A, B" in command("run", "chaos.yaml", "-q", "--verify").err
+    summary = json.loads(command("run", "chaos.yaml", "--json", "--verify").out)
+    assert any("shares no digit" in doubt for doubt in summary["doubts"])
+
+
+def test_verify_runs_at_another_order(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    followed, follow = [], simulation.follow
+    monkeypatch.setattr(simulation, "follow", lambda *a, **k: followed.append(follow(*a, **k)) or followed[-1])
+    for order in (3, 14, 60):
+        assert command("run", PENDULUM, "--verify", "--tend", "0.5", "--order", str(order), "--tol", "1e-9").code == 0
+        first, second = followed[-2:]
+        assert first.statistics["order"] == order != second.statistics["order"]
+        assert not set(first.t[1:-1]) & set(second.t[1:-1])  # nor do its steps end where those of the first did
+
+
 def test_quiet_says_nothing(command: Command) -> None:
     shown = command("run", PENDULUM, "-q")
     assert (shown.code, shown.out, shown.err) == (0, "", "")

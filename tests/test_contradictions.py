@@ -112,7 +112,7 @@ def test_a_constraint_left_out_as_implied_must_hold_at_the_start(off: float) -> 
         with pytest.raises(AssemblyError, match="cannot be closed together"):
             complete(mechanism, system, spec.problem, q)
     else:
-        assert len(complete(mechanism, system, spec.problem, q).redundant) == 1
+        assert len(complete(mechanism, system, spec.problem, q).redundancy.rows) == 1
 
 
 def test_all_contradictions_are_told_at_once() -> None:

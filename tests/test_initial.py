@@ -156,6 +156,11 @@ def test_millimetres_give_the_digits_of_metres() -> None:
         assert abs(millimetres[label] / factor - value) < 1e-16 * 10
 
 
+def large_or_zero(value: float) -> float:
+    """Files may not have numbers below 1e-100."""
+    return value if abs(value) > 1e-99 else 0.0
+
+
 def test_fixed_values_are_held_to_the_bit_and_reported() -> None:
     _, _, start = prepared(MECHANISM1)
     rows = {row.label: row for row in start.rows}
@@ -166,7 +171,11 @@ def test_fixed_values_are_held_to_the_bit_and_reported() -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(angle=st.floats(-3.1, 3.1), radius=st.floats(0.2, 5.0), speed=st.floats(-3, 3))
+@given(
+    angle=st.floats(-3.1, 3.1).map(large_or_zero),
+    radius=st.floats(0.2, 5.0),
+    speed=st.floats(-3, 3).map(large_or_zero),
+)
 def test_nearest_point_of_a_circle_is_the_radial_one(angle: float, radius: float, speed: float) -> None:
     """Minimal distance has a known answer: for positions along the radius, for velocities along the tangent."""
     x, y = float(radius * np.cos(angle)), float(radius * np.sin(angle))

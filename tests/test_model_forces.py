@@ -437,9 +437,7 @@ def test_samples_come_wherever_the_clock_stands(t0):
     assert motion(t0 + 1)["A_x"] == pytest.approx(float(here(1.0)["A_x"]), abs=1e-14 + 4 * ulp(t0))
 
 
-@pytest.mark.parametrize(
-    ("period", "t0", "tend"), [(1e-300, 0, 1), (5e-324, 0, 1), (1e-17, 0, 1), (0.1, 1e15, 1e15 + 1), (1e-9, 0, 1)]
-)
+@pytest.mark.parametrize(("period", "t0", "tend"), [(1e-99, 0, 1), (1e-17, 0, 1), (0.1, 1e15, 1e15 + 1), (1e-9, 0, 1)])
 def test_periods_that_no_run_can_resolve_are_refused(period, t0, tend):
     with pytest.raises(SpecError, match=r"Controllers\.A_x: a period of .* (is too short|asks for .* samples)"):
         mechanism(controlled(period, t0, tend))

@@ -1,6 +1,11 @@
-"""Proof 1 of the forces: the arms of seed 004, against an ODE in absolute angles and against static balance.
+"""Proof 1 of the forces: the arms of seed 004, against Lagrange's equations of its Listing A1 and static balance.
 
-Angles of the seed are relative to the link before and measured from the horizontal.
+The listing has for every link, with the mass m at its end (x, y), K = m/2 (x'^2 + y'^2), P = m 9.8 y and the friction
+R = c/2 (x'^2 + y'^2); angles are relative to the link before and measured from the horizontal. In complex numbers the
+end of link i is z_i, the sum of l_k exp(i phi_k), phi_k being the sum of the angles up to k; with z' = J w, w being the
+rates of the angles,
+
+    Re(J* m J) w' = tau - Re(J* c J) w - Re(J* m (J' w + 9.8 i)).
 """
 
 from functools import cache
@@ -16,6 +21,7 @@ import mechsim
 
 FORCES = SPECS / "forces"
 G = 9.8
+C = 1.0
 LINKS = ("OA", "AB", "BC")
 MASSES, LENGTHS = np.array([3.0, 1.0, 1.0]), np.array([2.0, 1.0, 1.0])
 TARGETS = {1: [110], 2: [80, 30], 3: [125, -30, -30]}
@@ -29,15 +35,23 @@ def hanging(masses):
     return np.cumsum(masses[::-1])[::-1]
 
 
-def chain(angles, rates, masses, lengths, torques):
-    """Angular accelerations of a chain of point masses on massless links; absolute angles, torques in the joints."""
-    beyond = hanging(masses)
-    count = len(angles)
-    carried = np.array([[beyond[max(i, j)] * lengths[i] * lengths[j] for j in range(count)] for i in range(count)])
-    apart = angles[:, None] - angles[None, :]
-    on_links = torques - np.append(torques[1:], 0.0)
-    right = on_links - (carried * np.sin(apart)) @ rates**2 - G * beyond * lengths * np.cos(angles)
-    return np.linalg.solve(carried * np.cos(apart), right)
+def ends(angles, rates, lengths):
+    """J, which turns the rates of relative angles into velocities of the ends, and J' w."""
+    arms = lengths * np.exp(1j * np.cumsum(angles))
+    turning = np.cumsum(rates)
+    # The angle k turns every link from k on; the end i is the sum of the links up to i.
+    jacobian = np.array([[1j * arms[k : i + 1].sum() for k in range(len(arms))] for i in range(len(arms))])
+    return jacobian, np.cumsum(-arms * turning**2)
+
+
+def listing(angles, rates, masses, lengths, torques):
+    """Accelerations of relative angles, and the power that each end's friction takes, 2 R."""
+    jacobian, bent = ends(angles, rates, lengths)
+    back = np.conj(jacobian.T)
+    pulled = (back @ (masses * (-1j * G - bent))).real
+    speeds = jacobian @ rates
+    right = torques - C * (back @ speeds).real + pulled
+    return np.linalg.solve((back @ (masses[:, None] * jacobian)).real, right), C * np.abs(speeds) ** 2
 
 
 def relative(values):
@@ -49,17 +63,26 @@ def weight(angles, masses, lengths):
     return np.cumsum((G * hanging(masses) * lengths * np.cos(angles))[::-1])[::-1]
 
 
-def motion_of(control, masses, lengths, t):
-    """Absolute angles and rates at the times t, and what each joint's damper (d = 1) has taken, from the horizontal."""
+def motion_of(control, masses, lengths, t, friction=listing):
+    """Absolute angles and rates at the times t, and what friction has taken, from the horizontal."""
     count = len(masses)
 
     def right(_, y):
         angles, rates = y[:count], y[count : 2 * count]
-        torques = control(relative(angles), relative(rates)) - relative(rates)
-        return np.concatenate([rates, chain(angles, rates, masses, lengths, torques), relative(rates) ** 2])
+        accelerations, taken = friction(angles, rates, masses, lengths, control(angles, rates))
+        return np.concatenate([rates, accelerations, taken])
 
     found = solve_ivp(right, (0.0, t[-1]), np.zeros(3 * count), method="DOP853", t_eval=t, rtol=1e-13, atol=1e-13)
-    return found.y.reshape(3, count, -1)
+    angles, rates, taken = found.y.reshape(3, count, -1)
+    return np.cumsum(angles, axis=0), np.cumsum(rates, axis=0), taken
+
+
+def viscous_joints(angles, rates, masses, lengths, torques):
+    """The variant with friction in the joints, R = c/2 w^2 of each."""
+    jacobian, bent = ends(angles, rates, lengths)
+    back = np.conj(jacobian.T)
+    right = torques - C * rates + (back @ (masses * (-1j * G - bent))).real
+    return np.linalg.solve((back @ (masses[:, None] * jacobian)).real, right), C * rates**2
 
 
 def no_control(_, __):
@@ -97,7 +120,7 @@ def test_damped_arm_swings_as_in_minimal_coordinates(count):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_damped_arm_loses_what_its_dampers_take(count):
-    """T + V falls by exactly the integral of d theta_i'^2; its terms are 60 to 130 J."""
+    """T + V falls by exactly the integral of 2 R; its terms are 60 to 130 J."""
     motion = simulated(f"arm{count}")
     table, taken = motion.trajectory, dampers(simulated(f"arm{count}"))
     energy = table["T"] + table["V"]
@@ -106,9 +129,16 @@ def test_damped_arm_loses_what_its_dampers_take(count):
     assert np.ptp(energy - taken.sum(axis=0)) < 1e-13 * largest
     assert energy[0] - energy[-1] > 0.2 * largest
     assert (np.diff(taken, axis=1) <= 0).all()
-    end = motion_of(no_control, MASSES[:count], LENGTHS[:count], np.array([0.0, 5.0]))[2, :, -1]
+    end = motion_of(no_control, MASSES[:count], LENGTHS[:count], np.array([0.0, 5.0]))[2][:, -1]
     at_five = motion.sampled(np.array([0.0, 5.0]))
     assert at_five["T"][-1] + at_five["V"][-1] == pytest.approx(energy[0] - end.sum(), abs=100 * AGREES)
+
+
+def test_viscous_joints_are_the_named_variant():
+    motion = simulated("arm3_viscous_joints")
+    t = np.linspace(0.0, 5.0, 51)
+    angles, *_ = motion_of(no_control, MASSES, LENGTHS, t, friction=viscous_joints)
+    np.testing.assert_allclose(angles_of(motion, 3, t), angles, rtol=0, atol=AGREES)
 
 
 def test_ten_links_swing_as_in_minimal_coordinates():
@@ -197,8 +227,8 @@ def slider_motion(t, kp=1000.0, kd=100.0, ki=500.0):
         jacobian = np.array([[2j * u, 0, 0], [1j * out * u, u, 0], [1j * out * u, u, 1j * s]])
         bent = np.array([-2 * u, -out * u, -out * u]) * w[0] ** 2 + 2j * u * w[0] * w[1] * np.array([0, 1, 1])
         bent = bent + np.array([0, 0, -s * w[2] ** 2])
-        force = kp * (0.1 - r) - kd * w[1] + ki * y[6] - w[1]
-        applied = np.array([-w[0] + (w[2] - w[0]), force, -(w[2] - w[0])])
+        force = np.array([0.0, kp * (0.1 - r) - kd * w[1] + ki * y[6], 0.0])
+        applied = force - C * (np.conj(jacobian.T) @ (jacobian @ w)).real
         pulled = (np.conj(jacobian.T) @ (MASSES * (-1j * G - bent))).real
         matrix = (np.conj(jacobian.T) @ (MASSES[:, None] * jacobian)).real
         return np.concatenate([w, np.linalg.solve(matrix, applied + pulled), [0.1 - r]])

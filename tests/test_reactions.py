@@ -405,3 +405,73 @@ def test_reactions_of_a_long_chain_stay_cheap():
     momentum = 2 * sum(table[f"P{i}_y_dot"] * (1.0 if i < 100 else 0.5) for i in range(1, 101))
     impulse = simpson(table["P0_P0P1_Fy"], x=table.t) - 200 * G * 0.05
     assert impulse == pytest.approx(momentum[-1] - momentum[0], abs=1e-8 * np.abs(momentum).max())
+
+
+# --- joints that act on a part as a whole
+
+LEVER = """
+PartData:
+  Fixed: {{O: [], P: [1, {height}]}}
+  Rigids: {{OB: {{Geom: [[2]], Dyna: [[1], 1, 1/3]}}}}
+Joints: {{Slots: {{P-OB: [{height}]}}}}
+AppliedForces: {{Forces: {{B: [0, -100]}}}}
+ProblemData: {{tend: 0.1, positions: {{B: [2, 0]}}}}
+"""
+
+
+@pytest.mark.parametrize("height", [0.0, 0.4])
+def test_a_lever_held_by_a_pin_at_mid_slot(height):
+    """Statics: the pin carries twice the load upward, the bearing as much as the load downward."""
+    motion = mechsim.simulate(LEVER.format(height=height))
+    assert motion.reaction("O", 0.05)["OB"] == pytest.approx([0, -100], abs=CLOSE)
+    assert motion.reaction("P", 0.05)["OB"] == pytest.approx([0, 200], abs=CLOSE)
+    assert motion.is_unique("P") == {"OB": True}
+
+
+GEARS = """
+PartData:
+  Fixed: {O: [], C: [1.5]}
+  Rigids:
+    OA: {Geom: [[0.8]], Dyna: [[], 1, 0.5]}
+    CB: {Geom: [[0.4]], Dyna: [[], 1, 0.1]}
+Joints: {Gears: {OA-CB: [1, 0.5]}}
+AppliedForces: {Torques: {OA: 100, CB: 50}}
+ProblemData: {tend: 1, angles: {OA: 0.5, CB: 2}}
+"""
+
+
+def test_teeth_load_the_bearings_of_their_wheels():
+    """Torques of 100 and 50 N m hold each other by 100 N at the teeth."""
+    motion = mechsim.simulate(GEARS)
+    on_first, on_second = motion.reaction("O", 0.5), motion.reaction("C", 0.5)
+    assert on_first["OA"] == pytest.approx([0, 100], abs=CLOSE)
+    assert on_first["gear_OA_CB_OA"] == pytest.approx([0, -100], abs=CLOSE)
+    assert on_second["CB"] == pytest.approx([0, -100], abs=CLOSE)
+    assert on_second["gear_OA_CB_CB"] == pytest.approx([0, 100], abs=CLOSE)
+    assert motion.torque("OA", 0.5) == pytest.approx(100, abs=CLOSE)
+
+
+BRAKED = """
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[2]], Dyna: [[], 1, 0.5]}}}}
+  Particles: {{C: 1}}
+Joints: {{Slots: {{C-OA: []}}}}
+Drives: {{theta_OA: 2*t, "dist(O,C)": 1 + 0.5*t}}
+AppliedForces: {{Friction: {{C-OA: {{mu: 0.3, v0: 1e-4}}{pivot}}}}}
+ProblemData: {{tend: 1, positions: {{C: [1]}}}}
+"""
+
+
+def test_friction_takes_the_load_of_a_slot_that_turns():
+    """The slot pushes the bead across with 2 m w r' = 2 N (Coriolis), so friction takes 0.3 * 2 N over 0.5 m; the
+    bearing carries that push, the pull of the slot and the drive, and turns against its friction by 2 rad."""
+    motion = mechsim.simulate(BRAKED.format(pivot=""))
+    # The corner of |N| is rounded over 1e-6 of weights, the speed's over 1e-4/0.5: tanh is 1 to the last digit.
+    assert motion(1.0)["work_friction_C_OA"] == pytest.approx(-0.3, rel=1e-9)
+    motion = mechsim.simulate(BRAKED.format(pivot=", OA: {mu: 0.1, v0: 1e-4, r: 0.05}"))
+    force = [np.linalg.norm(motion.reaction("O", t)["OA"]) for t in np.linspace(0, 1, 201)]
+    # What the bead needs, m (-r w^2 along, 2 w r' across), comes through the part; the drive between O and C takes the
+    # rest of the way along, at O.
+    taken = simpson(0.1 * 0.05 * 2 * np.array(force), dx=1 / 200)
+    assert motion(1.0)["work_friction_OA"] == pytest.approx(-taken, rel=1e-8)

@@ -20,6 +20,7 @@ from mechsim.errors import MechsimError
 from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.result import (
+    Agreement,
     Certificate,
     Journal,
     Monitor,
@@ -28,6 +29,7 @@ from mechsim.result import (
     Polynomials,
     Recorder,
     agreement,
+    disagreement,
     equally_spaced,
     full_layout,
     load,
@@ -482,7 +484,43 @@ def test_links_are_followed_not_replaced(tmp_path: Path, motion: Motion) -> None
     assert len(load(tmp_path / "real.csv")) == len(motion.t)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_certificate_sees_what_is_no_number(system: Any, value: float) -> None:
+    """In any row: a maximum that forgets NaN would call such a motion clean."""
+    for row in range(3):
+        monitor, q = Monitor(system), np.tile([2.0, 0.0], (3, 1))
+        q[row, 0] = value
+        with np.errstate(all="ignore"):
+            monitor.observe(np.arange(3.0), q, np.zeros((3, 2)))
+        assert any("range of numbers" in doubt for doubt in monitor.certificate(1e-12, {}).doubts())
+
+
+def test_no_tolerance_excuses_a_loss_of_energy(system: Any) -> None:
+    monitor = Monitor(system)
+    monitor.observe(np.arange(2.0), np.tile([2.0, 0.0], (2, 1)), np.array([[0.0, 2.0], [0.0, 1.25]]))
+    figures = monitor.certificate(0.5, {"steps": 1000})
+    assert figures.energy_drift == pytest.approx(0.61, abs=0.005)
+    assert any("energy drifted by 0.61" in doubt for doubt in figures.doubts())
+
+
+def test_tables_and_values_end_where_the_motion_does(motion: Motion) -> None:
+    for outside in (motion.t[0] - 1e-9, motion.t[-1] + 1e-9, np.nan):
+        for ask in (motion, lambda t: motion.sampled(np.array([t])), motion.velocity):
+            with pytest.raises(ValueError, match="the motion is known from"):
+                ask(float(outside))
+
+
 # --- agreement
+
+
+def test_runs_that_share_no_digit_are_doubted() -> None:
+    """A point at rest has none to share, and matters to nobody."""
+    noise, wrong, right = (
+        Agreement(name, *digits) for name, *digits in (("R", 0, 0, 1e-15), ("A", 9, 0.1, 0.9), ("B", 8, 7, 1e-7))
+    )
+    assert disagreement([noise, right]) == ()
+    (doubt,) = disagreement([noise, wrong, right])
+    assert "no digit of A at some time" in doubt
 
 
 def test_agreement_counts_digits(solution: PendulumSolution, system: Any) -> None:

@@ -131,9 +131,9 @@ def test_a_spline_that_swings_far_out_is_noted(points, noted):
         spline = CubicSpline(*zip(*points, strict=True))
         at = np.linspace(points[0][0], points[-1][0], 10_001)
         beyond = np.maximum(spline(at) - high, low - spline(at))
-        told = float(notes[0].split(" swings to ")[1].split()[0])
+        told = float(notes[0].message.split(" swings to ")[1].split()[0])
         # Sixteen looks per interval find the extreme of a cubic to 1/32 of the interval: a few parts in a thousand.
-        assert told == pytest.approx(spline(at)[np.argmax(beyond)], rel=1e-2) and "pchip" in notes[0]
+        assert told == pytest.approx(spline(at)[np.argmax(beyond)], rel=1e-2) and "pchip" in notes[0].message
     assert not build(parse(f"{CART}{table(points, 'kind: pchip')}\n{problem}")).notes
 
 

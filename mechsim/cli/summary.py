@@ -36,6 +36,13 @@ class Outcome:
     agreements: Sequence[Agreement] = ()
     seconds: float = 0.0
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What a person should be told before they trust the motion."""
+        from mechsim.result import disagreement
+
+        return (*self.certificate.doubts(), *disagreement(self.agreements))
+
 
 def show(outcome: Outcome, *, err: bool) -> None:
     """The summary for people."""
@@ -114,7 +121,14 @@ def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
         *account,
         ("constraints", f"met to {figures.position_residual:.1e} of the size, {figures.size:.4g} m"),
         ("their rates", f"met to {figures.velocity_residual:.1e} of the peak speed, {figures.peak_speed:.4g} m/s"),
+        *_balance(figures),
     ]
+
+
+def _balance(figures: Any) -> list[tuple[str, str]]:
+    if figures.reaction_balance is None:
+        return []
+    return [("reactions", f"balance to {figures.reaction_balance:.1e} of the largest force on each part")]
 
 
 def _account(outcome: Outcome) -> list[tuple[str, str]]:
@@ -216,7 +230,7 @@ def as_json(outcome: Outcome) -> str:
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),
         "notes": list(map(str, prepared.start.notes)),
-        "doubts": list(outcome.certificate.doubts()),
+        "doubts": list(outcome.doubts),
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),
         "not_unique": list(outcome.not_unique),

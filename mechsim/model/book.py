@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from mechsim.errors import Fault, Mark, Note, SpecError
 from mechsim.model.formula import LEAVES, Formula, constant, write
+from mechsim.model.grip import Grip
 from mechsim.model.labels import unused
 from mechsim.model.law import Law
 from mechsim.model.layout import Layout
@@ -25,6 +26,7 @@ class Draft:
     """One element to be, its formulas over slots of the mechanism (see Law for their meaning).
 
     states: (slot, rate) of its own states. account: the label under which its work is integrated, or "" for none.
+    on_parts: its forces act on parts, which feel them at fixed points too, where the ground holds them.
     """
 
     owner: str
@@ -37,6 +39,8 @@ class Draft:
     states: Forces = field(default_factory=list)
     signals: list[Formula] = field(default_factory=list)
     account: str = ""
+    grips: list[Grip] = field(default_factory=list)
+    on_parts: bool = False
     readout: bool = False  # only tells values, so it is kept even where nothing moves
     phased: bool = False  # a constant of its constraint is chosen so that the first placement meets it
 
@@ -57,6 +61,7 @@ class Book:
         self._constraints: set[str] = set()
         self.elements = [self._labelled(element) for element in elements]
         self.layout = layout
+        self.drafts: dict[int, Draft] = {}  # by the number of their elements
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
         self.guesses: dict[int, float] = {}
@@ -90,7 +95,7 @@ class Book:
         """The number of the new element; None when it touches nothing that can move."""
         forces: dict[int, Formula] = {}
         for slot, force in draft.forces:
-            if slot >= 0 and not (force.is_number and force.value == 0):
+            if (slot >= 0 or draft.on_parts) and not (force.is_number and force.value == 0):
                 forces[slot] = forces[slot] + force if slot in forces else force
         draft.forces = list(forces.items())
         for tree in draft.formulas():
@@ -124,9 +129,12 @@ class Book:
             mark=draft.mark,
             observed=tuple(leaf.operands[0] for leaf in observed),
             account=law.account,
+            grips=tuple(draft.grips),
         )
         self.elements.append(self._labelled(element))
-        return len(self.elements) - 1
+        number = len(self.elements) - 1
+        self.drafts[number] = draft
+        return number
 
     def _leave_out_what_holds_nothing(self, draft: Draft) -> None:
         """Constraints in which nothing can change are left out; one that does not hold then is a fault."""

@@ -8,6 +8,7 @@ from mechsim.errors import SpecError
 from mechsim.model import checks, joints, loads, rigid
 from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, add_drives
+from mechsim.model.grip import Grip, Place
 from mechsim.model.layout import Layout, lay_out
 from mechsim.model.mechanism import Element, Guide, Mechanism, Part
 from mechsim.model.notes import notes_of
@@ -163,8 +164,18 @@ def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Element
         if name not in base and not layout.is_fixed(*triple):
             label = "col_" + "".join(point for point in joint.points if point in triple)
             slots = layout.slots(*base, name)
-            elements.append(Element("collinear", "".join(joint.points), slots, {}, (label,), joint.mark))
+            owner, grips = "".join(joint.points), _grips(base, name, spec, layout)
+            elements.append(Element("collinear", owner, slots, {}, (label,), joint.mark, grips=grips))
     return elements
+
+
+def _grips(base: tuple[str, str], name: str, spec: MechSpec, layout: Layout) -> tuple[Grip, ...]:
+    """The part that has two points of the line is felt to be the line; the third point slides on it."""
+    for point, *line in ((name, *base), (base[0], base[1], name), (base[1], base[0], name)):
+        parts = [part.name for part in spec.rigids if set(line) <= set(part.points)]
+        if parts and not layout.is_fixed(*line):
+            return (Grip(parts[0], tuple(line), Place(point)),)
+    return ()
 
 
 def _spanning_pair(joint: Collinear, spec: MechSpec) -> tuple[str, str]:

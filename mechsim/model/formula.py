@@ -185,6 +185,32 @@ def constant(tree: Formula, t: float = 0.0, constants: Sequence[float] = ()) -> 
     return float(NUMBERS[tree.operation](*operands))
 
 
+def derivative(tree: Formula, leaf: Formula) -> Formula:
+    """With respect to a leaf; of sums, products, quotients, powers and roots, as joints have them."""
+    if tree == leaf:
+        return number(1)
+    if tree.operation in LEAVES or leaf not in tree.leaves():
+        return number(0)
+    slopes = [derivative(operand, leaf) for operand in tree.operands]
+    a, b = (*tree.operands, number(0))[:2]
+    match tree.operation:
+        case "+":
+            return slopes[0] + slopes[1]
+        case "-":
+            return slopes[0] - slopes[1]
+        case "neg":
+            return -slopes[0]
+        case "*":
+            return slopes[0] * b + a * slopes[1]
+        case "/":
+            return slopes[0] / b - tree / b * slopes[1]
+        case "**" if b.is_number:
+            return b.value * a ** (b.value - 1) * slopes[0]
+        case "sqrt":
+            return slopes[0] / (2 * tree)
+    raise NotImplementedError(tree.operation)
+
+
 NUMBERS: Mapping[str, Callable[..., float]] = {
     **MATH,
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from mechsim.model.book import Book, Draft
 from mechsim.model.formula import Formula, coordinate, formula, number, parameter
+from mechsim.model.grip import Grip, Place
 from mechsim.model.quantities import Pair, Quantities
 from mechsim.spec.actions import Curve, Gear, Rolling, Rope, Skate, Slider, Slot, Term
 from mechsim.spec.expression import MATH
@@ -40,19 +41,29 @@ def _height(point: str, line: tuple[str, str], quantities: Quantities) -> Formul
     return _cross(quantities.direction(*line), quantities.difference(line[0], point))
 
 
+def on_line(line: tuple[str, str], place: Place, quantities: Quantities, directs: bool = False) -> list[Grip]:
+    """The part whose line it is feels what acts on the line; without such a part, the two points feel it."""
+    part = quantities.carrier(*line)
+    return [Grip(part, line, place, directs)] if part else []
+
+
 def _slot(slot: Slot, quantities: Quantities) -> Draft:
     name = f"{slot.point},{''.join(slot.line)}"
     row = _height(slot.point, slot.line, quantities) - parameter("offset", slot.offset.value)
-    return Draft(name, slot.mark, constraints=[(f"slot_{name}", row)])
+    grips = on_line(slot.line, Place(slot.point), quantities)
+    return Draft(name, slot.mark, constraints=[(f"slot_{name}", row)], grips=grips)
 
 
 def _slider(slider: Slider, quantities: Quantities) -> Draft:
     """The part's first point on the line, and its direction along it."""
     name = f"{slider.part},{''.join(slider.line)}"
-    first = quantities.rigids[slider.part].points[0]
+    first, second = quantities.rigids[slider.part].points[:2]
     row = _height(first, slider.line, quantities) - parameter("offset", slider.offset.value)
     parallel = _cross(quantities.direction(*slider.line), quantities.frame(slider.part, -slider.angle.value))
-    return Draft(name, slider.mark, constraints=[(f"slider_{name}", row), (f"parallel_{name}", parallel)])
+    constraints = [(f"slider_{name}", row), (f"parallel_{name}", parallel)]
+    grips = [Grip(slider.part, (first, second), Place(first), directs=True)]
+    grips += on_line(slider.line, Place(first), quantities, directs=True)
+    return Draft(name, slider.mark, constraints=constraints, grips=grips)
 
 
 def _rope(rope: Rope, quantities: Quantities) -> Draft:
@@ -69,7 +80,24 @@ def _gear(gear: Gear, quantities: Quantities) -> Draft:
     r, other = parameter("r", gear.radius.value), parameter("R", gear.other_radius.value)
     turned = r * quantities.relative_angle(gear.part, gear.carrier)
     turned = turned + other * quantities.relative_angle(gear.other, gear.carrier)
-    return Draft(name, gear.mark, constraints=[(f"gear_{name}", turned - parameter(PHASE, 0.0))], phased=True)
+    constraints = [(f"gear_{name}", turned - parameter(PHASE, 0.0))]
+    return Draft(name, gear.mark, constraints=constraints, grips=_teeth(gear, quantities), phased=True)
+
+
+def _teeth(gear: Gear, quantities: Quantities) -> list[Grip]:
+    """Wheels touch on the line of centres, if something keeps that: the ground, or the carrier. Else only torques are
+    known, and the parts feel those."""
+    first, second = (quantities.rigids[part].points[0] for part in (gear.part, gear.other))
+    carrier = gear.carrier or ""
+    if not (quantities.layout.is_fixed(first, second) or (carrier and quantities.carrier(first, second) == carrier)):
+        return []
+    side = 1.0 if gear.radius.value + gear.other_radius.value > 0 else -1.0
+    wheels = ((gear.part, first, side * gear.radius.value), (gear.other, second, -side * gear.other_radius.value))
+    return [
+        Grip(part, (), Place(centre, (first, second), along), bearing=centre, carrier=carrier)
+        for part, centre, along in wheels
+        if part in quantities.layout.angles
+    ]
 
 
 def _rack(rack: Rolling, quantities: Quantities) -> Draft:
@@ -78,7 +106,14 @@ def _rack(rack: Rolling, quantities: Quantities) -> Draft:
     centre = quantities.rigids[rack.part].points[0]
     way = _dot(quantities.direction(*rack.line), quantities.difference(rack.line[0], centre))
     turned = parameter("r", rack.radius.value) * quantities.relative_angle(rack.part, rack.rack)
-    return Draft(name, rack.mark, constraints=[(f"rack_{name}", way + turned - parameter(PHASE, 0.0))], phased=True)
+    constraints = [(f"rack_{name}", way + turned - parameter(PHASE, 0.0))]
+    return Draft(name, rack.mark, constraints=constraints, grips=_below(centre, rack, quantities), phased=True)
+
+
+def _below(centre: str, wheel: Rolling, quantities: Quantities) -> list[Grip]:
+    """A wheel touches its line where that is nearest to the centre."""
+    place = Place(centre, wheel.line, across=-wheel.radius.value)
+    return [Grip(wheel.part, (centre,), place), *on_line(wheel.line, place, quantities)]
 
 
 def _wheel(wheel: Rolling, quantities: Quantities) -> Draft:
@@ -87,16 +122,21 @@ def _wheel(wheel: Rolling, quantities: Quantities) -> Draft:
     centre = quantities.rigids[wheel.part].points[0]
     radius = parameter("r", wheel.radius.value)
     height = _height(centre, wheel.line, quantities) - radius
-    speed = _dot(quantities.direction(*wheel.line), quantities.velocity_difference(wheel.line[0], centre))
+    (v_x, v_y), grips = quantities.velocity(centre), _below(centre, wheel, quantities)
+    carried = quantities.carrier(*wheel.line)
+    w_x, w_y = quantities.virtual_velocity(wheel.line[0]) if carried else quantities.velocity(wheel.line[0])
+    speed = _dot(quantities.direction(*wheel.line), (v_x - w_x, v_y - w_y))
     rolling = speed + radius * quantities.turning(wheel.part)
-    return Draft(name, wheel.mark, constraints=[(f"wheel_{name}", height)], nonholonomic=[(f"roll_{name}", rolling)])
+    rows = [(f"wheel_{name}", height)], [(f"roll_{name}", rolling)]
+    return Draft(name, wheel.mark, constraints=rows[0], nonholonomic=rows[1], grips=grips)
 
 
 def _skate(skate: Skate, quantities: Quantities) -> Draft:
     along = quantities.frame(skate.part, skate.angle.value)
     row = _cross(along, quantities.velocity(skate.point))
     name = f"{skate.point},{skate.part}"
-    return Draft(name, skate.mark, nonholonomic=[(f"skate_{name}", row)])
+    grips = [Grip(skate.part, (skate.point,), Place(skate.point))]
+    return Draft(name, skate.mark, nonholonomic=[(f"skate_{name}", row)], grips=grips)
 
 
 def _holonomic(term: Term, quantities: Quantities) -> Draft:

@@ -8,7 +8,20 @@ from collections.abc import Iterator
 from mechsim.errors import Fault, SpecError
 from mechsim.model import rigid
 from mechsim.model.book import Draft
-from mechsim.model.formula import Formula, formula, multiplier, number, parameter, sqrt, tanh
+from mechsim.model.formula import (
+    Formula,
+    coordinate,
+    derivative,
+    formula,
+    multiplier,
+    number,
+    parameter,
+    sqrt,
+    tanh,
+    velocity,
+)
+from mechsim.model.grip import Place
+from mechsim.model.joints import on_line
 from mechsim.model.pivots import pivot_force
 from mechsim.model.quantities import Pair, Quantities
 from mechsim.spec.actions import (
@@ -41,9 +54,11 @@ def drafts(quantities: Quantities) -> Iterator[Draft]:
     yield from (_torsion_spring(spring, quantities) for spring in actions.torsion_springs)
     yield from (_damper(damper, quantities) for damper in actions.dampers)
     yield from (_drag(drag, quantities) for drag in actions.drags)
-    yield from (_friction(friction, quantities) for friction in actions.frictions)
+    yield from (_sliding_friction(each, quantities) for each in actions.frictions if each.part is None)
     if actions.central_gravity:
         yield from _central_gravity(actions.central_gravity, quantities)
+    # Last, for the load of a pivot is what all else leaves to it.
+    yield from (_pivot_friction(each, quantities) for each in actions.frictions if each.part is not None)
 
 
 def _force(force: StateForce, quantities: Quantities) -> Draft:
@@ -54,8 +69,8 @@ def _force(force: StateForce, quantities: Quantities) -> Draft:
         c, s = quantities.frame(force.part)
         f_x, f_y = f_x * c - f_y * s, f_x * s + f_y * c
         name = f"{force.part}_{force.point}"
-    slots = quantities.layout.points[force.point]
-    return Draft(name, force.mark, forces=list(zip(slots, (f_x, f_y), strict=True)), account=f"work_{name}")
+    forces = list(zip(quantities.layout.points[force.point], (f_x, f_y), strict=True))
+    return Draft(name, force.mark, forces=forces, account=f"work_{name}")
 
 
 def _torque(torque: StateTorque, quantities: Quantities) -> Draft:
@@ -140,24 +155,46 @@ def _typical_speed(point: str, quantities: Quantities) -> float:
     return math.sqrt(typical.energy / (typical.mass or 1.0))
 
 
-def _friction(friction: Friction, quantities: Quantities) -> Draft:
-    """mu N tanh(v/v0) against the sliding speed v; the line (or the other part) takes the reaction."""
+def _pivot_friction(friction: Friction, quantities: Quantities) -> Draft:
+    """mu N r tanh(w/w0) against the turning."""
+    assert friction.part
+    turning = quantities.relative_turning(friction.part, friction.against)
+    torque = -_friction(friction, turning, quantities) * parameter("r", friction.radius.value)
+    forces = quantities.torque(friction.part, friction.against, torque)
+    return Draft(friction.part, friction.mark, forces=forces, account=_friction_account(friction))
+
+
+def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
+    """mu N tanh(v/v0) against the way s along the line: by virtual power on all that moves s, so that point and line
+    push each other at one place."""
+    assert friction.point and friction.line
+    start, end = friction.line
+    (x, y), (d_x, d_y) = quantities.direction(start, end), quantities.difference(start, friction.point)
+    way = x * d_x + y * d_y
+    slots = dict.fromkeys(slot for name in (friction.point, start, end) for slot in quantities.layout.points[name])
+    slopes = {slot: derivative(way, coordinate(slot)) for slot in slots}
+    speed = number(0)
+    for slot, slope in slopes.items():
+        speed = speed + slope * velocity(slot)
+    force = -_friction(friction, speed, quantities)
+    return Draft(
+        friction.point,
+        friction.mark,
+        forces=[(slot, force * slope) for slot, slope in slopes.items()],
+        account=_friction_account(friction),
+        grips=on_line(friction.line, Place(friction.point), quantities),
+        on_parts=bool(quantities.carrier(*friction.line)),
+    )
+
+
+def _friction(friction: Friction, speed: Formula, quantities: Quantities) -> Formula:
     coefficient = quantities.of(friction.coefficient)
     load = quantities.of(friction.load) if friction.load else _reaction(friction, quantities)
-    slow = parameter("v0", friction.slow.value)
-    label = f"work_friction_{friction.name.replace(' ', '').replace('-', '_')}"
-    if friction.part is not None:
-        turning = quantities.relative_turning(friction.part, friction.against)
-        torque = -coefficient * load * parameter("r", friction.radius.value) * tanh(turning / slow)
-        forces = quantities.torque(friction.part, friction.against, torque)
-        return Draft(friction.part, friction.mark, forces=forces, account=label)
-    assert friction.point and friction.line
-    x, y = quantities.direction(*friction.line)
-    v_x, v_y = quantities.velocity_difference(friction.line[0], friction.point)
-    force = -coefficient * load * tanh((v_x * x + v_y * y) / slow)
-    slots = (*quantities.layout.points[friction.point], *quantities.layout.points[friction.line[0]])
-    forces = list(zip(slots, (force * x, force * y, -force * x, -force * y), strict=True))
-    return Draft(friction.point, friction.mark, forces=forces, account=label)
+    return formula(coefficient * load * tanh(speed / parameter("v0", friction.slow.value)))
+
+
+def _friction_account(friction: Friction) -> str:
+    return f"work_friction_{friction.name.replace(' ', '').replace('-', '_')}"
 
 
 def _reaction(friction: Friction, quantities: Quantities) -> Formula:

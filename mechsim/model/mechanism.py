@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mechsim.errors import Mark, Note
+from mechsim.model.grip import Grip
 from mechsim.model.law import Law
 
 DRIVE = "drive of "
@@ -38,6 +39,7 @@ class Element:
     mark: Mark | None = None
     observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
     account: bool = False  # its last slot integrates the power of what is not conservative in it
+    grips: tuple[Grip, ...] = ()  # parts that it acts on as wholes; on all else it acts at points
 
     @property
     def title(self) -> str:

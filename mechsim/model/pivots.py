@@ -7,13 +7,25 @@ Theorem 3.2, with the centroid at a + xi (b - a):
     planar_body    a: m (1 - xi*) (c'' - g) - spin (b'' - a'')    b: m xi* (c'' - g) + spin (b'' - a'')
     turned_length  a: -lam                                        b: lam
     placement      a: alpha* lam    b: beta* lam    p: gamma* lam, its constraint being alpha a + beta b + gamma p
+
+Joints that grip the part have rows there too, lam dC/dx - Q, which are not the pivot's, and teeth load the bearings.
 """
 
 from __future__ import annotations
 
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book
-from mechsim.model.formula import Formula, acceleration, multiplier, number, parameter
+from mechsim.model.formula import (
+    Formula,
+    acceleration,
+    coordinate,
+    derivative,
+    formula,
+    multiplier,
+    number,
+    parameter,
+)
+from mechsim.model.grip import Grip
 from mechsim.model.mechanism import Element
 from mechsim.model.quantities import Pair, Quantities
 from mechsim.spec.actions import Friction
@@ -30,18 +42,55 @@ def pivot_force(friction: Friction, quantities: Quantities) -> Pair:
     assert part is not None
     point = _pivot(friction, quantities)
     _refuse_own_loads(friction, part, point, quantities)
-    return force_on(part, quantities.layout.points[point], quantities.book)
+    return force_on(part, point, quantities)
 
 
-def force_on(part: str, point: tuple[int, ...], book: Book) -> Pair:
-    """The force on a rigid part at the point with these slots."""
+def force_on(part: str, point: str, quantities: Quantities) -> Pair:
+    """The force on a rigid part in its pivot at a point."""
+    slots, book = quantities.layout.points[point], quantities.book
     total: Pair = (number(0), number(0))
-    for element in book.elements:
+    for number_of, element in enumerate(book.elements):
         if element.owner == part and element.kind in ROWS:
             places = [tuple(element.slots[first : first + 2]) for first in (0, 2, 4)]
-            if point in places:
-                total = _plus(total, ROWS[element.kind](element, places.index(point)))
+            if slots in places:
+                total = _plus(total, ROWS[element.kind](element, places.index(slots)))
+        for grip in element.grips:
+            if grip.part == part and point in grip.points:
+                total = _plus(total, (_row(number_of, slots[0], book), _row(number_of, slots[1], book)))
+            if grip.bearing == point and part in (grip.part, grip.carrier):
+                push = _tooth_force(number_of, grip, quantities)
+                total = _minus(total, push) if grip.part == part else _plus(total, push)
     return total
+
+
+def _row(element: int, slot: int, book: Book) -> Formula:
+    """What a joint adds to the row of a coordinate."""
+    draft, labels = book.drafts.get(element), book.elements[element].multipliers
+    if draft is None:
+        rows, kinds = [_collinear(book.elements[element])], "x"
+    else:
+        rows = [row for _, row in (*draft.constraints, *draft.nonholonomic)]
+        kinds = "x" * len(draft.constraints) + "v" * len(draft.nonholonomic)
+    total = number(0)
+    for label, row, kind in zip(labels, rows, kinds, strict=True):
+        total = total + multiplier(label) * derivative(row, Formula(kind, (slot,)))
+    for place, force in draft.forces if draft else ():
+        total = total - force if place == slot else total
+    return total
+
+
+def _collinear(element: Element) -> Formula:
+    a_x, a_y, b_x, b_y, c_x, c_y = (coordinate(slot) for slot in element.slots)
+    return (b_x - a_x) * (c_y - a_y) - (b_y - a_y) * (c_x - a_x)
+
+
+def _tooth_force(element: int, grip: Grip, quantities: Quantities) -> Pair:
+    """On the wheel, where it touches the other: across the line of centres, with the torque that its row has."""
+    assert grip.place.line
+    x, y = quantities.direction(*grip.place.line)
+    row = _row(element, quantities.layout.angles[grip.part], quantities.book)
+    push = formula(-row / parameter(f"radius {grip.part}", grip.place.along))
+    return -push * y, push * x
 
 
 def _pivot(friction: Friction, quantities: Quantities) -> str:

@@ -106,6 +106,18 @@ class Quantities:
         x, y = (velocity(slot) for slot in self.layout.points[name])
         return x, y
 
+    def virtual_velocity(self, name: str) -> Pair:
+        """The velocity of a point of a part that moves, as if no ground held it: rows then say what the part feels."""
+        x, y = (Formula("v", (slot,)) for slot in self.layout.points[name])
+        return x, y
+
+    def carrier(self, *points: str) -> str:
+        """The moving rigid part that has all these points; "" if none has, or the ground does."""
+        if self.layout.is_fixed(*points):
+            return ""
+        holders = (part.name for part in self.holders[points[0]] if set(points) <= set(part.points))
+        return next(holders, "")
+
     def difference(self, a: str, b: str) -> Pair:
         """From a to b."""
         (a_x, a_y), (b_x, b_y) = self.point(a), self.point(b)

@@ -47,7 +47,7 @@ class Arrows:
         return self._start(arrow, index), self.measures.arrow * reach, bool(broken)
 
     def _start(self, arrow: Arrow, index: int) -> Array:
-        return self.window.pixels(self.frames.points[arrow.point][index])
+        return self.window.pixels(arrow.places(self.frames)[index])
 
     def _push(self, arrow: Arrow, index: int) -> None:
         start, reach, broken = self.reach(arrow, index)

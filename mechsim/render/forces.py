@@ -16,6 +16,7 @@ from mechsim.render.dynamics import Dynamics, Rows
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene
 from mechsim.render.sizes import natural_sizes
+from mechsim.result.contacts import position
 from mechsim.result.layout import Array
 
 USUAL = 0.85  # the share of moments in which no force is drawn longer than arrows are meant to be
@@ -37,6 +38,11 @@ class Arrow:
     label: str
     part: bool = False
     ring: int = 0
+    arm: Array | None = None  # (k, 2), from the point to where it acts, if not at the point itself
+
+    def places(self, frames: Frames) -> Array:
+        """Where it acts, (k, 2)."""
+        return frames.points[self.point] if self.arm is None else frames.points[self.point] + self.arm
 
     @property
     def is_torque(self) -> bool:
@@ -104,7 +110,10 @@ def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arro
             left_open.append(f"{point} on {part}")
         elif part in colours:
             force = np.stack([columns[label] for label in labels], axis=1)
-            arrows.append(Arrow(point, force, colours[part], f"on {part} at {point}", part=True))
+            arm = None
+            if bearing.label != point:
+                arm = bearing.place(frames.coordinates) - position(point, scene.mechanism, frames.coordinates)
+            arrows.append(Arrow(point, force, colours[part], f"on {part} at {bearing.label}", part=True, arm=arm))
     if left_open:
         notes.append(f"reactions at {', '.join(left_open)} are not drawn: redundant constraints leave them open")
     if any(np.isnan(arrow.vectors).any() for arrow in arrows):
@@ -154,7 +163,7 @@ def tips(frames: Frames, strength: Strength) -> tuple[Array, Array]:
     """Of every force at every moment of the motion where it acts and how far its arrow reaches, in lengths of an arrow
     of usual strength, (k, 2) each."""
     forces = [arrow for arrow in frames.motion.arrows if not arrow.is_torque] if strength.force else []
-    places = [frames.motion.points[arrow.point] for arrow in forces]
+    places = [arrow.places(frames.motion) for arrow in forces]
     reaches = [strength.lengths(arrow.vectors)[0] for arrow in forces]
     none = [np.zeros((0, 2))]
     return np.concatenate(places or none), np.concatenate(reaches or none)

@@ -1,7 +1,7 @@
 """Results: tables of a motion, their certificate, and the files they are kept in."""
 
 from mechsim.result.account import accounts, balances
-from mechsim.result.agreement import Agreement, agreement
+from mechsim.result.agreement import Agreement, agreement, disagreement
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
 from mechsim.result.files import load, save
@@ -27,6 +27,7 @@ __all__ = [
     "accounts",
     "agreement",
     "balances",
+    "disagreement",
     "equally_spaced",
     "full_layout",
     "load",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,20 @@ from mechsim.result.motion import State
 
 COMPARED_TIMES = 200  # where along the motion two runs are compared
 MOST_DIGITS = 16.0  # a double holds no more
+NONE = 0.5  # digits: nothing that could be told apart from chance
+NOISE = 1e-9  # of what others of its kind come to: who never comes near that is at rest but for rounding
+SHOWN = 4  # names in one message
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Digits two runs share in one quantity: at the end, and at the worst moment of the motion."""
+    """Digits two runs share in one quantity: at the end, and at the worst moment of the motion. `difference` is there
+    the largest, over what quantities of its kind come to."""
 
     quantity: str
     at_end: float
     throughout: float
+    difference: float
 
 
 def agreement(first: Any, second: Any) -> list[Agreement]:
@@ -31,20 +36,38 @@ def agreement(first: Any, second: Any) -> list[Agreement]:
     compared = []
     for place, suffix in ((0, ""), (1, "_dot")):
         one, other = (State(mechanism, solution.sample(times)[place]) for solution in (first, second))
-        compared += [_compare(name, suffix, one, other) for name in _moving(mechanism)]
+        for names in _kinds(mechanism):
+            peak = max((float(_norms(one[name]).max()) for name in names), default=0.0)
+            compared += [_compare(name, suffix, one, other, peak) for name in names]
     return compared
 
 
-def _moving(mechanism: Any) -> list[str]:
-    """Points that move, then turn angles and states."""
+def disagreement(compared: Sequence[Agreement]) -> tuple[str, ...]:
+    """What to say where two runs share no digit."""
+    apart = [each.quantity for each in compared if not each.throughout > NONE and not each.difference < NOISE]
+    if not apart:
+        return ()
+    shown = ", ".join(apart[:SHOWN]) + (f" and {len(apart) - SHOWN} more" if len(apart) > SHOWN else "")
+    return (
+        f"a second run shares no digit of {shown} at some time: the motion is chaotic, or one of the runs is wrong; "
+        "try a shorter time, and other tolerances",
+    )
+
+
+def _kinds(mechanism: Any) -> list[list[str]]:
+    """Points that move, then turn angles and states, by what they measure."""
     points = [name for name, slots in mechanism.points.items() if any(slot >= 0 for slot in slots)]
-    return points + [variable.label for variable in mechanism.variables if variable.kind != "position"]
+    others: dict[str, list[str]] = {}
+    for variable in mechanism.variables:
+        if variable.kind != "position":
+            others.setdefault(variable.kind, []).append(variable.label)
+    return [points, *others.values()]
 
 
-def _compare(name: str, suffix: str, one: Mapping[str, Array], other: Mapping[str, Array]) -> Agreement:
+def _compare(name: str, suffix: str, one: Mapping[str, Array], other: Mapping[str, Array], peak: float) -> Agreement:
     distance, size = (_norms(values) for values in (one[name] - other[name], one[name]))
-    digits = [_digits(float(error), float(size.max())) for error in (distance[-1], distance.max())]
-    return Agreement(name + suffix, *digits)
+    at_end, throughout = (_digits(float(error), float(size.max())) for error in (distance[-1], distance.max()))
+    return Agreement(name + suffix, at_end, throughout, float(distance.max()) / (peak or 1.0))
 
 
 def _norms(values: Array) -> Array:
@@ -52,6 +75,6 @@ def _norms(values: Array) -> Array:
 
 
 def _digits(error: float, reference: float) -> float:
-    if error == 0.0 or reference == 0.0:
+    if error == 0.0 or not 0.0 < reference < np.inf:
         return MOST_DIGITS if error == 0.0 else 0.0
     return float(np.clip(-np.log10(error / reference), 0.0, MOST_DIGITS))

@@ -6,14 +6,16 @@ All figures are relative, so that millimetres and metres give the same ones:
   forces and drives, and what dampers took. Where a Lagrangian is not natural, H stands for T + V;
 - positions: a constraint's residual divided by the norm of its gradient is a distance; columns of the gradient
   are scaled by the size of their coordinate, which makes it a distance over the size of the mechanism;
-- velocities: the same for the constraint's time derivative, over the peak speed.
+- velocities: the same for the constraint's time derivative, over the peak speed;
+- reactions, where rows have them: for every part the sum of all forces and moments less mass times acceleration, over
+  the largest force on the part (see balance.py).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ GRADIENT_ROWS = 4
 # Errors of steps add up, each about the tolerance of the largest term; many times that sum has another cause.
 DOUBTFUL_STEP = 100.0
 DOUBTFUL_DRIFT = 1e-10  # roundings stay far below
+LARGEST_DRIFT = 1e-2  # nobody wants to lose more, however loose the tolerance
+DOUBTFUL_BALANCE = 1e-7  # roundings near singular poses come to 1e-10
 DOUBTFUL_RESIDUAL = 1e-9  # a mechanism a million times its size away from the origin comes to 1e-10
 
 
@@ -45,18 +49,30 @@ class Certificate:
     order: int
     tolerance: float
     seconds: float  # of the integration alone
+    reaction_balance: float | None = None  # None: no row has reactions
 
     def as_dict(self) -> dict[str, float]:
-        return asdict(self)
+        """The figures that are known."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     def doubts(self) -> tuple[str, ...]:
         """What a person should be told before they trust the motion; usually nothing."""
         found = []
+        figures = (self.largest_energy, self.energy_drift, self.position_residual, self.velocity_residual)
+        if not all(map(math.isfinite, (*figures, self.peak_speed, self.reaction_balance or 0.0))):
+            found.append("values left the range of numbers: do not trust this motion")
         if self.energy_drift > max(DOUBTFUL_DRIFT, DOUBTFUL_STEP * self.tolerance * self.steps):
             found.append(
                 f"energy drifted by {self.energy_drift:.1e} of its largest term, more than a tolerance of "
                 f"{self.tolerance:g} explains: the motion may have passed a place where a force is not smooth"
             )
+        elif self.energy_drift > LARGEST_DRIFT:
+            found.append(
+                f"energy drifted by {self.energy_drift:.2g} of its largest term: a tolerance of {self.tolerance:g} is "
+                "too loose for this motion"
+            )
+        if (self.reaction_balance or 0.0) > DOUBTFUL_BALANCE:
+            found.append(f"reactions balance only to {self.reaction_balance:.1e}: do not trust them")
         if max(self.position_residual, self.velocity_residual) > DOUBTFUL_RESIDUAL:
             found.append("constraints are not met as they should be: do not trust this motion")
         return tuple(found)
@@ -64,7 +80,8 @@ class Certificate:
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> Certificate:
         """From a file; figures that its version of mechsim did not know are NaN, others are left aside."""
-        return Certificate(**{each.name: values.get(each.name, math.nan) for each in fields(Certificate)})
+        known = {each.name: math.nan if each.default is MISSING else each.default for each in fields(Certificate)}
+        return Certificate(**{name: values.get(name, unknown) for name, unknown in known.items()})
 
 
 class Monitor:
@@ -103,22 +120,21 @@ class Monitor:
         total = energy - work
         if self.first_energy is None:
             self.first_energy = float(total[0])
-        self.largest_drift = max(self.largest_drift, float(np.abs(total - self.first_energy).max()))
-        largest = max(float(np.abs(term).max()) for term in (kinetic, potential, work))
-        self.largest_energy = max(self.largest_energy, largest)
+        self.largest_drift = worse(self.largest_drift, total - self.first_energy)
+        self.largest_energy = worse(self.largest_energy, kinetic, potential, work)
 
     def _watch_speed(self, v: Array) -> None:
         speeds = [np.linalg.norm(v[:, slots], axis=-1) for slots in self.points]
         if not speeds:  # a system without points: its angles, as if at the end of an arm of the system's size
             speeds = [np.abs(v[:, self.angles]) * self.size]
-        self.peak_speed = max([self.peak_speed, *(float(speed.max(initial=0.0)) for speed in speeds)])
+        self.peak_speed = worse(self.peak_speed, *speeds)
 
     def _watch_constraints(self, system: Any, t: Array, q: Array, v: Array) -> None:
         if not system.m:
             return
         residuals, rates = self.residuals(system, t, q, v)
-        self.position_residual = max(self.position_residual, float(residuals.max()))
-        self.velocity_residual = max(self.velocity_residual, float((rates * system.constraint_sizes).max()))
+        self.position_residual = worse(self.position_residual, residuals)
+        self.velocity_residual = worse(self.velocity_residual, rates * system.constraint_sizes)
 
     def residuals(self, system: Any, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """By row and constraint, (k, m) each, how far positions and velocities miss it, over the size."""
@@ -134,7 +150,9 @@ class Monitor:
             norms = np.minimum(norms, np.where(lengths > 0.0, lengths, np.inf))
         return np.where(np.isfinite(norms), norms, 1.0)
 
-    def certificate(self, tolerance: float, statistics: Mapping[str, Any]) -> Certificate:
+    def certificate(
+        self, tolerance: float, statistics: Mapping[str, Any], reaction_balance: float | None = None
+    ) -> Certificate:
         """The figures over all rows seen."""
         return Certificate(
             energy_drift=_relative(self.largest_drift, self.largest_energy),
@@ -149,7 +167,13 @@ class Monitor:
             order=int(statistics.get("order", 0)),
             tolerance=float(tolerance),
             seconds=float(statistics.get("seconds", 0.0)),
+            reaction_balance=reaction_balance,
         )
+
+
+def worse(worst: float, *values: Array) -> float:
+    """The largest size; what is no number is worst of all, and stays."""
+    return float(np.max([worst, *(np.abs(each).max(initial=0.0) for each in values)]))
 
 
 def _relative(value: float, reference: float) -> float:

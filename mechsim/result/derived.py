@@ -11,6 +11,7 @@ import numpy as np
 from mechsim.model.labels import unused
 from mechsim.model.mechanism import Mechanism
 from mechsim.result import multipliers
+from mechsim.result.balance import Balance
 from mechsim.result.drives import drives
 from mechsim.result.layout import Array, full_layout
 from mechsim.result.reactions import Reactions
@@ -42,6 +43,7 @@ class Derived:
         self.has_hamiltonian = has_hamiltonian(system)
         self.drives = drives(system.mechanism)
         self.reactions = Reactions(system, reactions)
+        self.balance = Balance(system.mechanism) if self.reactions.labels else None
         columns = [("H", "J")] if self.has_hamiltonian else []
         columns += [column for drive in self.drives for column in drive.columns]
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
@@ -55,6 +57,11 @@ class Derived:
         self.not_unique = tuple(
             label for label, name in zip(self.labels, self.names, strict=True) if name in open_names
         )
+
+    @property
+    def imbalance(self) -> float | None:
+        """By what share of the forces the parts of all rows so far miss their balance; None without any force."""
+        return self.balance.worst if self.balance else None
 
     @cached_property
     def _leading(self) -> Leading:
@@ -73,6 +80,8 @@ class Derived:
             full = multipliers.smallest(self.system, self.redundant, t, q, v, found, constants)
             columns += [drive.table(system, t, q, v, accelerations, full) for drive in self.drives]
             columns.append(self.reactions.table(system, t, q, v, accelerations, full))
+            if self.balance:
+                self.balance.observe(system, t, q, v, accelerations, full)
         with np.errstate(all="ignore"):  # a signal without a value somewhere is NaN there, and disturbs nothing else
             columns += [system.signals(element, t, q, v) for element in system.mechanism.readouts.values()]
         return np.concatenate(columns, axis=1)

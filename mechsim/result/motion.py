@@ -98,7 +98,7 @@ class Motion:
         axes = {"world": "xyz"[: self.mechanism.dimension], "part": "uv"}[frame]
         columns = self._columns(point, t)
         return {
-            each.part.name: np.stack([columns[f"{each.name}_F{axis}"] for axis in axes], axis=-1)
+            each.key: np.stack([columns[f"{each.name}_F{axis}"] for axis in axes], axis=-1)
             for each in self._derived(point).reactions.bearings
             if f"{each.name}_F{axes[0]}" in columns  # a particle has no frame of its own
         }
@@ -113,7 +113,7 @@ class Motion:
     def is_unique(self, point: str) -> dict[str, bool]:
         """Per part at a point, whether its force there is determined; where not, the smallest forces are given."""
         derived = self._derived(point)
-        return {each.part.name: f"{each.name}_Fx" not in derived.not_unique for each in derived.reactions.bearings}
+        return {each.key: f"{each.name}_Fx" not in derived.not_unique for each in derived.reactions.bearings}
 
     def _derived(self, point: str | None) -> Derived:
         """All columns beyond the state, with the forces at one point or at none."""
@@ -150,6 +150,7 @@ class Motion:
 
     def sampled(self, times: Array) -> Trajectory:
         """The table at times of your choice, from dense output."""
+        self._check(times)
         return self._tabulated(np.asarray(times, float))
 
     def _tabulated(self, times: Array | None) -> Trajectory:
@@ -197,7 +198,9 @@ def tabulate(
         labels=labels,
         units=units,
         table=table,
-        certificate=monitor.certificate(facts["settings"]["tol"], solution.statistics),
+        certificate=monitor.certificate(
+            facts["settings"]["tol"], solution.statistics, derived.imbalance if derived else None
+        ),
         polynomials=polynomials(solution),
         status="finished" if solution.status == "finished" else "partial",
         not_unique=derived.not_unique if derived else (),

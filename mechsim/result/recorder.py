@@ -80,7 +80,8 @@ class Recorder:
 
     def certificate(self, solution: Any) -> Certificate:
         """The figures of all rows seen."""
-        return self._timed(self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics))
+        imbalance = self.derived.imbalance if self.derived else None
+        return self._timed(self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics, imbalance))
 
     def _timed(self, certificate: Certificate) -> Certificate:
         """With the time of the integration alone: the engine's loop had to wait for this recorder."""

@@ -299,13 +299,20 @@ class FlatView {
     const { force } = this.film.data.strength;
     const length = force ? this.arrowLength() / force : 0;
     for (const arrow of arrows) {
-      const place = this.seen(arrow.point, time);
+      const place = this.actsAt(arrow, time);
       const ink = colour ?? mix(this.look(arrow.colour).plain, this.colours.ink, 0.4); // to be seen on the part itself
       const values = arrow.channels.map((channel) => this.film.at(channel, time));
       const radius = 2.2 * this.unit + 6 + 9 * arrow.ring;
       if (values.length === 1) this.drawTorque(place, values[0], radius, ink);
       else this.drawForce(place, values, length, ink);
     }
+  }
+
+  // Pixels: at its point, or where its arm ends.
+  actsAt(arrow, time) {
+    const [x, y] = this.film.position(arrow.point, time);
+    const [dx, dy] = arrow.arm?.map((channel) => this.film.at(channel, time)) ?? [0, 0];
+    return this.screen([x + dx, y + dy]);
   }
 
   // An arrow as long as the force is strong. One that is too strong for that is broken, and its strength stands beside it.

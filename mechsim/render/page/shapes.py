@@ -53,6 +53,7 @@ def packed_arrows(arrows: list[Arrow], channels: Channels) -> list[dict[str, Any
     for arrow in arrows:
         series = np.nan_to_num(arrow.vectors).reshape(len(channels.t), -1).T
         own = {"point": arrow.point, "label": arrow.label, "colour": arrow.colour, "ring": arrow.ring}
+        own["arm"] = None if arrow.arm is None else [channels.add(each) for each in arrow.arm.T]
         packed.append({**own, "channels": [channels.add(each) for each in series]})
     return packed or None
 

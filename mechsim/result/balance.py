@@ -1,0 +1,159 @@
+"""Newton and Euler for every part: the forces and torques that results claim must give its accelerations.
+
+Mass and inertia are taken as the file gives them, accelerations from the coordinates; so this knows nothing of how the
+forces were found. Of a part on the points a and b, d = b - a, with the centroid at c = a + xi d (complex numbers):
+
+    the sum of all forces               m (c'' - g)
+    the sum of all moments about c      spin d x d''       spin = J / |d|^2; of a spring with mass, m/12
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.model.mechanism import Mechanism, Part
+from mechsim.result.contacts import Indices, Rows, cross, position
+from mechsim.result.layout import Array
+from mechsim.result.reactions import Actions, Bearing, Turning
+
+# A part whose forces are a smaller share of the largest in the mechanism is judged as if they were this share.
+SMALL = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The inertia of a part, and its weight per mass."""
+
+    mass: float = 0.0
+    xi: complex = 0.5
+    spin: float = 0.0
+    gravity: complex = 0.0
+
+
+class PartBalance:
+    """All that acts on one part, against its inertia."""
+
+    def __init__(self, mechanism: Mechanism, part: Part, actions: Actions, turning: Turning | None):
+        self.mechanism, self.part = mechanism, part
+        elements = [mechanism.elements[number] for number in actions.own[part.name]]
+        self.body = _body(part, {element.kind: element.parameters for element in elements})
+        places = dict.fromkeys([*part.points, *(each.grip.place.point for each in actions.gripping.get(part.name, ()))])
+        self.bearings: list[Bearing] = [
+            bearing for bearing in actions.bearings(list(places)) if bearing.part.name == part.name
+        ]
+        self.turning = turning
+        self.own = self._own_forces(actions)
+
+    def _own_forces(self, actions: Actions) -> list[tuple[str, Indices]]:
+        """Rows of forces that act on the part itself, by point."""
+        found = []
+        for number in actions.own[self.part.name]:
+            element = self.mechanism.elements[number]
+            if element.kind in ("planar_body", "particle", "spring") or element.multipliers:
+                continue
+            for point in self.part.points:
+                slots = self.mechanism.points[point]
+                places = [
+                    (axis, local) for axis, s in enumerate(slots) for local, e in enumerate(element.slots) if e == s
+                ]
+                found.append((point, tuple((number, axis, local) for axis, local in places)))
+        return found
+
+    def error(self, rows: Rows, q: Array, accelerations: Array) -> tuple[Array, Array]:
+        """By how much force and moment (over the part's length) miss, (k,), and the largest force there is."""
+        centre, inertia, moment = self._inertia(q, accelerations)
+        length = self._length(q)
+        force, torque, largest = -inertia, -moment, np.maximum(_norm(inertia), np.abs(moment) / length)
+        for arm, push in self._pushes(rows, q):
+            force, torque = force + push, torque + cross(arm - centre, push)
+            largest = np.maximum(largest, _norm(push))
+        if self.turning is not None:
+            turned = self.turning.torque(rows, q)
+            torque, largest = torque + turned, np.maximum(largest, np.abs(turned) / length)
+        return np.maximum(_norm(force), np.abs(torque) / length), largest
+
+    def _pushes(self, rows: Rows, q: Array) -> list[tuple[Array, Array]]:
+        """Where each force acts, and the force."""
+        found = []
+        for bearing in self.bearings:
+            at_point = bearing.label == bearing.point
+            here = position(bearing.point, self.mechanism, q) if at_point else bearing.place(q)
+            found.append((here, bearing.force(rows, q, 2)))
+        for point, indices in self.own:
+            push = np.zeros((*q.shape[:-1], 2))
+            for element, axis, local in indices:
+                push[..., axis] -= rows[element][..., local]
+            found.append((position(point, self.mechanism, q), push))
+        return found
+
+    def _inertia(self, q: Array, accelerations: Array) -> tuple[Array, Array, Array]:
+        """The centroid, its m (c'' - g), and spin d x d''."""
+        ends = (*self.part.points, self.part.points[0])[:2]
+        a, b = (_complex(position(point, self.mechanism, q)) for point in ends)
+        moved = [_complex(self._acceleration(point, accelerations)) for point in ends]
+        d, bend, body = b - a, moved[1] - moved[0], self.body
+        centre, force = a + body.xi * d, body.mass * (moved[0] + body.xi * bend - body.gravity)
+        return _pair(centre), _pair(force), body.spin * (np.conj(d) * bend).imag
+
+    def _acceleration(self, point: str, accelerations: Array) -> Array:
+        slots, at_rest = self.mechanism.points[point], np.zeros(accelerations.shape[:-1])
+        return np.stack([accelerations[..., slot] if slot >= 0 else at_rest for slot in slots], axis=-1)
+
+    def _length(self, q: Array) -> Array:
+        ends = (*self.part.points, self.part.points[0])[:2]
+        a, b = (position(point, self.mechanism, q) for point in ends)
+        length = _norm(b - a)
+        return np.where(length > 0, length, 1.0)
+
+
+def _body(part: Part, kinds: Any) -> Body:
+    for kind in ("planar_body", "particle", "spring"):
+        if kind in kinds:
+            values = kinds[kind]
+            mass, gravity = values["mass"], complex(values["g_x"], values["g_y"])
+            if kind == "planar_body":
+                return Body(mass, complex(values["xi_x"], values["xi_y"]), values["spin"], gravity)
+            return Body(mass, 0.5, mass / 12 if kind == "spring" else 0.0, gravity)
+    return Body()
+
+
+class Balance:
+    """Watches rows as they come; `worst` is the largest imbalance over the largest force on that part."""
+
+    def __init__(self, mechanism: Mechanism):
+        actions = Actions(mechanism)
+        parts = [part for part in mechanism.parts if actions.own[part.name]]
+        turnings = actions.turnings({part.name for part in parts})
+        self.parts = [PartBalance(mechanism, part, actions, turnings.get(part.name)) for part in parts]
+        self.elements = {number for part in parts for number in actions.own[part.name]}
+        self.elements |= {contact.element for contact in actions.contacts}
+        self.errors, self.sizes = np.zeros(len(self.parts)), np.zeros(len(self.parts))
+
+    def observe(self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> None:
+        rows = system.rows_of(self.elements, t, q, v, accelerations, multipliers)
+        for number, part in enumerate(self.parts):
+            error, size = part.error(rows, q, accelerations)
+            # NaN stays: then nothing is known.
+            self.errors[number] = np.maximum(self.errors[number], error.max())
+            self.sizes[number] = np.maximum(self.sizes[number], size.max())
+
+    @property
+    def worst(self) -> float:
+        if not len(self.parts) or not self.sizes.any():
+            return 0.0
+        return float(np.max(self.errors / np.maximum(self.sizes, SMALL * self.sizes.max())))
+
+
+def _norm(vector: Array) -> Array:
+    return np.asarray(np.linalg.norm(vector, axis=-1))
+
+
+def _complex(vector: Array) -> Any:
+    return np.asarray(vector[..., 0] + 1j * vector[..., 1])
+
+
+def _pair(number: Any) -> Array:
+    return np.stack([number.real, number.imag], axis=-1)
