@@ -20,6 +20,11 @@ def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert examples
     for example in examples:
         exec(compile(example, page, "exec"), session)
+        for expression, value in re.findall(r"^(\S.*?)  # (-?\d[\d.]*|True)\b", example, re.MULTILINE):
+            _, _, digits = value.partition(".")
+            said = float(value == "True" or value)
+            # as many digits as the page shows
+            assert float(eval(expression, session)) == pytest.approx(said, abs=0.51 * 10 ** -len(digits)), expression
 
 
 def test_the_session_gives_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

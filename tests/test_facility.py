@@ -1,12 +1,15 @@
 """The Lagrangian facility: the same solver for a Lagrangian in any coordinates."""
 
+import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import mechsim
+from mechsim.derive import program_for
 from mechsim.errors import MechsimError
 
 GRAVITY = 9.81
@@ -111,6 +114,21 @@ def test_parameters_change_without_deriving_again():
     assert motion(2.0)["x"] == pytest.approx(np.cos(6.0), abs=1e-13)
 
 
+def test_parameters_that_are_zero_are_derived_once(monkeypatch):
+    """Zeros change the structure, so they have programs of their own; at rest many rough runs are made with them."""
+    derived = []
+    monkeypatch.setattr(
+        "mechsim.kernel.system.program_for", lambda kind, *rest: derived.append(rest) or program_for(kind, *rest)
+    )
+    system = mechsim.lagrangian_system(
+        lambda q, v, t, p: v[0] ** 2 / 2 - p.k * q[0] ** 2 / 2, ["x"], parameters={"k": 1.0}
+    )
+    for k in (0.0, 2.0, 0.0):
+        motion = system.simulate({"x": 0.0}, tend=1, parameters={"k": k})
+    assert len(derived) == 2
+    assert motion(1.0)["x"] == 0.0
+
+
 def test_a_force_that_depends_on_time_and_speed():
     """x'' + x' = cos t from rest: x = (sin t - cos t + exp(-t))/2."""
     system = mechsim.lagrangian_system(lambda q, v, t: v[0] ** 2 / 2, ["x"], forces=lambda q, v, t: [jnp.cos(t) - v[0]])
@@ -170,16 +188,38 @@ def test_a_coordinate_without_inertia_is_named():
 FREE = {"lagrangian": lambda q, v, t: v[0] ** 2 / 2, "coordinates": ["x"]}
 
 
+def _forgetful(q, v, t):
+    return undefined * v[0] ** 2  # noqa: F821
+
+
 @pytest.mark.parametrize(
     ("slip", "said"),
     [
         ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 - q[3]}, "index 3"),  # JAX alone would take q[0]
         ({"lagrangian": lambda q, v: v[0] ** 2 / 2}, "lagrangian(q, v, t) cannot be called"),
         ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 + np.cos(q[0])}, "jax.numpy instead of numpy"),
-        ({"lagrangian": lambda q, v, t: v[0] ** 2 if q[0] > 0 else 0.0}, "jax.numpy.where instead of if"),
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 + math.cos(q[0])}, "jax.numpy instead of numpy"),
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 if q[0] > 0 else 0.0}, "instead of `if`"),
+        ({"lagrangian": lambda q, v, t: v**2 / 2}, "lagrangian(q, v, t) must be one real number"),  # an array
+        ({"lagrangian": lambda q, v, t: None}, "must be one real number, but is None"),
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 + 1j}, "must be one real number"),
+        ({"lagrangian": lambda q, v, t: "v"}, "must be one real number, but is 'v'"),
+        ({"lagrangian": 3.0}, "must be a function, but is 3.0"),
+        ({"lagrangian": _forgetful}, "NameError: name 'undefined'"),
+        ({"lagrangian": lambda q, v, t, p: p.mas * v[0] ** 2, "parameters": {"mass": 1.0}}, "'mas'"),
+        ({"lagrangian": lambda q, v, t: v[0] ** 2, "parameters": {"mass": 1.0}}, "and parameters last"),
+        ({"parameters": {"mass": "heavy"}}, "parameters of mass must be a number"),
         ({"constraints": lambda q, t: q[0]}, "must return a list"),
+        ({"constraints": lambda q, t: {"length": q[0]}}, "must return a list"),
+        ({"constraints": lambda q, t: [q]}, "entry 0 of constraints(q, t) must be one real number"),
         ({"constraints": lambda q, t: [q[1]]}, "index 1"),
-        ({"forces": lambda q, v, t: [0.0, 1.0]}, "must return 1 values"),
+        ({"velocity_constraints": lambda q, v, t: v[0]}, "velocity_constraints(q, v, t) must return a list"),
+        ({"velocity_constraints": lambda q, t: [q[0]]}, "velocity_constraints(q, v, t) cannot be called"),
+        ({"forces": lambda q, v, t: [0.0, 1.0]}, "must return 1, one per coordinate"),
+        ({"forces": lambda q, v, t: 1.0}, "forces(q, v, t) must return a list"),
+        ({"reactive_forces": lambda q, v, t: [0.0]}, "reactive_forces(q, v, t, lam) cannot be called"),
+        ({"reactive_forces": lambda q, v, t, lam: [lam[0]]}, "index 0"),  # there is no constraint
+        ({"coordinates": [1]}, "1 is no name"),
     ],
 )
 def test_slips_in_a_users_functions_are_said(slip: dict[str, Any], said: str) -> None:
@@ -188,10 +228,125 @@ def test_slips_in_a_users_functions_are_said(slip: dict[str, Any], said: str) ->
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize("slip", [{"tol": 0.0}, {"order": 1}, {"tend": -1.0}, {"tend": np.inf}])
+@pytest.mark.parametrize(
+    "slip",
+    [{"tol": 0.0}, {"order": 1}, {"tend": -1.0}, {"tend": np.inf}, {"tend": "soon"}, {"t0": None}, {"tol": "fine"}],
+)
 def test_settings_that_make_no_sense_are_refused(slip: dict[str, Any]) -> None:
     with pytest.raises(mechsim.MechsimError):
         mechsim.lagrangian_system(**FREE).simulate({"x": 0.0}, **{"tend": 1.0, **slip})
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ({"positions": {"x": "far"}}, "positions of x must be a number"),
+        ({"positions": {"x": [1.0, 2.0]}}, "positions of x must be a number"),
+        ({"positions": {"x": np.nan}}, "positions of x must be a number"),
+        ({"velocities": {"x": np.inf}}, "velocities of x must be a number"),
+        ({"velocities": {"y": 1.0}}, "velocities names 'y'"),
+        ({"fixed": ["z"]}, "fixed names 'z'"),
+        ({"parameters": {"m": 2.0}}, "parameters names 'm'"),
+    ],
+)
+def test_starts_that_make_no_sense_are_refused(start: dict[str, Any], said: str) -> None:
+    with pytest.raises(mechsim.MechsimError, match=said):
+        mechsim.lagrangian_system(**FREE).simulate(**{"positions": {"x": 0.0}, "tend": 1.0, **start})
+
+
+@pytest.mark.parametrize(
+    ("functions", "said"),
+    [
+        ({"lagrangian": lambda q, v, t: v[0] ** 2 / 2 + 1 / q[0]}, "a function has no value where x = 0"),
+        ({"forces": lambda q, v, t: [jnp.log(q[0])]}, "a function has no value where x = 0"),
+        ({"constraints": lambda q, t: [1 / q[0]]}, "the constraints have no value where x = 0, t = 0"),
+        ({"constraints": lambda q, t: [jnp.sqrt(q[0] ** 2) - 1]}, "the constraints have no value"),  # no direction
+    ],
+)
+def test_a_start_where_a_function_has_no_value_is_refused(functions: dict[str, Any], said: str) -> None:
+    with pytest.raises(mechsim.MechsimError, match=said):
+        mechsim.lagrangian_system(**{**FREE, **functions}).simulate({"x": 0.0}, tend=1)
+
+
+def test_lists_may_be_empty() -> None:
+    system = mechsim.lagrangian_system(
+        **FREE, constraints=lambda q, t: [], velocity_constraints=lambda q, v, t: [], forces=lambda q, v, t: [2.0]
+    )
+    assert system.simulate({}, tend=3)(3.0)["x"] == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize(
+    ("system", "start", "said"),
+    [
+        ({"constraints": lambda q, t: [q[0] ** 2 + q[1] ** 2 - 1, q[1] - 2]}, {}, "C_0 and C_1 cannot be closed"),
+        ({"velocity_constraints": lambda q, v, t: [v[0] - 1, v[1], v[0] - 2]}, {}, "psi_0 and psi_2 contradict"),
+        ({"constraints": lambda q, t: [q[0] - 1]}, {"positions": {"x": 3.0}, "fixed": ["x"]}, "x = 3 cannot be fixed"),
+    ],
+)
+def test_contradictions_name_the_constraints_and_no_line_of_a_file(
+    system: dict[str, Any], start: dict[str, Any], said: str
+) -> None:
+    plane = {"lagrangian": lambda q, v, t: jnp.dot(v, v) / 2, "coordinates": ["x", "y"]}
+    with pytest.raises(mechsim.AssemblyError) as refused:
+        mechsim.lagrangian_system(**plane, **system).simulate(**{"positions": {}, "tend": 1.0, **start})
+    message = str(refused.value)
+    assert message.startswith("error: ") and said in message and "line" not in message
+
+
+# --- what functions may use: the list of docs/python.md
+
+WORKING: dict[str, Any] = {
+    **{
+        name: lambda q, name=name: getattr(jnp, name)(0.3 * q[0] + 0.1)
+        for name in "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log2 log10 sqrt square".split()
+    },
+    "arctan2": lambda q: jnp.arctan2(q[0], q[1]),
+    "power": lambda q: jnp.power(q[0], 1.5) + q[1] ** 3 + q[1] ** -0.5,
+    "dot": lambda q: jnp.dot(q, q) + jnp.vdot(q, q) + jnp.matmul(q, q),
+    "@": lambda q: q @ np.array([[1.1, 2.0], [3.0, 4.7]]) @ q,
+    "einsum": lambda q: jnp.einsum("i,j,ij", q, q, np.eye(2)),
+    "outer": lambda q: jnp.linalg.det(jnp.outer(q, q) + np.eye(2)),
+    "cross": lambda q: jnp.cross(jnp.array([q[0], q[1], 1.0]), np.array([0.3, 1.0, 2.0]))[0],
+    "sum": lambda q: jnp.sum(q**2) + jnp.mean(q),
+    "norm": lambda q: jnp.linalg.norm(q),
+    "stack": lambda q: jnp.sum(jnp.stack([q[0], q[1]]) ** 2) + jnp.sum(jnp.concatenate([q, q])),
+    "moved": lambda q: jnp.dot(q, jnp.roll(q, 1)) + jnp.dot(q, jnp.flip(q)) + jnp.sum(q.reshape(2, 1).T),
+    "slice": lambda q: q[-1] * q[:1][0],
+    "vmap": lambda q: jnp.sum(jax.vmap(lambda x: x**2)(q)) + jax.jit(jnp.dot)(q, q),
+    "loop": lambda q: sum(q[i] ** (i + 1) for i in range(2)),
+}
+
+
+@pytest.mark.parametrize("name", WORKING)
+def test_what_works_has_its_value_to_the_last_digits(name: str) -> None:
+    potential = WORKING[name]
+    system = mechsim.lagrangian_system(lambda q, v, t: jnp.dot(v, v) / 2 - potential(q), ["x", "y"])
+    state = np.array([0.31, 0.47])
+    with jax.enable_x64(True):
+        exact = float(potential(jnp.array(state)))
+    assert float(system.system.energies(0.0, state, np.zeros(2))[1]) == pytest.approx(exact, rel=1e-14)
+
+
+TABLE = jnp.array([1.1, 2.3])  # of 7 digits, as JAX makes them unless told otherwise
+
+
+@pytest.mark.parametrize(
+    ("potential", "said"),
+    [
+        (lambda q: jnp.where(q[0] > 0, q[0], 0.0), "'gt'"),
+        (lambda q: jnp.sign(q[0]), "'sign'"),
+        (lambda q: jnp.maximum(q[0], 0.0), "'max'"),
+        (lambda q: q[0] % 1.0, "'rem'"),
+        (lambda q: jnp.hypot(q[0], q[1]), "'abs'"),
+        (lambda q: jnp.interp(q[0], np.array([0.0, 1.0]), np.array([0.0, 1.0])), "'scan'"),
+        (lambda q: jnp.sum(jnp.linalg.inv(jnp.outer(q, q) + np.eye(2))), "'lu'"),
+        (lambda q: TABLE @ q, "float32"),
+        (lambda q: jnp.asarray(q, jnp.float32)[0], "float32"),
+    ],
+)
+def test_what_does_not_work_says_so(potential: Any, said: str) -> None:
+    with pytest.raises(mechsim.MechsimError, match=said):
+        mechsim.lagrangian_system(lambda q, v, t: jnp.dot(v, v) / 2 - potential(q), ["x", "y"])
 
 
 def test_a_pulse_of_force_on_a_body_at_rest_is_met():

@@ -17,3 +17,10 @@ def program_for(kind: Kind, zero_parameters: frozenset[int] = frozenset(), compl
     if kind.cacheable:
         cache.store(kind, zero_parameters, complete, program)
     return program
+
+
+def depends_on_time(kind: Kind) -> bool:
+    """Whether time enters the kind's Lagrangian or constraints: then these do work."""
+    from mechsim.derive.equations import depends_on_time as depends  # imports JAX
+
+    return depends(kind)

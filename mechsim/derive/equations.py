@@ -185,6 +185,21 @@ def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Progr
     return Emitter(graph).emit(_outputs(results))
 
 
+def depends_on_time(kind: Kind) -> bool:
+    """Whether the derivatives by time of the Lagrangian and of the constraints are anything but zero."""
+    functions = _Functions(kind)
+    n, parameter_count = functions.count, len(kind.parameters)
+    graph = Graph()
+
+    def rates(x: Any, v: Any, a: Any, lam: Any, t: Any, p: Any) -> list[Any]:
+        constraints = jax.jacfwd(lambda t: functions.constraints(x, t, p))(t)
+        return [jax.grad(functions.lagrangian, argnums=2)(x, v, t, p), constraints]
+
+    closed = trace(rates, (n,), (n,), (n,), (0,), (), (parameter_count,))
+    found = lower(closed, graph, _arguments(graph, n, 0, parameter_count, frozenset()))
+    return any(node != graph.zero for array in found for node in np.ravel(array))
+
+
 def _arguments(graph: Graph, n: int, m: int, parameter_count: int, zeros: frozenset[int]) -> list[np.ndarray]:
     def array(nodes: list[int]) -> np.ndarray:
         result = np.empty(len(nodes), dtype=object)

@@ -14,7 +14,7 @@ from jax.extend.core import ClosedJaxpr, Literal
 
 from mechsim.derive.graph import Graph
 from mechsim.derive.program import FUNCTIONS
-from mechsim.errors import MechsimError
+from mechsim.errors import Fault, MechsimError
 
 Array = np.ndarray  # of dtype object, holding graph nodes; or of numbers, for values known while lowering
 
@@ -23,6 +23,7 @@ Array = np.ndarray  # of dtype object, holding graph nodes; or of numbers, for v
 MOVES = frozenset("dynamic_slice gather unstack tile rev expand_dims dynamic_update_slice scatter".split())
 CALLS = frozenset("jit pjit closed_call core_call remat checkpoint custom_jvp_call custom_vjp_call custom_lin".split())
 IDENTITIES = frozenset("convert_element_type stop_gradient reduce_precision optimization_barrier copy".split())
+SINGLE = [np.dtype(name) for name in ("float32", "float16", "complex64")]
 UNARY = {name: name for name in FUNCTIONS} | {"sqrt": "root"}
 
 
@@ -104,6 +105,7 @@ class _Lowering:
 
     def _equation(self, equation: Any, inputs: list[Array]) -> list[Array]:
         name = equation.primitive.name
+        _refuse_single_precision(equation)
         if name in NUMPY_MOVES:
             lifted = [self.nodes(x) for x in inputs] if any(x.dtype == object for x in inputs) else inputs
             return NUMPY_MOVES[name](*lifted, **equation.params)
@@ -234,6 +236,16 @@ class _Lowering:
         right = right.reshape(*batch, *([1] * len(free_a)), *(b.shape[i] for i in free_b), *contract)
         product = self._mul(left, right)
         return self._reduce_sum(product, tuple(range(product.ndim - len(contract), product.ndim)))
+
+
+def _refuse_single_precision(equation: Any) -> None:
+    """JAX makes numbers of 7 digits unless told otherwise, also those that a user's function takes from outside."""
+    for atom in equation.invars:
+        if atom.aval.dtype in SINGLE:
+            hint = "make it inside the function, or by numpy"
+            raise MechsimError(
+                Fault(f"the function uses a constant of type {atom.aval.dtype}, with few digits", hint=hint)
+            )
 
 
 def trace(function: Callable[..., Any], *shapes: tuple[int, ...]) -> ClosedJaxpr:

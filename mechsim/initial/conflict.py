@@ -59,10 +59,12 @@ class Conflict:
     def _members(self) -> list[Member]:
         members, row = [], 0
         for element in self.mechanism.elements:
-            if element.multipliers:
-                rows = tuple(range(row, row + len(element.multipliers)))
-                members.append(Member(element.title, element.mark, rows, element=element))
-                row += len(rows)
+            count = len(element.multipliers)
+            suspects = {element.title: tuple(range(row, row + count))} if count else {}
+            if not self.mechanism.parts:  # a user's Lagrangian has all its constraints in one element
+                suspects = {label: (row + number,) for number, label in enumerate(element.multipliers)}
+            members += [Member(name, element.mark, rows, element=element) for name, rows in suspects.items()]
+            row += count
         for index in self.wishes.fixed:
             value = self.wishes.values[index]
             assert value is not None

@@ -128,6 +128,7 @@ class Book:
             multipliers=tuple(label for label, _ in (*draft.constraints, *draft.nonholonomic)),
             mark=draft.mark,
             observed=tuple(leaf.operands[0] for leaf in observed),
+            account=law.account,
             grips=tuple(draft.grips),
         )
         self.elements.append(self._labelled(element))

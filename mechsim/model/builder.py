@@ -204,7 +204,7 @@ def _force(force: PointForce, rigids: dict[str, Rigid], layout: Layout) -> list[
     ends = part.points[:2]
     slots = (*layout.slots(*ends, force.point), layout.works[force.part, force.point])
     parameters["length"] = abs(complex(*map(float, part.geometry[1])) - complex(*map(float, part.geometry[0])))
-    return [Element("follower_force", part.name, slots, parameters, mark=force.mark)]
+    return [Element("follower_force", part.name, slots, parameters, mark=force.mark, account=True)]
 
 
 def _torque(torque: Torque, layout: Layout) -> list[Element]:

@@ -38,6 +38,7 @@ class Element:
     multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5; nonholonomic ones last
     mark: Mark | None = None
     observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
+    account: bool = False  # its last slot integrates the power of what is not conservative in it
     grips: tuple[Grip, ...] = ()  # parts that it acts on as wholes; on all else it acts at points
 
     @property

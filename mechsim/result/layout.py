@@ -73,11 +73,7 @@ def _layout(mechanism: Mechanism, columns: Mapping[str, int]) -> Layout:
 
 def work_states(mechanism: Mechanism) -> dict[int, Element]:
     """Coordinates that integrate the power of an element, with that element."""
-    found = {}
-    for element in mechanism.elements:
-        law = mechanism.laws.get(element.kind)
-        if law.account if law else element.kind == "follower_force":
-            found[element.slots[-1]] = element
+    found = {element.slots[-1]: element for element in mechanism.elements if element.account}
     return {index: found[index] for index in sorted(found) if index >= 0}
 
 

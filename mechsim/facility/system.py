@@ -1,0 +1,216 @@
+"""A mechanical system from its Lagrangian, and its motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mechsim._version import __version__
+from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
+from mechsim.facility.functions import Function, Functions, kind_of, said
+from mechsim.facility.lowering import mechanism_of, number, numbers, problem_of, without_place
+from mechsim.kernel.system import System
+from mechsim.lagrangian.kind import Kind
+from mechsim.result import Motion
+from mechsim.result.layout import Array
+from mechsim.spec.document import Problem
+
+DEFAULT_TOLERANCE = 1e-12
+
+
+def lagrangian_system(
+    lagrangian: Function,
+    coordinates: Sequence[str],
+    *,
+    constraints: Function | None = None,
+    velocity_constraints: Function | None = None,
+    forces: Function | None = None,
+    reactive_forces: Function | None = None,
+    parameters: Mapping[str, float] | None = None,
+    title: str = "Lagrangian system",
+) -> LagrangianSystem:
+    """A mechanical system from its Lagrangian.
+
+    lagrangian(q, v, t) -> L; q and v are arrays in the order of `coordinates`
+    constraints(q, t) -> list of scalars C that are kept at zero
+    velocity_constraints(q, v, t) -> list of scalars psi that are kept at zero, such as the sideways speed of a skate;
+        linear in v or not, and not derivatives of a C
+    forces(q, v, t) -> generalised force on each coordinate: its power is the sum of force times velocity
+    reactive_forces(q, v, t, lam) -> more of these, which depend on the multipliers, as friction does; lam are those of
+        the constraints, then those of the velocity constraints
+
+    The equations are d/dt dL/dv_i - dL/dq_i = Q_i - sum_k lam_k dC_k/dq_i - sum_k mu_k dpsi_k/dv_i. So a multiplier is
+    no force: the force of constraint k on coordinate i is -lam_k dC_k/dq_i.
+
+    With `parameters`, each function takes them as a last argument with attributes (`p.mass`); they can be changed
+    without deriving again. Coordinates named `A_x, A_y, A_z` are also the point `A` of the result. Where forces, time
+    or velocity constraints do work, a column `work` integrates it, and the certificate says whether the energy
+    v dL/dv - L less this work is kept.
+    """
+    names = _names(coordinates)
+    values = numbers(parameters or {}, tuple(parameters or {}), "parameters")
+    functions = Functions(lagrangian, constraints, velocity_constraints, forces, reactive_forces)
+    return LagrangianSystem(kind_of(functions, names, values), values, title)
+
+
+def _names(coordinates: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(coordinates)
+    if len(set(names)) != len(names) or not names:
+        raise MechsimError(
+            Fault(f"coordinates must have different names, but are {', '.join(map(str, names)) or 'none'}")
+        )
+    if "t" in names:
+        raise MechsimError(Fault("no coordinate can be called t, for that is the time"))
+    if odd := [name for name in names if not (isinstance(name, str) and name.isidentifier())]:
+        hint = "letters, digits and _, as in Python: they become names of columns"
+        raise MechsimError(Fault(f"{odd[0]!r} is no name for a coordinate", hint=hint))
+    return names
+
+
+class LagrangianSystem:
+    """A user's Lagrangian with its equations; `system` gives residuals, mass matrix and more at any state."""
+
+    def __init__(self, kind: Kind, parameters: Mapping[str, float], title: str):
+        self.kind = kind
+        self.parameters = dict(parameters)
+        self.title = title
+        self.coordinates = kind.variables[:-1] if kind.account else kind.variables
+        self._variants: dict[frozenset[str], System] = {}
+        self.system = self._with(self.parameters)
+        self.mechanism = self.system.mechanism
+
+    def _with(self, parameters: Mapping[str, float]) -> System:
+        """The equations with these parameters; zeros change the structure, so each set of them is derived once."""
+        zeros = frozenset(name for name, value in parameters.items() if value == 0)
+        mechanism = mechanism_of(self.kind, parameters, self.title, [1.0] * len(self.kind.variables))
+        if zeros not in self._variants:
+            self._variants[zeros] = said(lambda: System(mechanism, {self.kind.name: self.kind}))
+        return self._variants[zeros].rebuilt(mechanism)
+
+    def simulate(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float] | None = None,
+        *,
+        tend: float,
+        t0: float = 0.0,
+        tol: float = DEFAULT_TOLERANCE,
+        order: int | None = None,
+        fixed: Sequence[str] = (),
+        scales: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> Motion:
+        """The motion from t0 to tend. Start values are guesses, made consistent with the constraints.
+
+        A coordinate named in `fixed` keeps its start values exactly. `scales` is the size an error of a coordinate is
+        judged by: an error of `tol` times the scale counts. By default a coordinate is as large as the largest value it
+        takes, in a rough run that is made first. `parameters` replace some.
+        """
+        from mechsim.engine import integrate
+        from mechsim.simulation import CutShort, failure, setting_faults
+
+        parameters = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
+        asked = self._asked(positions, velocities or {}, fixed, (t0, tend))
+        if faults := setting_faults(number(tol, "tol"), order, asked.t0.value, asked.tend.value):
+            raise MechsimError(*faults)
+        sized, structure, start = self._prepared(asked, parameters, self._scales(scales or {}), tol)
+        solution = integrate(sized, structure, start, tend=asked.tend.value, tolerance=tol, order=order)
+        settings: dict[str, Any] = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
+        facts = {"title": self.title, "spec_path": "", "spec_text": "", "version": __version__, "settings": settings}
+        motion = Motion(solution, facts)
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        if solution.status != "finished":
+            raise CutShort(failure(solution), motion)
+        return motion
+
+    def _asked(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float],
+        fixed: Sequence[str],
+        times: tuple[float, float],
+    ) -> Problem:
+        names = self.coordinates
+        levels = numbers(positions, names, "positions"), numbers(velocities, names, "velocities")
+        numbers(dict.fromkeys(fixed, 0.0), names, "fixed")
+        t0, tend = number(times[0], "t0"), number(times[1], "tend")
+        return problem_of(self.mechanism, *levels, set(fixed), (t0, tend))
+
+    def _scales(self, given: Mapping[str, float]) -> Array:
+        """Of all variables; NaN where nobody says it."""
+        known = numbers(given, self.coordinates, "scales")
+        if wrong := [name for name, scale in known.items() if not scale > 0]:
+            raise MechsimError(Fault(f"scales of {wrong[0]} must be above 0, but is {known[wrong[0]]:g}"))
+        return np.array([known.get(name, np.nan) for name in self.kind.variables])
+
+    def _prepared(self, asked: Problem, parameters: Mapping[str, float], scales: Array, tol: float) -> tuple[Any, ...]:
+        """The system with its scales, its structure, and a consistent start."""
+        from mechsim.facility.sizes import Reach, Sizes
+        from mechsim.initial import assemble
+        from mechsim.initial.start import wishes
+        from mechsim.structure import analyse
+
+        unsized, t0 = self._with(parameters), asked.t0.value
+
+        def sized(sizes: Array) -> System:
+            return unsized.rebuilt(mechanism_of(self.kind, parameters, self.title, sizes.tolist()))
+
+        guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(unsized.n))
+        sizes = Sizes(unsized, t0, guess, scales)
+        system = sized(sizes.guessed(guess))
+        _check_constraints(system, t0, guess)
+        try:
+            start = assemble(system.mechanism, system, asked)
+        except AssemblyError as error:
+            raise AssemblyError(*map(without_place, error.faults)) from error
+        structure = analyse(system, start.redundancy)
+        self._check_inertia(structure.march_variable_offsets)
+        self._check_multipliers(system, start)
+        _check_values(system, start)
+
+        def follow(rough: Array) -> Reach:
+            return Reach(sized(rough), structure, start, asked.tend.value)
+
+        return sized(sizes.reached(follow, start.positions, tol)), structure, start
+
+    def _check_inertia(self, offsets: Any) -> None:
+        """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""
+        massless = [name for name, offset in zip(self.coordinates, offsets, strict=False) if offset == 0]
+        if massless:
+            hint = "give it a mass, or eliminate it by its balance of forces"
+            raise MechsimError(Fault(f"the Lagrangian gives no inertia to {', '.join(massless)}", hint=hint))
+
+    def _check_multipliers(self, system: System, start: Any) -> None:
+        """Where constraints follow from each other, any multipliers with one sum of forces will do."""
+        if self.kind.reactive and start.redundancy.rows:
+            names = ", ".join(system.labels[system.n + row] for row in start.redundancy.rows)
+            message = (
+                f"reactive_forces are not determined: {names} follows from other constraints, and so no multiplier is"
+            )
+            hint = "remove it, or give forces that do not depend on multipliers"
+            raise AssemblyError(Fault(message, hint=hint))
+
+
+def _check_constraints(system: System, t: float, q: Array) -> None:
+    with np.errstate(all="ignore"):
+        values = *system.constraints(t, q), *system.constraint_jacobian(t, q)[2]
+    if not np.isfinite(values).all():
+        hint = "guess positions where they and their derivatives have values"
+        raise AssemblyError(Fault(f"the constraints have no value where {_told(system, t, q)}", hint=hint))
+
+
+def _check_values(system: System, start: Any) -> None:
+    with np.errstate(all="ignore"):
+        rows = system.residuals(start.t, start.positions, start.velocities, np.zeros(system.n), np.ones(system.m))
+    if not np.isfinite(rows).all():
+        told = _told(system, start.t, start.positions)
+        hint = "start where the functions and their derivatives have values"
+        raise IntegrationError(Fault(f"the motion cannot start: a function has no value where {told}", hint=hint))
+
+
+def _told(system: System, t: float, q: Array) -> str:
+    values = [f"{v.label} = {x:g}" for v, x in zip(system.mechanism.variables, q, strict=True) if v.kind != "state"]
+    return ", ".join([*values, f"t = {t:g}"])
