@@ -29,19 +29,21 @@ def interrupted_after(seconds: float):
     try:
         yield
     finally:
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)  # from here on none is raised
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
 def command(*words: str) -> tuple[int, str]:
     said = io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said), interrupted_after(PATIENCE):
-        try:
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said), interrupted_after(PATIENCE):
             main([*words])
-        except SystemExit as left:
-            return int(left.code or 0), said.getvalue()
-        except KeyboardInterrupt:  # just before or after what hears it
-            return 130, ""
+    except SystemExit as left:
+        return int(left.code or 0), said.getvalue()
+    except KeyboardInterrupt:  # just before or after what hears it
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return 130, ""
     raise AssertionError("main always leaves")
 
 
