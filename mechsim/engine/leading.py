@@ -6,9 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.control import REJECTION
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.plan import Plan, make_plan
 from mechsim.kernel.system import System
+
+ROUNDINGS = 1e-15  # of a coordinate
+UNSURE = 1e-7  # of the largest acceleration or multiplier of a row
+
+
+def _shaken(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same states, off by some roundings in directions of no special kind."""
+    signs = np.cos(1.0 + np.arange(q.shape[1]) ** 2)
+    return q + ROUNDINGS * signs * np.abs(q), v + ROUNDINGS * signs[::-1] * np.abs(v)
+
+
+def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Rows that a rounding changes by more than a small share of their largest entry, or that are no numbers, (k,)."""
+    largest = np.abs(one).max(axis=1, initial=0.0)
+    with np.errstate(invalid="ignore"):
+        return ~(np.abs(one - other).max(axis=1, initial=0.0) <= UNSURE * largest)
 
 
 def planned(system: System, structure: Any) -> Plan:
@@ -18,21 +35,41 @@ def planned(system: System, structure: Any) -> Plan:
 
 
 class Leading:
-    """Solves for accelerations and multipliers at many states, by the sparse factorization of the march."""
+    """Solves for accelerations and multipliers at many states, by the sparse factorization of the march.
 
-    def __init__(self, system: System, structure: Any, tolerance: float):
+    States are off by no more than the tolerance explains, unless they are `rough`, read from a file perhaps.
+    """
+
+    def __init__(self, system: System, structure: Any, tolerance: float, rough: bool = False):
         self.system = system
         self.plan = planned(system, structure)
-        self.march = make_march(self.plan, order=1, tolerance=tolerance, safety=1.0, rejection=1.0)
+        rejection = 1.0 if rough else REJECTION * tolerance
+        self.march = make_march(self.plan, order=1, tolerance=tolerance, safety=1.0, rejection=rejection)
         self.constants = np.array(system.constants)
 
     def __call__(
-        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, constants: np.ndarray | None = None
+        self,
+        t: np.ndarray,
+        q: np.ndarray,
+        v: np.ndarray,
+        constants: np.ndarray | None = None,
+        series: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(k, n) accelerations and (k, m) multipliers at consistent states; `constants` as in Batch."""
+        """(k, n) accelerations and (k, m) multipliers at consistent states; `constants` as in Batch.
+
+        Near a singular pose roundings decide them: where they would, they are those of the `series`, or NaN.
+        """
         n = self.system.n
-        found = self._found(t, q, v, constants)
-        return 2.0 * found[:, 2, :n], found[:, 0, n:]
+        found, shaken = (self._found(t, *state, constants) for state in ((q, v), _shaken(q, v)))
+        pairs = [(2.0 * each[:, 2, :n], each[:, 0, n:]) for each in (found, shaken)]
+        compared = list(zip(*pairs, strict=True))
+        if self.plan.redundant:  # which rows rest may be chosen in several ways, and multipliers with them
+            compared = compared[:1]
+        unsure = np.any([_differ(*both) for both in compared], axis=0)
+        accelerations, multipliers = pairs[0]
+        instead = series or (np.full_like(accelerations, np.nan), np.full_like(multipliers, np.nan))
+        accelerations[unsure], multipliers[unsure] = (each[unsure] for each in instead)
+        return accelerations, multipliers
 
     def states(
         self, t: np.ndarray, values: np.ndarray, rates: np.ndarray, constants: np.ndarray | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.solution import Batch
+from mechsim.engine.solution import Batch, evaluated
 
 CHUNK = 4096  # points at once: a step may be long and pass many
 
@@ -48,14 +48,9 @@ class Sampling:
     def _points(self, batch: Batch, times: np.ndarray) -> Batch:
         assert batch.starts is not None and batch.polynomials is not None
         step = np.clip(np.searchsorted(batch.starts, times, side="right") - 1, 0, len(batch.starts) - 1)
-        h = (times - batch.starts[step])[:, None]
-        coefficients = batch.polynomials[step]
-        values = np.zeros((len(times), coefficients.shape[2]))
-        rates = np.zeros_like(values)
-        for degree in reversed(range(coefficients.shape[1])):
-            rates = rates * h + values
-            values = values * h + coefficients[:, degree]
+        values, rates, bends = evaluated(batch.polynomials[step], times - batch.starts[step])
         first = len(batch.t) - len(batch.starts)  # where the first step ends among the points of the batch
         constants = None if batch.constants is None else batch.constants[first + step]
         q, v, lam = self._leading.states(times, values, rates, constants)
-        return Batch(times, q, v, lam, constants)
+        n = q.shape[1]
+        return Batch(times, q, v, lam, constants, series=(bends[:, :n], values[:, n:]))

@@ -21,6 +21,7 @@ class Batch:
 
     `constants` of the mechanism for each point where they change along the way, else None: see `System.holding`.
     Where asked for, `polynomials[step, degree, unknown]` of the steps that end at these points, and their `starts`.
+    `series` are accelerations and multipliers as polynomials have them, of points that were taken from some.
     """
 
     t: np.ndarray
@@ -30,12 +31,14 @@ class Batch:
     constants: np.ndarray | None = None
     polynomials: np.ndarray | None = None
     starts: np.ndarray | None = None
+    series: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def joined(cls, batches: list[Batch]) -> Batch:
         if len(batches) == 1:
             return batches[0]
-        return cls(*(_joined([getattr(each, field.name) for each in batches]) for field in fields(cls)))
+        columns = [field.name for field in fields(cls) if field.name != "series"]
+        return cls(*(_joined([getattr(each, name) for each in batches]) for name in columns))
 
     def first(self, count: int) -> Batch:
         """Its first points, and the steps that end at them."""
@@ -45,6 +48,16 @@ class Batch:
             return Batch(*columns)
         steps = max(0, count - (len(self.t) - len(self.starts)))
         return Batch(*columns, self.polynomials[:steps], self.starts[:steps])
+
+
+def evaluated(coefficients: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Polynomials [point, degree, unknown] and their first and second derivatives at h, each (points, unknowns)."""
+    values, rates, halves = (np.zeros((len(h), coefficients.shape[2])) for _ in range(3))
+    for degree in reversed(range(coefficients.shape[1])):
+        halves = halves * h[:, None] + rates
+        rates = rates * h[:, None] + values
+        values = values * h[:, None] + coefficients[:, degree]
+    return values, rates, 2 * halves
 
 
 def _joined(pieces: list[Any]) -> Any:
@@ -107,7 +120,9 @@ class Solution:
         """Points at any times of the march, projected on the constraints."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
         constants = self.constants_at(times) if len(self.held.times) > 1 else None
-        return Batch(times, *self.sample(times), constants)
+        values, rates, bends = self.evaluate(times)
+        n = self.system.n
+        return Batch(times, *self.project(times, values, rates), constants, series=(bends[:, :n], values[:, n:]))
 
     @cached_property
     def _projector(self) -> Any:
@@ -117,25 +132,18 @@ class Solution:
     def sample(self, times: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and multipliers at any times of the march, projected on the constraints."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
-        values, rates = self.evaluate(times)
+        values, rates, _ = self.evaluate(times)
         return self.project(times, values, rates)
 
-    def evaluate(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """All unknowns and their first derivatives from the polynomials alone."""
+    def evaluate(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All unknowns and their first and second derivatives from the polynomials alone."""
         if self.coefficients is None:
             raise ValueError('only the table was kept, so the motion is not known in between: keep="polynomials"')
         backwards = self.t[-1] < self.t[0]
         starts = self.t[:-1]
         step = np.searchsorted(-starts if backwards else starts, -times if backwards else times, side="right") - 1
         step = np.clip(step, 0, len(starts) - 1)
-        h = (times - starts[step])[:, None]
-        coefficients = self.coefficients[step]
-        values = np.zeros(coefficients.shape[:2])
-        rates = np.zeros_like(values)
-        for degree in reversed(range(coefficients.shape[2])):
-            rates = rates * h + values
-            values = values * h + coefficients[:, :, degree]
-        return values, rates
+        return evaluated(self.coefficients[step].transpose(0, 2, 1), times - starts[step])
 
     def project(
         self, times: np.ndarray, values: np.ndarray, rates: np.ndarray

@@ -101,7 +101,7 @@ class Dynamics:
         from mechsim.engine.leading import Leading
         from mechsim.structure import analyse
 
-        return Leading(self.system, analyse(self.system, self._redundancy), self.scene.tolerance)
+        return Leading(self.system, analyse(self.system, self._redundancy), self.scene.tolerance, rough=True)
 
     def _solved(self, t: Array, q: Array, v: Array, constants: Array | None) -> tuple[Array, Array]:
         """Accelerations and multipliers; NaN where they do not obey the equations of motion."""

@@ -134,8 +134,12 @@ class Balance:
 
     def observe(self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> None:
         rows = system.rows_of(self.elements, t, q, v, accelerations, multipliers)
+        known = np.isfinite(accelerations).all(axis=1)  # elsewhere no forces are claimed
+        if not known.any():
+            return
+        rows = {element: values[known] for element, values in rows.items()}
         for number, part in enumerate(self.parts):
-            error, size = part.error(rows, q, accelerations)
+            error, size = part.error(rows, q[known], accelerations[known])
             # NaN stays: then nothing is known.
             self.errors[number] = np.maximum(self.errors[number], error.max())
             self.sizes[number] = np.maximum(self.sizes[number], size.max())

@@ -50,6 +50,7 @@ class Certificate:
     tolerance: float
     seconds: float  # of the integration alone
     reaction_balance: float | None = None  # None: no row has reactions
+    rows_without_forces: int | None = None  # rows in which forces are not determined
 
     def as_dict(self) -> dict[str, float]:
         """The figures that are known."""
@@ -71,6 +72,9 @@ class Certificate:
                 f"energy drifted by {self.energy_drift:.2g} of its largest term: a tolerance of {self.tolerance:g} is "
                 "too loose for this motion"
             )
+        if self.rows_without_forces:
+            rows = "1 row is" if self.rows_without_forces == 1 else f"{self.rows_without_forces} rows are"
+            found.append(f"{rows} at a change point, where the equations do not tell forces: these are nan there")
         if (self.reaction_balance or 0.0) > DOUBTFUL_BALANCE:
             found.append(f"reactions balance only to {self.reaction_balance:.1e}: do not trust them")
         if max(self.position_residual, self.velocity_residual) > DOUBTFUL_RESIDUAL:
@@ -150,10 +154,8 @@ class Monitor:
             norms = np.minimum(norms, np.where(lengths > 0.0, lengths, np.inf))
         return np.where(np.isfinite(norms), norms, 1.0)
 
-    def certificate(
-        self, tolerance: float, statistics: Mapping[str, Any], reaction_balance: float | None = None
-    ) -> Certificate:
-        """The figures over all rows seen."""
+    def certificate(self, tolerance: float, statistics: Mapping[str, Any], derived: Any | None = None) -> Certificate:
+        """The figures over all rows seen, and of what was `derived` for them."""
         return Certificate(
             energy_drift=_relative(self.largest_drift, self.largest_energy),
             largest_energy=self.largest_energy,
@@ -167,7 +169,7 @@ class Monitor:
             order=int(statistics.get("order", 0)),
             tolerance=float(tolerance),
             seconds=float(statistics.get("seconds", 0.0)),
-            reaction_balance=reaction_balance,
+            **(derived.figures if derived else {}),
         )
 
 

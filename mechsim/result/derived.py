@@ -19,7 +19,7 @@ from mechsim.structure import Redundancy
 
 UNDETERMINED = 1e-9  # of the largest multiplier: below this, a drive does not take part in what is undetermined
 
-Leading = Callable[[Array, Array, Array, Array | None], tuple[Array, Array]]
+Leading = Callable[..., tuple[Array, Array]]
 
 
 class Derived:
@@ -42,6 +42,7 @@ class Derived:
         self.system, self.redundant, self._make_leading = system, len(redundancy.rows), leading
         self.has_hamiltonian = has_hamiltonian(system)
         self.drives = drives(system.mechanism)
+        self.gaps = 0  # rows in which the equations do not determine forces
         self.reactions = Reactions(system, reactions)
         self.balance = Balance(system.mechanism) if self.reactions.labels else None
         columns = [("H", "J")] if self.has_hamiltonian else []
@@ -63,12 +64,19 @@ class Derived:
         """By what share of the forces the parts of all rows so far miss their balance; None without any force."""
         return self.balance.worst if self.balance else None
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What the certificate says of these columns."""
+        return {"reaction_balance": self.imbalance, "rows_without_forces": self.gaps or None}
+
     @cached_property
     def _leading(self) -> Leading:
         return self._make_leading()
 
-    def table(self, t: Array, q: Array, v: Array, constants: Array | None = None) -> Array:
-        """The columns at consistent states, (k, columns); `constants` as in `System.holding`."""
+    def table(
+        self, t: Array, q: Array, v: Array, constants: Array | None = None, series: tuple[Array, Array] | None = None
+    ) -> Array:
+        """The columns at consistent states, (k, columns); `constants` as in `System.holding`, `series` as in Batch."""
         system = self.system if constants is None else self.system.holding(constants)
         if not len(t):
             return np.zeros((0, len(self.labels)))
@@ -76,7 +84,8 @@ class Derived:
         if self.has_hamiltonian:
             columns.append(np.asarray(system.hamiltonian(t, q, v), float)[:, None])
         if self.drives or self.reactions.labels:
-            accelerations, found = self._leading(t, q, v, constants)
+            accelerations, found = self._leading(t, q, v, constants, series)
+            self.gaps += int(np.isnan(accelerations).any(axis=1).sum())
             full = multipliers.smallest(self.system, self.redundant, t, q, v, found, constants)
             columns += [drive.table(system, t, q, v, accelerations, full) for drive in self.drives]
             columns.append(self.reactions.table(system, t, q, v, accelerations, full))

@@ -125,7 +125,7 @@ class Motion:
         self._check(t)
         batch = self.solution.sampled(np.atleast_1d(np.asarray(t, float)))
         derived = self._derived(point)
-        table = derived.table(batch.t, batch.q, batch.v, batch.constants)
+        table = derived.table(batch.t, batch.q, batch.v, batch.constants, batch.series)
         return dict(zip(derived.names, table[0] if np.ndim(t) == 0 else table.T, strict=True))
 
     @property
@@ -192,15 +192,14 @@ def tabulate(
     table = layout.table(monitor.observe(batch.t, batch.q, batch.v, batch.constants))
     labels, units = layout.labels, layout.units
     if derived and derived.labels:
-        table = np.concatenate([table, derived.table(batch.t, batch.q, batch.v, batch.constants)], axis=1)
+        further = derived.table(batch.t, batch.q, batch.v, batch.constants, getattr(batch, "series", None))
+        table = np.concatenate([table, further], axis=1)
         labels, units = labels + derived.labels, units + derived.units
     return Trajectory(
         labels=labels,
         units=units,
         table=table,
-        certificate=monitor.certificate(
-            facts["settings"]["tol"], solution.statistics, derived.imbalance if derived else None
-        ),
+        certificate=monitor.certificate(facts["settings"]["tol"], solution.statistics, derived),
         polynomials=polynomials(solution),
         status="finished" if solution.status == "finished" else "partial",
         not_unique=derived.not_unique if derived else (),

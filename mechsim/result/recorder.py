@@ -80,8 +80,7 @@ class Recorder:
 
     def certificate(self, solution: Any) -> Certificate:
         """The figures of all rows seen."""
-        imbalance = self.derived.imbalance if self.derived else None
-        return self._timed(self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics, imbalance))
+        return self._timed(self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics, self.derived))
 
     def _timed(self, certificate: Certificate) -> Certificate:
         """With the time of the integration alone: the engine's loop had to wait for this recorder."""
@@ -92,7 +91,8 @@ class Recorder:
         constants = getattr(batch, "constants", None)
         columns = [self.layout.table(self.monitor.observe(batch.t, batch.q, batch.v, constants))]
         if self.derived and self.derived.labels:
-            columns.append(self.derived.table(batch.t, batch.q, batch.v, constants))
+            series = getattr(batch, "series", None)
+            columns.append(self.derived.table(batch.t, batch.q, batch.v, constants, series))
         return np.concatenate(columns, axis=1)
 
     def _append(self, batches: Iterable[Any]) -> None:

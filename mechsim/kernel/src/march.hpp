@@ -115,6 +115,7 @@ class March {
     Status arrive(double h, double t, double t_low);
     void predict(double h);
     bool agrees_inside(double h);
+    bool ends_on_pose(double h, double left, double t_end);
     bool is_far(double h, double& off) const;
     double missed(double h) const;
     void note_leverage();

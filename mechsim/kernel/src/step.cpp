@@ -299,9 +299,10 @@ bool March::is_far(double h, double& off) const {
     off = missed(h);
     const bool cured = rough_ > kRough || off < kCured * off_before;
     const double rejection = control_.rejection * (allowed_ / control_.tolerance) + rounding_;
-    // An error of positions turns velocities by that much times the leverage.
+    // An error of positions turns velocities by that much times the leverage, and leading derivatives by its square: near
+    // a singular pose they tell nothing.
     return distance_ > rejection || turned_ > speed_ * rejection * std::max(1.0, earlier_leverage_) + rounding_ / h ||
-           (off > allowed_ + rounding_ && cured);
+           (off > allowed_ + rounding_ && cured && roundings_.size == 0);
 }
 
 void March::write_point(Record& record) const {
@@ -380,6 +381,22 @@ Status March::land(double h, double left, double t_end) {
     return arrive(signed_h, t, t_low);
 }
 
+// Where the march ends on a singular pose, the equations there say nothing, and the polynomials all. If so, the state is
+// theirs; whoever goes on from there prepares anew.
+bool March::ends_on_pose(double h, double left, double t_end) {
+    if (roundings_.size == 0) return false;
+    note_leverage();
+    if (!is_near_singular()) return false;
+    low_ = low_before_;
+    predict(left < 0 ? -h : h);
+    t_low_ = 0;
+    set_time(t_end);
+    distance_ = 0;
+    continued_ = true;
+    prepared_ = false;
+    return true;
+}
+
 // The same with a shorter step where its polynomials do not agree with the equations, or where it ends near a singular
 // pose.
 Status March::land_well(double& h, double left, double t_end) {
@@ -396,6 +413,7 @@ Status March::land_well(double& h, double left, double t_end) {
         const Status status = land(h, left, t_end);
         if (status == Status::step_too_small) return status;
         if (status != Status::reached || is_far(h, off)) {
+            if (h == std::abs(left) && ends_on_pose(h, left, t_end)) return Status::reached;
             if (status != Status::reached) off = INFINITY;
             if (redone == kMostRedone) return status == Status::reached ? Status::not_projected : status;
             h *= kShrink;
