@@ -91,7 +91,9 @@ def integrate(
             status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.dense), stops.held)
             if status == Status.REACHED and goal != tend and not watch.broken:
                 stops.reached(march, *collector.last)
+                collector.hold(stops.held)
                 status = Status.RUNNING
+            collector.show_in_time()
         collector.show()
     except KeyboardInterrupt:
         interrupted = True
@@ -147,9 +149,12 @@ class _Collector:
             self.waiting.append(batch if self.detailed else replace(batch, polynomials=None, starts=None))
             if self.keep == "outline":
                 self._thin()
-        if time.perf_counter() - self.shown >= BATCH_SECONDS:
-            self.show()
         return Status(status)
+
+    def hold(self, constants: np.ndarray | None) -> None:
+        """At the newest point constants change: what they are worth from there on, they are worth there."""
+        if constants is not None and self.waiting and self.waiting[-1].constants is not None:
+            self.waiting[-1].constants[-1] = constants
 
     def launch(self, launch: Launch, stops: Stops) -> Status:
         """The first step of a start on a singular pose."""
@@ -174,6 +179,10 @@ class _Collector:
             columns = [np.concatenate(column) for column in zip(*self.parts, strict=True)]
             self.parts = [tuple(np.concatenate([c[:-LAST_KEPT:2], c[-LAST_KEPT:]]) for c in columns)]
             self.rows = len(self.parts[0][0])
+
+    def show_in_time(self) -> None:
+        if time.perf_counter() - self.shown >= BATCH_SECONDS:
+            self.show()
 
     def show(self) -> None:
         """Show the observer what it has not seen."""

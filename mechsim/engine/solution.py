@@ -110,10 +110,8 @@ class Solution:
 
     @property
     def points(self) -> Batch:
-        """The points at step ends. At a change of constants a point is the end of the step before it."""
-        constants = None
-        if len(self.held.times) > 1:
-            constants = self.constants_at(np.concatenate([self.t[:1], self.t[:-1]]))
+        """The points at step ends. At a change of constants a point has the new ones."""
+        constants = self.constants_at(self.t) if len(self.held.times) > 1 else None
         return Batch(self.t, self.q, self.v, self.lam, constants)
 
     def sampled(self, times: Any) -> Batch:

@@ -276,12 +276,20 @@ class Reactions:
             rows = self.system.rows_of(self.elements, t, q, v, np.zeros(n), multipliers)
             change = {element: rows[element] - at_rest[element] for element in rows}
             for bearing in self.bearings:
-                if np.abs(bearing.force(change, q, self.mechanism.dimension)).max() > NEGLIGIBLE:
-                    changed.update(self._columns(bearing))
+                changed.update(self._changed(bearing, bearing.force(change, q, self.mechanism.dimension), q))
             for part, turning in self.turnings.items():
                 if abs(turning.torque(change, q)) > NEGLIGIBLE:
                     changed.add(f"{part}_M")
         return tuple(label for label in self.labels if label in changed)
+
+    def _changed(self, bearing: Bearing, force: Array, q: Array) -> list[str]:
+        """Columns that this change of a force changes: in the world all, for the part turns; in its frame some."""
+        labels, dimension = self._columns(bearing), self.mechanism.dimension
+        if not np.abs(force).max() > NEGLIGIBLE:
+            return []
+        within = self.in_part_frame(bearing, force, q) if self._has_frame(bearing) else ()
+        pairs = zip(labels[dimension:], within, strict=True)
+        return labels[:dimension] + [label for label, value in pairs if abs(value) > NEGLIGIBLE]
 
     def in_part_frame(self, bearing: Bearing, force: Array, q: Array) -> Array:
         """A force (..., 2) in the frame of the part: along it, and across it to the left."""
