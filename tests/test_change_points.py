@@ -200,7 +200,7 @@ def test_a_mechanism_that_locks_stops_where_it_does():
     text = """
 PartData:
   Fixed: {O: []}
-  Rigids: {"OA, AB": {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
 Drives: {"dist(O,B)": 1.2 + t}
 ProblemData: {tend: 2, positions: {A: [0.6, 0.8], B: [1.2, 0]}}
 """
@@ -222,3 +222,88 @@ def test_dense_output_passes_the_pose_too():
         apart = motion(moment)["A1"] - motion(moment)["A0"]
         speeds = motion.velocity(moment)["A1"] - motion.velocity(moment)["A0"]
         assert abs(apart[1]) < 1e-11 and np.abs(speeds).max() < 1e-8  # cranks stay parallel: a fold is a matter of 1e-3
+
+
+# --- driven mechanisms, rows on the pose
+
+
+DRIVEN = """
+PartData:
+  Fixed: {{O: [], C: [2]}}
+  Rods: {{OA: 1, AB: 2, CB: 1}}
+  Particles: {{A: 1, B: 1}}
+Drives: {{theta_OA: {drive}}}
+AppliedForces: {{Gravity: [0, {gravity}]}}
+ProblemData: {{t0: {t0!r}, tend: {tend!r}, positions: {{A: [{x!r}, {y!r}], B: [{further!r}, {y!r}]}}}}
+"""
+DRIVES = {
+    "2*pi*t": lambda t: (2 * np.pi * t, 2 * np.pi),
+    "0.4 + 10*t": lambda t: (0.4 + 10 * t, 10.0),
+    "0.4 + 4*t + sin(t)": lambda t: (0.4 + 4 * t + np.sin(t), 4 + np.cos(t)),
+}
+
+
+def driven(drive, t0, tend, gravity=-9.81):
+    angle, _ = DRIVES[drive](t0)
+    x, y = float(np.cos(angle)), float(np.sin(angle))
+    return DRIVEN.format(drive=drive, gravity=gravity, t0=t0, tend=tend, x=x, y=y, further=x + 2)
+
+
+def assert_drives(motion, drive, times, close):
+    """B runs as A does, and the drive carries the weight of both with 2 m g cos(theta), and turns them."""
+    for t in times:
+        angle, rate = DRIVES[drive](t)
+        assert motion(t)["B"] == pytest.approx([2 + np.cos(angle), np.sin(angle)], abs=close), t
+        assert motion.velocity(t)["B"] == pytest.approx(rate * np.array([-np.sin(angle), np.cos(angle)]), abs=9 * close)
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-13, 1e-14])
+@pytest.mark.parametrize("gravity", [0.0, -9.81])
+@pytest.mark.parametrize("drive", DRIVES)
+def test_driven_mechanisms_pass(drive, gravity, tolerance):
+    for t0 in (0.1, 0.12345, -0.3):
+        motion = mechsim.simulate(driven(drive, t0, t0 + 2.37, gravity), tol=tolerance)
+        assert_drives(motion, drive, np.linspace(t0, t0 + 2.37, 20), 1e4 * tolerance + 1e-9)
+        assert motion.certificate.doubts() == ()
+
+
+@pytest.mark.parametrize(("t0", "tend"), [(0.1, 1.0), (0.0, 0.9), (0.0, 1.0), (0.25, 0.5)])
+def test_motions_begin_and_end_on_the_pose(t0, tend):
+    motion = mechsim.simulate(driven("2*pi*t", t0, tend), tol=1e-12)
+    assert_drives(motion, "2*pi*t", np.linspace(t0, tend, 7), 1e-9)
+    assert motion.certificate.energy_drift < 1e-10
+
+
+def torque_of(motion, times):
+    table = motion.sampled(times)
+    return dict(zip(table.t.tolist(), table["drive_theta_OA"].tolist(), strict=True))
+
+
+def test_forces_on_the_pose_and_beside_it():
+    """Virtual work: the torque is 2 m g cos(theta). The series that crosses the pose has it to some 1e-9."""
+    motion = mechsim.simulate(driven("2*pi*t", 0.1, 2.1), tol=1e-12)
+    beside = [0.5 + side * 10.0**-k for k in range(2, 13) for side in (-1, 1)]
+    for t, torque in torque_of(motion, np.sort([0.5, 1.0, 1.5, 2.0, *beside])).items():
+        assert torque == pytest.approx(2 * 9.81 * np.cos(2 * np.pi * t), abs=1e-6), t
+    assert motion.certificate.doubts() == ()
+
+
+def test_rows_of_every_kind_agree_on_the_pose():
+    """Started on it: what a table at chosen times says is what the march says."""
+    text = """
+PartData:
+  Fixed: {O: [], R: [1]}
+  Rigids:
+    OA, AB: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
+Joints: {Pistons: {B-OR: [0.5]}}
+ProblemData:
+  tend: 1
+  positions: {A: [0, 1], B: [0]}
+  angles: {OA: [pi/2, fixed]}
+  rates: {OA: [4, fixed]}
+  velocities: {B: [-8]}
+"""
+    motion = mechsim.simulate(text, tol=1e-12)
+    rows = motion.sampled(np.array([0.0, 0.5]))
+    assert rows["theta_OA_dot"][0] == pytest.approx(4.0, abs=1e-10)
+    assert rows["B_x_dot"][0] == pytest.approx(-8.0, abs=1e-10)

@@ -71,7 +71,7 @@ def _notes(mechanism: Mechanism, held: list[int], search: Search) -> tuple[Note,
         notes.append("some configurations can move though all that was asked is held: they are samples of a continuum")
     if held:
         names = joined([mechanism.variables[index].label for index in held])
-        notes.append(f"fixed values leave the mechanism free to move, so {names} kept the value of configuration 1")
+        notes.append(f"the mechanism can move with all that is fixed, so {names} kept the value of configuration 1")
     return tuple(map(Note, notes))
 
 
