@@ -138,8 +138,8 @@ class MechanismHandle:
         accelerations, found = self.system.without(redundant).accelerations(t, q, v)
         multipliers = np.zeros((1, self.system.m))
         multipliers[0, np.setdiff1d(np.arange(self.system.m), redundant)] = found
-        single = (np.array([t]), q[None], v[None], multipliers)
-        return np.asarray(accelerations), smallest(self.system, len(redundant), *single)[0]
+        single = (np.array([t]), q[None], v[None], np.asarray(accelerations)[None])
+        return np.asarray(accelerations), smallest(self.system, len(redundant), single, multipliers)[0]
 
     def __repr__(self) -> str:
         return f"<mechanism {self.mechanism.title!r}: coordinates {', '.join(self.coordinates)}>"

@@ -200,7 +200,7 @@ def test_a_mechanism_that_locks_stops_where_it_does():
     text = """
 PartData:
   Fixed: {O: []}
-  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+  Rigids: {"OA, AB": {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
 Drives: {"dist(O,B)": 1.2 + t}
 ProblemData: {tend: 2, positions: {A: [0.6, 0.8], B: [1.2, 0]}}
 """

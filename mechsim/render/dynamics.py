@@ -62,7 +62,8 @@ class Dynamics:
 
         state = frames.t, frames.coordinates, frames.rates
         accelerations, found = self._solved(*state, frames.constants)
-        return accelerations, smallest(self.system, len(self._redundancy.rows), *state, found, frames.constants)
+        known = (*state, accelerations)
+        return accelerations, smallest(self.system, len(self._redundancy.rows), known, found, frames.constants)
 
     @cached_property
     def reactions(self) -> Derived:

@@ -14,7 +14,7 @@ from mechsim.result import multipliers
 from mechsim.result.balance import Balance
 from mechsim.result.drives import drives
 from mechsim.result.layout import Array, full_layout
-from mechsim.result.reactions import ALL, Bearing, Reactions, bearings
+from mechsim.result.reactions import Reactions
 from mechsim.structure import Redundancy
 
 UNDETERMINED = 1e-9  # of the largest multiplier: below this, a drive does not take part in what is undetermined
@@ -86,9 +86,7 @@ class Derived:
         if self.drives or self.reactions.labels:
             accelerations, found = self._leading(t, q, v, constants, series)
             self.gaps += int(np.isnan(accelerations).any(axis=1).sum())
-            full = multipliers.smallest(self.system, self.redundant, t, q, v, found, constants)
-            if self.redundant:
-                full = self._with_least_forces(system, t, q, v, accelerations, full)
+            full = multipliers.smallest(self.system, self.redundant, (t, q, v, accelerations), found, constants)
             columns += [drive.table(system, t, q, v, accelerations, full) for drive in self.drives]
             columns.append(self.reactions.table(system, t, q, v, accelerations, full))
             if self.balance:
@@ -96,39 +94,6 @@ class Derived:
         with np.errstate(all="ignore"):  # a signal without a value somewhere is NaN there, and disturbs nothing else
             columns += [system.signals(element, t, q, v) for element in system.mechanism.readouts.values()]
         return np.concatenate(columns, axis=1)
-
-    def _with_least_forces(
-        self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, found: Array
-    ) -> Array:
-        """Of all multipliers that do the same, those with the least sum of squares of the forces in all joints."""
-        least = found.copy()
-        for row in range(len(t)):
-            held = system.holding(system.constants[row]) if system.constants.ndim > 1 else system
-            state = t[row], q[row], v[row]
-            freedom = multipliers.freedom(held, self.redundant, *state)
-            forces = np.array(
-                [
-                    self._all_forces(held, *state, accelerations[row], each)
-                    for each in (found[row], *(found[row] + freedom))
-                ]
-            )
-            if np.isfinite(forces).all():
-                changes = forces[1:] - forces[0]
-                least[row] += np.linalg.lstsq(changes.T, -forces[0], rcond=UNDETERMINED)[0] @ freedom
-        return least
-
-    def _all_forces(self, system: Any, *state: Any) -> Array:
-        rows = system.rows_of(self._elements_everywhere, *state)
-        forces = [bearing.force(rows, state[1], system.mechanism.dimension) for bearing in self._everywhere]
-        return np.concatenate(forces) if forces else np.zeros(0)
-
-    @cached_property
-    def _everywhere(self) -> list[Bearing]:
-        return bearings(self.system.mechanism, [ALL])
-
-    @cached_property
-    def _elements_everywhere(self) -> set[int]:
-        return {number for bearing in self._everywhere for number in bearing.elements}
 
     def _undetermined(self, t: float, q: Array, v: Array) -> tuple[str, ...]:
         freedom = multipliers.freedom(self.system, self.redundant, t, q, v)

@@ -7,25 +7,55 @@ from typing import Any
 import numpy as np
 
 from mechsim.result.layout import Array
+from mechsim.result.reactions import ALL, NEGLIGIBLE, bearings
+
+State = tuple[Array, Array, Array, Array]  # t, q, v and accelerations
 
 
-def smallest(
-    system: Any, redundant: int, t: Array, q: Array, v: Array, multipliers: Array, constants: Array | None = None
-) -> Array:
-    """The multipliers (k, m) that do what these do, of least norm where `redundant` constraints leave a choice.
-
-    The norm is of forces: constraints are scaled to unit gradients, coordinates by their sizes.
-    """
+def smallest(system: Any, redundant: int, states: State, multipliers: Array, constants: Array | None = None) -> Array:
+    """The multipliers (k, m) that do what these do, where `redundant` constraints leave a choice: those with the least
+    sum of squares of the forces in all joints. `states` have a row for each."""
     if not redundant:
         return multipliers
+    joints = Joints(system.mechanism)
     least = np.empty_like(multipliers)
-    for row in range(len(t)):
+    for row, found in enumerate(multipliers):
         held = system if constants is None else system.holding(constants[row])
-        jacobian, sizes = _scaled_jacobian(held, t[row], q[row], v[row])
-        reach = np.linalg.svd(jacobian, full_matrices=False)[0][:, : system.m - redundant]
-        # Only what lies in the range of the Jacobian does anything; the rest would only make them larger.
-        least[row] = reach @ (reach.T @ (multipliers[row] * sizes)) / sizes
+        t, q, v, accelerations = (each[row] for each in states)
+        inner = _smallest(held, redundant, (t, q, v), found)
+        least[row] = joints.relieved(held, (t, q, v, accelerations), inner, freedom(held, redundant, t, q, v))
     return least
+
+
+class Joints:
+    """All forces in all joints, as one vector."""
+
+    def __init__(self, mechanism: Any):
+        self.bearings = bearings(mechanism, [ALL])
+        self.elements = {number for bearing in self.bearings for number in bearing.elements}
+        self.dimension = mechanism.dimension
+
+    def forces(self, system: Any, state: State, multipliers: Array) -> Array:
+        rows = system.rows_of(self.elements, *state, multipliers)
+        return np.concatenate([bearing.force(rows, state[1], self.dimension) for bearing in self.bearings])
+
+    def relieved(self, system: Any, state: State, multipliers: Array, changes: Array) -> Array:
+        """These multipliers with as much of the `changes` as makes the forces least."""
+        if not self.bearings:
+            return multipliers
+        here = self.forces(system, state, multipliers)
+        moved = np.array([self.forces(system, state, multipliers + change) - here for change in changes])
+        if not (np.isfinite(here).all() and np.isfinite(moved).all()):
+            return multipliers
+        return np.asarray(multipliers + np.linalg.lstsq(moved.T, -here, rcond=NEGLIGIBLE)[0] @ changes)
+
+
+def _smallest(system: Any, redundant: int, state: tuple[float, Array, Array], multipliers: Array) -> Array:
+    """Of least norm, constraints scaled to unit gradients: unique also where no joint shows them."""
+    jacobian, sizes = _scaled_jacobian(system, *state)
+    reach = np.linalg.svd(jacobian, full_matrices=False)[0][:, : system.m - redundant]
+    # Only what lies in the range of the Jacobian does anything; the rest would only make them larger.
+    return np.asarray(reach @ (reach.T @ (multipliers * sizes)) / sizes)
 
 
 def freedom(system: Any, redundant: int, t: float, q: Array, v: Array) -> Array:
