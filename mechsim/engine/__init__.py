@@ -136,8 +136,11 @@ class _Collector:
     def take(self, result: Any, constants: np.ndarray | None) -> Status:
         status, t, x, v, _, polynomials = result
         held = None if constants is None else np.tile(constants, (len(t), 1))
-        steps = (polynomials, self._starts(t, len(polynomials))) if self.dense else (None, None)
-        batch = Batch(t, x[:, : self.n], v[:, : self.n], x[:, self.n :], held, *steps)
+        batch = Batch(t, x[:, : self.n], v[:, : self.n], x[:, self.n :], held)
+        if self.dense:
+            during = None if constants is None else np.tile(constants, (len(polynomials), 1))
+            starts = self._starts(t, len(polynomials))
+            batch = replace(batch, polynomials=polynomials, starts=starts, during=during)
         good = self.watch.holds(batch)
         if good < len(t):
             batch = batch.first(good)
@@ -146,7 +149,7 @@ class _Collector:
         if good:
             self.parts.append((batch.t, batch.q, batch.v, batch.lam))
             self.rows += good
-            self.waiting.append(batch if self.detailed else replace(batch, polynomials=None, starts=None))
+            self.waiting.append(batch if self.detailed else replace(batch, polynomials=None, starts=None, during=None))
             if self.keep == "outline":
                 self._thin()
         return Status(status)

@@ -12,7 +12,9 @@ from mechsim.kernel.plan import Plan, make_plan
 from mechsim.kernel.system import System
 
 ROUNDINGS = 1e-15  # of a coordinate
-UNSURE = 1e-7  # of the largest acceleration or multiplier of a row
+ORDINARY = 30.0  # leverage; only beyond may roundings decide
+UNSURE = 1e-7  # of the largest acceleration or multiplier of a row: then a series knows better,
+LOST = 1e-2  # and then nothing is known without one
 
 
 def _shaken(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -21,11 +23,10 @@ def _shaken(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return q + ROUNDINGS * signs * np.abs(q), v + ROUNDINGS * signs[::-1] * np.abs(v)
 
 
-def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Rows that a rounding changes by more than a small share of their largest entry, or that are no numbers, (k,)."""
-    largest = np.abs(one).max(axis=1, initial=0.0)
-    with np.errstate(invalid="ignore"):
-        return ~(np.abs(one - other).max(axis=1, initial=0.0) <= UNSURE * largest)
+def _change(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """By what share of its largest entry each row changed, (k,); NaN where one is no number."""
+    with np.errstate(all="ignore"):
+        return np.abs(one - other).max(axis=1, initial=0.0) / np.abs(one).max(axis=1, initial=1e-300)
 
 
 def planned(system: System, structure: Any) -> Plan:
@@ -60,15 +61,18 @@ class Leading:
         Near a singular pose roundings decide them: where they would, they are those of the `series`, or NaN.
         """
         n = self.system.n
-        found, shaken = (self._found(t, *state, constants) for state in ((q, v), _shaken(q, v)))
-        pairs = [(2.0 * each[:, 2, :n], each[:, 0, n:]) for each in (found, shaken)]
-        compared = list(zip(*pairs, strict=True))
-        if self.plan.redundant:  # which rows rest may be chosen in several ways, and multipliers with them
-            compared = compared[:1]
-        unsure = np.any([_differ(*both) for both in compared], axis=0)
-        accelerations, multipliers = pairs[0]
-        instead = series or (np.full_like(accelerations, np.nan), np.full_like(multipliers, np.nan))
-        accelerations[unsure], multipliers[unsure] = (each[unsure] for each in instead)
+        found, leverage = self._found(t, q, v, constants)
+        accelerations, multipliers = 2.0 * found[:, 2, :n], found[:, 0, n:]
+        near = np.flatnonzero(leverage > ORDINARY)
+        if len(near):
+            held = None if constants is None else constants[near]
+            shaken, _ = self._found(t[near], *_shaken(q[near], v[near]), held)
+            change = _change(accelerations[near], 2.0 * shaken[:, 2, :n])
+            if not self.plan.redundant:  # else rows may rest in several ways, and multipliers differ with them
+                change = np.maximum(change, _change(multipliers[near], shaken[:, 0, n:]))
+            unsure = near[~(change <= (LOST if series is None else UNSURE))]
+            instead = series or (np.full_like(accelerations, np.nan), np.full_like(multipliers, np.nan))
+            accelerations[unsure], multipliers[unsure] = (each[unsure] for each in instead)
         return accelerations, multipliers
 
     def states(
@@ -76,21 +80,23 @@ class Leading:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and multipliers of the consistent states nearest to these (unknowns and rates)."""
         n = self.system.n
-        found = self._found(t, values, rates, constants)
+        found, _ = self._found(t, values, rates, constants)
         return found[:, 0, :n], found[:, 1, :n], found[:, 0, n:]
 
-    def _found(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, constants: np.ndarray | None) -> np.ndarray:
-        """What the kernel finds at states given by some or all of their unknowns."""
+    def _found(
+        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, constants: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What the kernel finds at states given by some or all of their unknowns, and the leverage there."""
         orders = int(self.plan.variable_offsets.max())
         states = np.zeros((len(t), orders, self.plan.size))
         for order, values in enumerate((q, v)[:orders]):
             states[:, order, : values.shape[1]] = values
-        found = np.zeros((len(t), max(orders, 2) + 1, self.plan.size))
+        found, leverage = np.zeros((len(t), max(orders, 2) + 1, self.plan.size)), np.zeros(len(t))
         for part in self._alike(constants, len(t)):
             if constants is not None:
                 self._hold(constants[part.start])
-            _, found[part, : orders + 1] = self.march.project(np.ascontiguousarray(t[part]), states[part])
-        return found
+            found[part, : orders + 1], leverage[part] = self.march.project(np.ascontiguousarray(t[part]), states[part])
+        return found, leverage
 
     def _alike(self, constants: np.ndarray | None, count: int) -> list[slice]:
         """Runs of rows that share their constants."""

@@ -49,8 +49,7 @@ class Sampling:
         assert batch.starts is not None and batch.polynomials is not None
         step = np.clip(np.searchsorted(batch.starts, times, side="right") - 1, 0, len(batch.starts) - 1)
         values, rates, bends = evaluated(batch.polynomials[step], times - batch.starts[step])
-        first = len(batch.t) - len(batch.starts)  # where the first step ends among the points of the batch
-        constants = None if batch.constants is None else batch.constants[first + step]
+        constants = None if batch.during is None else batch.during[step]
         q, v, lam = self._leading.states(times, values, rates, constants)
         n = q.shape[1]
         return Batch(times, q, v, lam, constants, series=(bends[:, :n], values[:, n:]))

@@ -20,7 +20,8 @@ class Batch:
     """Consecutive points of a march: times, coordinates, velocities, multipliers.
 
     `constants` of the mechanism for each point where they change along the way, else None: see `System.holding`.
-    Where asked for, `polynomials[step, degree, unknown]` of the steps that end at these points, and their `starts`.
+    Where asked for, `polynomials[step, degree, unknown]` of the steps that end at these points, their `starts`, and the
+    constants `during` each.
     `series` are accelerations and multipliers as polynomials have them, of points that were taken from some.
     """
 
@@ -31,6 +32,7 @@ class Batch:
     constants: np.ndarray | None = None
     polynomials: np.ndarray | None = None
     starts: np.ndarray | None = None
+    during: np.ndarray | None = None
     series: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
@@ -47,7 +49,8 @@ class Batch:
         if self.polynomials is None or self.starts is None:
             return Batch(*columns)
         steps = max(0, count - (len(self.t) - len(self.starts)))
-        return Batch(*columns, self.polynomials[:steps], self.starts[:steps])
+        during = None if self.during is None else self.during[:steps]
+        return Batch(*columns, self.polynomials[:steps], self.starts[:steps], during)
 
 
 def evaluated(coefficients: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -156,6 +159,6 @@ class Solution:
             if len(self.held.times) > 1:
                 for constant, value in enumerate(self.held.values[segment]):
                     self._projector.set_constant(constant, value)
-            _, found[chosen] = self._projector.project(times[chosen], np.ascontiguousarray(states[chosen]))
+            found[chosen], _ = self._projector.project(times[chosen], np.ascontiguousarray(states[chosen]))
         n = self.system.n
         return found[:, 0, :n], found[:, 1, :n], found[:, 0, n:]

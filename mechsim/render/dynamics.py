@@ -104,11 +104,13 @@ class Dynamics:
 
         return Leading(self.system, analyse(self.system, self._redundancy), self.scene.tolerance, rough=True)
 
-    def _solved(self, t: Array, q: Array, v: Array, constants: Array | None) -> tuple[Array, Array]:
+    def _solved(
+        self, t: Array, q: Array, v: Array, constants: Array | None, series: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
         """Accelerations and multipliers; NaN where they do not obey the equations of motion."""
         held = self.system if constants is None else self.system.holding(constants)
         try:
-            accelerations, multipliers = self._solve(t, q, v, constants)
+            accelerations, multipliers = self._solve(t, q, v, constants, series)
         except MechsimError:
             return np.full((len(t), held.n), np.nan), np.full((len(t), held.m), np.nan)
         obeyed = self._obeyed(held, (t, q, v), accelerations, multipliers)[:, None]

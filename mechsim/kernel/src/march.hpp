@@ -78,6 +78,8 @@ class March {
     const Statistics& statistics() const { return statistics_; }
     double projected_distance() const { return distance_; }
     int offset(int unknown) const { return d_[unknown]; }
+    // How far positions move when constraints are missed a little, over that.
+    double leverage() { return note_leverage(), largest_leverage(); }
     // Whether the last projection moved positions and velocities by no more than a step may be rejected for.
     bool is_close() const;
 

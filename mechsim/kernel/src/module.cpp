@@ -92,24 +92,23 @@ nb::tuple advance(March& march, double t_end, std::int64_t steps, double seconds
                           owned(std::move(record.polynomials), {taken, std::size_t(march.degrees()), size}));
 }
 
-// Project each state; returns the largest status, and coefficients 0..largest offset of every unknown. Near a singular pose
-// a projection may move a state further than it can be off: then the state is given back as it is. What the equations
-// do not determine is no number.
+// Project each state; returns coefficients 0..largest offset of every unknown, and the leverage of each state, which is
+// large near a singular pose. There a projection may move a state further than it can be off: then the state is given
+// back as it is. What the equations do not determine is no number.
 nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
     const std::size_t count = times.shape(0), size = march.size();
     const std::size_t orders = march.largest_offset(), kept = orders + 1;
-    std::vector<double> values(count * kept * size);
-    Status worst = Status::reached;
+    std::vector<double> values(count * kept * size), leverages(count);
     {
         nb::gil_scoped_release release;
         for (std::size_t s = 0; s < count; ++s) {
             const double* given = states.data() + s * orders * size;
             march.set_state(times.data()[s], given);
             const Status status = march.prepare();
-            if (int(status) > int(worst)) worst = status;
             // Where stage 0 only did not settle, its last digits are roundings.
             const bool regular = status == Status::reached || status == Status::not_finite;
             const bool close = regular && march.is_close();
+            leverages[s] = regular ? march.leverage() : INFINITY;
             for (std::size_t n = 0; n < kept; ++n)
                 for (std::size_t j = 0; j < size; ++j) {
                     const bool of_state = int(n) < march.offset(int(j));
@@ -121,7 +120,7 @@ nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
                 }
         }
     }
-    return nb::make_tuple(int(worst), owned(std::move(values), {count, kept, size}));
+    return nb::make_tuple(owned(std::move(values), {count, kept, size}), owned(std::move(leverages), {count}));
 }
 
 nb::object expand(March& march) {
