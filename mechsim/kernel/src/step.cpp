@@ -208,8 +208,10 @@ double March::largest_leverage() const {
 // Formulas may hide what they do from their series: the longest step, at most h, on which none does.
 double March::inspected(double h, int direction) {
     const Response response = [this](int row, double length) { return this->response(row, length); };
+    // What is at rest has no speed by which the error of one could be judged: what is coming may be slow.
+    const double tolerance = control_.tolerance * (speed_ * h < kSlow ? kSlow : 1.0);
     for (Block& block : blocks_)
-        if (block.watched) h = inspect(block, h, direction, last_ + 1, control_.tolerance, response);
+        if (block.watched) h = inspect(block, h, direction, last_ + 1, tolerance, response);
     return h;
 }
 
