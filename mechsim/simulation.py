@@ -184,7 +184,7 @@ def another_order(order: int) -> int:
 
 def reaction_points(prepared: Prepared, asked: Sequence[str] | None = None) -> tuple[str, ...]:
     """The points whose forces are wanted: those asked for, else those the file's Output names. Raises SpecError."""
-    from mechsim.result.reactions import bearings
+    from mechsim.result.bearings import bearings
 
     points = tuple(prepared.spec.output.reactions if asked is None else asked)
     bearings(prepared.mechanism, points)

@@ -1,7 +1,7 @@
 """The force in a pivot as a formula of accelerations and multipliers, so that friction may use it.
 
 What the elements of one part leave over in the Euler-Lagrange rows of a point is the force that everything else exerts
-on the part there (see result/reactions.py, which evaluates the same rows). In complex numbers, as in seed 001
+on the part there (see result/bearings.py, which evaluates the same rows). In complex numbers, as in seed 001
 Theorem 3.2, with the centroid at a + xi (b - a):
 
     planar_body    a: m (1 - xi*) (c'' - g) - spin (b'' - a'')    b: m xi* (c'' - g) + spin (b'' - a'')

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from mechsim.errors import MechsimError
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene
+from mechsim.result.bearings import ALL
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array
-from mechsim.result.reactions import ALL
 from mechsim.structure import Redundancy
 
 # Of the largest term of the equations. Interpolated states obey them to 1e-4 or so; at a singular position, where

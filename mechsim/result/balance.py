@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from mechsim.model.mechanism import Mechanism, Part
+from mechsim.result.bearings import Actions, Bearing, Turning
 from mechsim.result.contacts import Indices, Rows, cross, position
 from mechsim.result.layout import Array
-from mechsim.result.reactions import Actions, Bearing, Turning
 
 # A part whose forces are a smaller share of the largest in the mechanism is judged as if they were this share.
 SMALL = 1e-3

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.result.bearings import ALL, bearings
 from mechsim.result.layout import Array
-from mechsim.result.reactions import ALL, NEGLIGIBLE, bearings
+from mechsim.result.reactions import NEGLIGIBLE
 
 State = tuple[Array, Array, Array, Array]  # t, q, v and accelerations
 

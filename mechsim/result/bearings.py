@@ -1,0 +1,231 @@
+"""Which element acts on which part, and where: the force at each bearing of a part, and the torque on it.
+
+Coordinates are the points themselves, so an Euler-Lagrange row of a point is a force there. What the elements of ONE
+part leave over in the rows of its point, d/dt dL/dx' - dL/dx - Q + C_x^T lam with the true accelerations and
+multipliers, is the force that everything else exerts on the part at this point: other parts, the ground, and forces
+that act on the point itself. Weight, and forces that act on the part itself (`OA.A`), are the part's own and not in it.
+The row of a turn angle, left over by the constraint that defines it, is likewise the torque on the part. A fixed point
+has no row in the equations, but its elements have one all the same.
+
+Joints that grip a part (a slot in it, teeth on it) have rows at its points too, though they act elsewhere: these rows
+count with the part's own, and the joint's force is added where it touches (see contacts.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechsim.errors import Fault, SpecError
+from mechsim.model.grip import Grip
+from mechsim.model.mechanism import Element, Mechanism, Part
+from mechsim.result.contacts import Contact, Indices, Rows, contacts, cross, place_of, position
+from mechsim.result.layout import Array
+
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """A part at a point, or at another place near it that `label` names.
+
+    `rows` are those of the part there, and of what grips it; `touching` are the contacts there, and `teeth` those whose
+    counterforce is borne there: -1 on the wheel itself, 1 on what carries it.
+    """
+
+    point: str
+    part: Part
+    label: str
+    rows: Indices
+    touching: tuple[Contact, ...] = ()
+    teeth: tuple[tuple[float, Contact], ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.label}_{self.part.name}"
+
+    @property
+    def key(self) -> str:
+        """What a person calls it who asks for the forces at the point: the part, or the place too."""
+        return self.part.name if self.label == self.point else self.name
+
+    @property
+    def elements(self) -> set[int]:
+        joints = (*self.touching, *(contact for _, contact in self.teeth))
+        return {element for element, _, _ in self.rows} | {contact.element for contact in joints}
+
+    def place(self, q: Array) -> Array:
+        """Where the force acts, if it is not at the point, (..., 2)."""
+        contact = self.touching[0]
+        return place_of(contact.grip.place, contact.mechanism, q)
+
+    def force(self, rows: Rows, q: Array, dimension: int) -> Array:
+        """The force on the part there, in the world frame, (..., dimension)."""
+        total = np.zeros((*q.shape[:-1], dimension))
+        for element, axis, local in self.rows:
+            total[..., axis] += rows[element][..., local]
+        for contact in self.touching:
+            total += contact.wrench(rows, q)[0]
+        for sign, contact in self.teeth:
+            total += sign * contact.wrench(rows, q)[0]
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """The torque on a part, apart from its forces at points. `carried` are the teeth whose counterforces it takes."""
+
+    rows: tuple[tuple[int, int], ...]  # element, local variable
+    touching: tuple[Contact, ...]
+    carried: tuple[Contact, ...]
+
+    @property
+    def elements(self) -> set[int]:
+        return {element for element, _ in self.rows} | {each.element for each in (*self.touching, *self.carried)}
+
+    def torque(self, rows: Rows, q: Array) -> Array:
+        total = np.zeros(q.shape[:-1])
+        for element, local in self.rows:
+            total = total + rows[element][..., local]
+        for contact in self.touching:
+            total = total + contact.wrench(rows, q)[1]
+        for contact in self.carried:  # its rows have their moment, which now the forces have
+            total = total - cross(position(contact.grip.bearing, contact.mechanism, q), contact.wrench(rows, q)[0])
+        return total
+
+
+class Actions:
+    """Which element acts on which part, and where."""
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism = mechanism
+        self.contacts = contacts(mechanism)
+        self.touching = _by(self.contacts, lambda grip: grip.place.point)
+        self.gripping = _by(self.contacts, lambda grip: grip.part)
+        self.borne = _by(self.contacts, lambda grip: grip.bearing)
+        self.carried = _by(self.contacts, lambda grip: grip.carrier)
+        self.parts = {part.name: part for part in mechanism.parts}
+        self.holders: dict[str, list[Part]] = {name: [] for name in mechanism.points}  # the parts at each point
+        named: dict[str, list[Part]] = {}  # parts by what owners of their elements are called
+        for part in mechanism.parts:
+            for owner in (part.name, *(f"{part.name}_{point}" for point in part.points)):
+                named.setdefault(owner, []).append(part)
+            for point in part.points:
+                self.holders[point].append(part)
+        self.own: dict[str, list[int]] = {part.name: [] for part in mechanism.parts}
+        for number, element in enumerate(mechanism.elements):
+            for part in named.get(element.owner, ()):
+                if _belongs(mechanism, element, part):
+                    self.own[part.name].append(number)
+
+    def joints(self) -> list[str]:
+        """Points where something acts on a part: other parts, the ground, a line, a force, a drive."""
+        silent = {number for numbers in self.own.values() for number in numbers} | {*self.mechanism.readouts.values()}
+        foreign = {
+            slot
+            for number, each in enumerate(self.mechanism.elements)
+            if number not in silent
+            for slot in set(each.slots) - self._gripped(each)
+        }
+        found = []
+        for point, slots in self.mechanism.points.items():
+            holders = [part for part in self.holders[point] if self.own[part.name]]
+            loaded = len(holders) > 1 or any(slot < 0 for slot in slots) or foreign & set(slots)
+            if (holders and loaded) or point in self.touching:
+                found.append(point)
+        return found
+
+    def _gripped(self, element: Element) -> set[int]:
+        return {slot for grip in element.grips for name in grip.points for slot in self.mechanism.points[name]}
+
+    def bearings(self, points: Sequence[str]) -> list[Bearing]:
+        """The parts at each of these points, and at places near them."""
+        found = [bearing for point in points for bearing in self._bearings(point)]
+        return [bearing for bearing in found if bearing.rows or bearing.touching]
+
+    def _bearings(self, point: str) -> list[Bearing]:
+        near = self.touching.get(point, [])
+        here = [contact for contact in near if contact.grip.place.is_point]
+        touched = dict.fromkeys(contact.grip.part for contact in here)
+        found = []
+        for name in dict.fromkeys([*(part.name for part in self.holders[point]), *touched]):
+            part, touching = self.parts[name], tuple(contact for contact in here if contact.grip.part == name)
+            found.append(Bearing(point, part, point, self._rows(point, part), touching, self._teeth(point, name)))
+        apart = [contact for contact in near if not contact.grip.place.is_point]
+        return found + [Bearing(point, self.parts[each.grip.part], each.label, (), (each,)) for each in apart]
+
+    def _rows(self, point: str, part: Part) -> Indices:
+        """Of the part's own elements, and of those that grip it."""
+        rows = []
+        for number in self.own[part.name]:
+            slots = self.mechanism.elements[number].slots
+            for axis, slot in enumerate(self.mechanism.points[point]):
+                rows += [(number, axis, local) for local, each in enumerate(slots) if each == slot]
+        for contact in self.gripping.get(part.name, ()):
+            rows += [
+                (contact.element, axis, local)
+                for name, locals_ in contact.points
+                if name == point
+                for axis, local in enumerate(locals_)
+            ]
+        return tuple(rows)
+
+    def _teeth(self, point: str, part: str) -> tuple[tuple[float, Contact], ...]:
+        borne = self.borne.get(point, ())
+        wheel = [(-1.0, contact) for contact in borne if contact.grip.part == part]
+        return (*wheel, *((1.0, contact) for contact in borne if contact.grip.carrier == part))
+
+    def turnings(self, parts: Collection[str]) -> dict[str, Turning]:
+        """Per part that something turns, its torque."""
+        readouts = {*self.mechanism.readouts.values()}
+        acting = [each for number, each in enumerate(self.mechanism.elements) if number not in readouts]
+        uses = Counter(slot for element in acting for slot in set(element.slots))
+        defining = {
+            element.owner: number
+            for number, element in enumerate(self.mechanism.elements)
+            if element.kind == "turned_length" and uses[element.slots[-1]] > 1
+        }
+        directed = {contact.grip.part for contact in self.contacts if contact.grip.directs}
+        turned = [name for name in self.parts if name in parts and (name in defining or name in directed)]
+        return {name: self._turning(name, defining.get(name)) for name in turned}
+
+    def _turning(self, part: str, defining: int | None) -> Turning:
+        gripping = self.gripping.get(part, [])
+        rows = [(contact.element, contact.turn) for contact in gripping if contact.turn is not None]
+        if defining is not None:
+            rows.append((defining, len(self.mechanism.elements[defining].slots) - 1))
+        return Turning(tuple(rows), tuple(gripping), tuple(self.carried.get(part, ())))
+
+
+def _by(found: Sequence[Contact], key: Callable[[Grip], str]) -> dict[str, list[Contact]]:
+    groups: dict[str, list[Contact]] = {}
+    for contact in found:
+        groups.setdefault(key(contact.grip), []).append(contact)
+    return groups
+
+
+def bearings(mechanism: Mechanism, points: Sequence[str]) -> list[Bearing]:
+    """The parts at each of these points ("all": at every joint). Raises SpecError for points no part has."""
+    actions = Actions(mechanism)
+    chosen = actions.joints() if ALL in points else list(dict.fromkeys(points))
+    unknown = [point for point in chosen if point not in mechanism.points]
+    if unknown:
+        known = ", ".join(mechanism.points)
+        raise SpecError(*(Fault(f"reactions: there is no point {point}", hint=f"points: {known}") for point in unknown))
+    held = actions.bearings(chosen)
+    free = [point for point in chosen if not any(bearing.point == point for bearing in held)]
+    if free:
+        raise SpecError(*(Fault(f"reactions: no part that moves has the point {point}") for point in free))
+    return held
+
+
+def _belongs(mechanism: Mechanism, element: Element, part: Part) -> bool:
+    """Whether an element of this owner is of the part itself, not of a joint or of a point that bears its name."""
+    law = mechanism.laws.get(element.kind)
+    if law is None:
+        return element.owner == part.name and element.kind not in ("force", "collinear")
+    on_point = part.kind == "particle" and (law.forces or law.dissipation)
+    return not (law.constraints or law.nonholonomic or on_point)
