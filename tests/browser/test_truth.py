@@ -71,7 +71,7 @@ def test_forces_and_reactions_have_one_scale(visit):
     own = page.ask(
         "['forces', 'reactions'].flatMap(name => mechsim.film.data[name].flatMap(each => Object.keys(each)))"
     )
-    assert set(own) == {"point", "label", "colour", "ring", "channels"}
+    assert set(own) == {"point", "arm", "label", "colour", "ring", "channels"}
     page.ask("""() => {
         const written = [];
         const write = mechsim.view.write.bind(mechsim.view);
