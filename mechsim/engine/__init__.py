@@ -176,12 +176,17 @@ class _Collector:
         return np.concatenate([before, ends[-steps:-1]]) if steps else ends[:0]
 
     def _thin(self) -> None:
-        """Keep every second point, but the last ones all, when there are too many."""
+        """When there are too many points keep half of them: the last ones, and of the others as many evenly in time as
+        evenly in number, for steps crowd before a pole."""
         width = sum(column[0].size for column in self.parts[0])
         while self.rows > max(4 * LAST_KEPT, OUTLINE // width):
             columns = [np.concatenate(column) for column in zip(*self.parts, strict=True)]
-            self.parts = [tuple(np.concatenate([c[:-LAST_KEPT:2], c[-LAST_KEPT:]]) for c in columns)]
-            self.rows = len(self.parts[0][0])
+            t, others = columns[0], self.rows - LAST_KEPT
+            in_time = np.abs(t - t[0]).searchsorted(np.linspace(0.0, abs(t[-1] - t[0]), others // 4))
+            last = np.arange(others, self.rows)
+            kept = np.unique(np.concatenate([np.arange(0, others, 4), np.minimum(in_time, others), last]))
+            self.parts = [tuple(column[kept] for column in columns)]
+            self.rows = len(kept)
 
     def show_in_time(self) -> None:
         if time.perf_counter() - self.shown >= BATCH_SECONDS:
