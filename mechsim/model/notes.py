@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
@@ -68,11 +69,8 @@ def attached_to_nothing(spec: MechSpec) -> Iterator[Note]:
         (f"particle {each.point}", {each.point}, each.mark) for each in spec.particles if each.point not in on_parts
     ]
     held = set(spec.fixed) | set(_mentioned((spec.actions, spec.collinear, spec.forces, spec.torques)))
-    loose = [
-        (name, mark)
-        for name, points, mark in parts
-        if not points & held and not any(points & other for own, other, _ in parts if own != name)
-    ]
+    held |= {name for name, count in Counter(name for _, points, _ in parts for name in points).items() if count > 1}
+    loose = [(name, mark) for name, points, mark in parts if not points & held]
     if len(loose) < len(parts) and spec.actions.central_gravity is None:
         for name, mark in loose:
             yield Note(
