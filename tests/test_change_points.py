@@ -250,7 +250,7 @@ def driven(drive, t0, tend, gravity=-9.81):
 
 
 def assert_drives(motion, drive, times, close):
-    """B runs as A does, and the drive carries the weight of both with 2 m g cos(theta), and turns them."""
+    """B runs as A does, two metres beside it."""
     for t in times:
         angle, rate = DRIVES[drive](t)
         assert motion(t)["B"] == pytest.approx([2 + np.cos(angle), np.sin(angle)], abs=close), t

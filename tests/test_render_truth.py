@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference import SPECS
+from reference.pictured import SPEED
 
 import mechsim
 from mechsim.render.film import prepare
@@ -21,23 +22,8 @@ from mechsim.render.pen import Pen
 from mechsim.render.still import write_still
 from mechsim.render.times import NEAR, decimals, frame_times, sheet_times
 
-SPECS = Path(__file__).parent.parent / "specs"
 SMALL = Options(size=(640, 360), fps=20)
 ALL = ("params", "time", "energy", "forces", "reactions")
-
-SLIDER = """
-PartData:
-  Fixed: {O: [], R: [1]}
-  Rigids:
-    OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
-    AB: {Geom: [[3]], Dyna: [[1.5], 3, 27/12]}
-  Springs: {OB: [20, 2, 0, 3]}
-Joints: {Pistons: {B-OR: [2]}}
-AppliedForces: {Gravity: , ConstForces: {B: [-30, 0]}, ConstTorques: {OA: 5}}
-Drives: {DRIVE}
-ProblemData: {tend: 2.7, positions: {A: [0, 1], B: [2.8]}}
-"""
-SPEED = SLIDER.replace("{DRIVE}", "{omega_OA: 4}")
 
 
 @pytest.fixture(scope="module")

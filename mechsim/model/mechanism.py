@@ -9,7 +9,7 @@ from mechsim.errors import Mark, Note
 from mechsim.model.grip import Grip
 from mechsim.model.law import Law
 
-DRIVE = "drive of "
+DRIVE = "drive of "  # how elements that prescribe a motion are owned; a user's own constraint has no blank in its name
 JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
 
 

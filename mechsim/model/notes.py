@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from math import hypot, isclose, pi
 from typing import Any
 
-from mechsim.errors import Mark, Note
+from mechsim.errors import Note
 from mechsim.model.extent import extent
 from mechsim.model.formula import Formula, constant
 from mechsim.model.quantities import Quantities
-from mechsim.spec.document import MechSpec, Number, Rigid
+from mechsim.spec.actions import written
+from mechsim.spec.document import MechSpec, Rigid
 from mechsim.spec.expression import Expression
 from mechsim.spec.names import POINT
 from mechsim.spec.scope import POSITION
@@ -78,19 +78,11 @@ def attached_to_nothing(spec: MechSpec) -> Iterator[Note]:
             )
 
 
-def _mentioned(value: Any) -> Iterator[str]:
+def _mentioned(records: Any) -> Iterator[str]:
     """Points whose names stand anywhere in these records."""
-    if isinstance(value, Expression):
-        for name in value.names:
+    for each in written(records):
+        for name in (each,) if isinstance(each, str) else each.names:
             yield from re.findall(POINT, name.removeprefix("theta_").removeprefix("omega_"))
-    elif isinstance(value, str):
-        yield from re.findall(POINT, value)
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _mentioned(item)
-    elif is_dataclass(value) and not isinstance(value, Number | Mark):
-        for item in fields(value):
-            yield from _mentioned(getattr(value, item.name))
 
 
 def angles_like_degrees(spec: MechSpec) -> Iterator[Note]:

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.model.mechanism import Element, Mechanism
+from mechsim.model.mechanism import DRIVE, Element, Mechanism
 from mechsim.result.layout import Array
-
-DRIVE = "drive of "  # how elements that prescribe a motion are owned; a user's own constraint has no blank in its name
 
 
 @dataclass(frozen=True, slots=True)

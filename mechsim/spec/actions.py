@@ -276,7 +276,7 @@ class Actions:
 
     def expressions(self) -> Iterator[Expression]:
         """Every expression of time and state."""
-        return _expressions(self)
+        return (each for each in written(self) if isinstance(each, Expression))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,12 +287,13 @@ class Output:
     signals: tuple[str, ...] = ()
 
 
-def _expressions(value: Any) -> Iterator[Expression]:
-    if isinstance(value, Expression):
+def written(value: Any) -> Iterator[Expression | str]:
+    """The expressions and names that stand anywhere in these records."""
+    if isinstance(value, Expression | str):
         yield value
     elif isinstance(value, tuple):
         for item in value:
-            yield from _expressions(item)
+            yield from written(item)
     elif is_dataclass(value) and not isinstance(value, Number | Mark):
         for item in fields(value):
-            yield from _expressions(getattr(value, item.name))
+            yield from written(getattr(value, item.name))
