@@ -80,13 +80,15 @@ def test_the_complex_form_in_2d_is_the_reduction(body):
     n, points, rotation, shift = body
     a, b, c = (complex(*point[:2]) for point in points[:3])
     assume(n == 2)
-    xi = rigid.placement_ratio(*points[:3])
+    xi = complex(*rigid.placement_ratio(*points[:3]))
     # c is at most 30 from a, b at least 0.1: xi up to 300, so 1e-16 * 300 * 30.
     assert a + xi * (b - a) == pytest.approx(c, abs=1e-12)
     moved = points @ rotation.T + shift
     sides = rigid.placement_coefficients(*points[:3])
     # Each product is at most 30 * 40 (3.22).
-    assert sum(side * complex(*x) for side, x in zip(sides, moved[:3], strict=True)) == pytest.approx(0, abs=1e-11)
+    assert sum(complex(*side) * complex(*x) for side, x in zip(sides, moved[:3], strict=True)) == pytest.approx(
+        0, abs=1e-11
+    )
 
 
 def test_the_cross_product_in_four_dimensions_is_the_last_column_of_a_rotation():

@@ -177,9 +177,9 @@ def test_the_extent_of_many_points_is_that_of_all_pairs():
         for cloud in (generator.normal(size=(count, 2)), generator.integers(0, 3, (count, 2)), np.zeros((count, 2))):
             places = [complex(x, y) for x, y in cloud]
             expected = max((abs(p - q) for p in places for q in places), default=0.0)
-            assert extent(places) == pytest.approx(expected, rel=1e-15)
-    ring = np.exp(2j * np.pi * np.arange(3000) / 3000)
-    assert extent(ring.tolist()) == pytest.approx(2, rel=1e-12)
+            assert extent(map(tuple, cloud.tolist())) == pytest.approx(expected, rel=1e-15)
+    ring = 2 * np.pi * np.arange(3000) / 3000
+    assert extent(zip(np.cos(ring), np.sin(ring), strict=True)) == pytest.approx(2, rel=1e-12)
 
 
 # --- memory

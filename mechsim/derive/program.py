@@ -8,7 +8,7 @@ coefficients plus a constant, so sums and constant factors at the top cost no op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,16 +121,20 @@ class Program:
 
     def constant_table(self, parameters: np.ndarray) -> np.ndarray:
         """Values of the constants, one column per instance. `parameters` has one row per parameter of the kind."""
-        lanes = parameters.shape[1]
-        table = np.empty((len(self.constants), lanes), dtype=parameters.dtype)
-        for i, (name, *arguments) in enumerate(self.constants):
-            if name == "value":
-                table[i] = arguments[0]
-            elif name == "parameter":
-                table[i] = parameters[arguments[0]]
-            else:
-                table[i] = CONSTANT_FUNCTIONS[name](*(table[j] for j in arguments))
-        return table
+        return constant_values(self.constants, parameters)
+
+
+def constant_values(constants: Sequence[tuple[Any, ...]], parameters: np.ndarray) -> np.ndarray:
+    """Values of constants, given as in Program, one row for each and one column for each set of parameters."""
+    table = np.empty((len(constants), parameters.shape[1]), dtype=parameters.dtype)
+    for i, (name, *arguments) in enumerate(constants):
+        if name == "value":
+            table[i] = arguments[0]
+        elif name == "parameter":
+            table[i] = parameters[arguments[0]]
+        else:
+            table[i] = CONSTANT_FUNCTIONS[name](*(table[j] for j in arguments))
+    return table
 
 
 CONSTANT_FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -152,6 +156,7 @@ CONSTANT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "acos": np.arccos,
     "atan": np.arctan,
     "atan2": np.arctan2,
+    "hypot": np.hypot,
 }
 
 

@@ -47,11 +47,16 @@ class Block:
     schedule: Schedule
     rows: np.ndarray  # (outputs, lanes): global row, or for Jacobian blocks the entry of the matrix; -1 if none
     row_leads: np.ndarray  # (outputs,)
+    group: int  # of the system; its lanes here are `members`
+    members: np.ndarray
     watched: bool = False  # a formula, whose series may not tell all there is (src/inspect.hpp)
 
     @property
     def lanes(self) -> int:
         return self.unknowns.shape[1]
+
+    def tuned(self, tables: Sequence[np.ndarray]) -> Block:
+        return replace(self, constants=tables[self.group][:, self.members])
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,20 @@ class Plan:
     matrix_rows: np.ndarray
     matrix_columns: np.ndarray
     matrix_constant: np.ndarray  # the part of each entry that never changes
+    matrix_sources: tuple[tuple[np.ndarray, int, int, np.ndarray], ...]  # (entries, group, constant, members) it sums
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
+
+    def tuned(self, tables: Sequence[np.ndarray], constants: np.ndarray, scales: np.ndarray) -> Plan:
+        """The same plan for other numbers: tables of constants of each group, constants of the mechanism, scales."""
+        return replace(
+            self,
+            scales=scales,
+            constants=np.append(constants, 0.0),
+            blocks=tuple(block.tuned(tables) for block in self.blocks),
+            jacobian_blocks=tuple(block.tuned(tables) for block in self.jacobian_blocks),
+            matrix_constant=_constant_part(len(self.matrix_rows), self.matrix_sources, tables),
+        )
 
 
 def make_plan(
@@ -91,12 +108,12 @@ def _make_plan(
     system: System, equation_offsets: np.ndarray, variable_offsets: np.ndarray, spare: Sequence[int], redundant: int
 ) -> Plan:
     blocks, jacobian, pattern = [], [], _Pattern()
-    for group in system.groups:
+    for number, group in enumerate(system.groups):
         for lanes, d, c in _split(group, system.n, equation_offsets, variable_offsets):
-            block = _row_block(system, group, lanes, d, c)
+            block = _row_block(system, number, lanes, d, c)
             if block is not None:
                 blocks.append(block)
-            block = _jacobian_block(system, group, lanes, d, c, pattern)
+            block = _jacobian_block(system, number, lanes, d, c, pattern)
             if block is not None:
                 jacobian.append(block)
     spare_rows = system.n + np.asarray(spare, dtype=np.int32)
@@ -112,18 +129,28 @@ def _make_plan(
         jacobian_blocks=tuple(jacobian),
         matrix_rows=rows,
         matrix_columns=columns,
-        matrix_constant=pattern.values(),
+        matrix_constant=_constant_part(len(rows), pattern.sources, [group.constants for group in system.groups]),
+        matrix_sources=tuple(pattern.sources),
         spare=spare_rows.astype(np.int32),
         redundant=redundant,
     )
 
 
+def _constant_part(
+    count: int, sources: Sequence[tuple[np.ndarray, int, int, np.ndarray]], tables: Sequence[np.ndarray]
+) -> np.ndarray:
+    total = np.zeros(count)
+    for entries, group, constant, members in sources:
+        np.add.at(total, entries, tables[group][constant, members])
+    return total
+
+
 class _Pattern:
-    """Numbers the nonzero entries of the system Jacobian and sums their constant parts."""
+    """Numbers the nonzero entries of the system Jacobian, and remembers what adds up to their constant parts."""
 
     def __init__(self) -> None:
         self.numbers: dict[tuple[int, int], int] = {}
-        self.constant: dict[int, float] = {}
+        self.sources: list[tuple[np.ndarray, int, int, np.ndarray]] = []
 
     def entries(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return np.array(
@@ -134,17 +161,13 @@ class _Pattern:
             dtype=np.int32,
         )
 
-    def add(self, entries: np.ndarray, values: np.ndarray) -> None:
-        for entry, value in zip(entries, np.broadcast_to(values, entries.shape), strict=True):
-            if entry >= 0:
-                self.constant[int(entry)] = self.constant.get(int(entry), 0.0) + float(value)
+    def add(self, entries: np.ndarray, group: int, constant: int, members: np.ndarray) -> None:
+        inside = entries >= 0
+        self.sources.append((entries[inside], group, constant, members[inside]))
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         pairs = np.array(list(self.numbers), dtype=np.int32).reshape(-1, 2)
         return pairs[:, 0].copy(), pairs[:, 1].copy()
-
-    def values(self) -> np.ndarray:
-        return np.array([self.constant.get(i, 0.0) for i in range(len(self.numbers))])
 
 
 def _split(group: Group, n: int, c: np.ndarray, d: np.ndarray) -> Iterable[tuple[np.ndarray, list[int], list[int]]]:
@@ -169,7 +192,8 @@ def _split(group: Group, n: int, c: np.ndarray, d: np.ndarray) -> Iterable[tuple
         yield np.array(sorted(members)), list(common[:half]), list(common[half:])
 
 
-def _row_block(system: System, group: Group, lanes: np.ndarray, d: list[int], c: list[int]) -> Block | None:
+def _row_block(system: System, number: int, lanes: np.ndarray, d: list[int], c: list[int]) -> Block | None:
+    group = system.groups[number]
     program = group.program.restrict(lambda key: key[0] == "row" and c[key[1]] != ALWAYS)
     if not any(output.terms or output.constant >= 0 for output in program.outputs):
         return None
@@ -177,14 +201,15 @@ def _row_block(system: System, group: Group, lanes: np.ndarray, d: list[int], c:
     rows = np.array([group.row(o.key[1], system.n)[lanes] for o in program.outputs], dtype=np.int32)
     available = _available(program.inputs, d, len(group.kind.variables))
     schedule = _schedule(program, available, row_leads, group.kind.is_formula)
-    block = _block(system, group, lanes, program, schedule, np.maximum(rows, -1), row_leads)
+    block = _block(system, number, lanes, program, schedule, np.maximum(rows, -1), row_leads)
     return replace(block, watched=group.kind.is_formula)
 
 
 def _jacobian_block(
-    system: System, group: Group, lanes: np.ndarray, d: list[int], c: list[int], pattern: _Pattern
+    system: System, number: int, lanes: np.ndarray, d: list[int], c: list[int], pattern: _Pattern
 ) -> Block | None:
     """Entries d row_i / d x_j^(d_j - c_i): only these enter the system Jacobian."""
+    group = system.groups[number]
     count = len(group.kind.variables)
 
     def wanted(key: tuple[Any, ...]) -> bool:
@@ -203,12 +228,12 @@ def _jacobian_block(
         entries = pattern.entries(group.row(row, system.n)[lanes], system.column(group, source)[lanes])
         numbers.append(entries)
         if output.constant >= 0:
-            pattern.add(entries, group.constants[output.constant][lanes])
+            pattern.add(entries, number, output.constant, lanes)
     if not any(output.terms for output in program.outputs):
         return None
     leads = np.zeros(len(program.outputs), dtype=np.int32)
     schedule = _schedule(program, np.full(len(program.inputs), ALWAYS, dtype=np.int32), leads)
-    return _block(system, group, lanes, program, schedule, np.array(numbers, dtype=np.int32), leads)
+    return _block(system, number, lanes, program, schedule, np.array(numbers, dtype=np.int32), leads)
 
 
 def _place(key: tuple[Any, ...], kind: Kind) -> tuple[int, int]:
@@ -296,13 +321,14 @@ def _corrected(program: Program, row_leads: np.ndarray, lead: np.ndarray, hot: n
 
 def _block(
     system: System,
-    group: Group,
+    number: int,
     lanes: np.ndarray,
     program: Program,
     schedule: Schedule,
     rows: np.ndarray,
     row_leads: np.ndarray,
 ) -> Block:
+    group = system.groups[number]
     size = system.n + system.m
     nothing = size + len(system.constants)
     unknowns = np.full((len(program.inputs), len(lanes)), nothing, dtype=np.int32)
@@ -312,4 +338,4 @@ def _block(
         column = system.column(group, source)[lanes]
         constant = size - 1 - column if source.kind == "variable" else nothing
         unknowns[i] = np.where(column >= 0, column, constant)
-    return Block(program, group.constants[:, lanes], unknowns, schedule, rows, row_leads)
+    return Block(program, group.constants[:, lanes], unknowns, schedule, rows, row_leads, number, lanes)

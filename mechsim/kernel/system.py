@@ -168,7 +168,7 @@ class System:
 
     def _group(self, name: str, zeros: frozenset[int], members: list[tuple[int, int, Element]]) -> Group:
         kind = self._kind(name)
-        parameters = [[float(e.parameters[p]) for _, _, e in members] for p in kind.parameters]
+        parameters = [[e.parameters[p] for _, _, e in members] for p in kind.parameters]
         starts = np.array([start for _, start, _ in members])
         own = self._constraint_number[starts + np.arange(kind.multiplier_count)[:, None]]
         observed = [[self._places[e.observed[i]] for _, _, e in members] for i in range(kind.observed_count)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 from mechsim.errors import SpecError
 from mechsim.model import checks, joints, loads, rigid
 from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, add_drives
+from mechsim.model.extent import distance
 from mechsim.model.grip import Grip, Place
 from mechsim.model.layout import Layout, lay_out
 from mechsim.model.mechanism import Element, Guide, Mechanism, Part
@@ -15,10 +17,12 @@ from mechsim.model.notes import notes_of
 from mechsim.model.phase import meshed
 from mechsim.model.quantities import Quantities
 from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rigid, Spring, Torque
+from mechsim.spec.number import values_of
 
 
-def build(spec: MechSpec) -> Mechanism:
-    """The mechanism a file describes. Raises SpecError with all faults that only the whole mechanism shows."""
+def build(spec: MechSpec, noted: bool = True) -> Mechanism:
+    """The mechanism a file describes; `noted`: with what it says that may not be meant. Raises SpecError with all
+    faults that only the whole mechanism shows."""
     layout = lay_out(spec)
     faults = checks.before_building(spec, layout)
     if faults:
@@ -46,9 +50,9 @@ def build(spec: MechSpec) -> Mechanism:
         readouts=readouts,
         guesses=book.guesses,
         guides=_guides(spec),
-        notes=(*notes_of(spec, quantities), *book.notes),
+        notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
-    return meshed(mechanism, spec.problem) if spec.actions.gears or spec.actions.rollings else mechanism
+    return meshed(mechanism, spec.problem)
 
 
 def _add_laws(quantities: Quantities, book: Book) -> None:
@@ -92,15 +96,15 @@ def _elements(spec: MechSpec, layout: Layout) -> list[Element]:
 
 
 def _gravity(spec: MechSpec) -> dict[str, float]:
-    vector = [float(g) for g in spec.gravity] if spec.gravity else [0.0] * spec.dimension
+    vector = values_of(spec.gravity) if spec.gravity else (0.0,) * spec.dimension
     return {"g_x": vector[0], "g_y": vector[1]}
 
 
 def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Element]:
     """Inertia, length of the RPs, and placement of each UP. What stands still in the world adds no element."""
     first, second, *useful = part.points
-    corners = [[float(x) for x in point] for point in part.geometry]
-    length = abs(complex(*corners[1]) - complex(*corners[0]))
+    corners = [values_of(point) for point in part.geometry]
+    length = distance(*corners[:2])
     slots = layout.slots(first, second)
     elements = []
     if not layout.is_fixed(first, second):
@@ -113,17 +117,17 @@ def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Eleme
             coefficients = rigid.placement_coefficients(corners[0], corners[1], corner)
             parameters = {
                 f"{side}_{axis}": value
-                for side, number in zip("abc", coefficients, strict=True)
-                for axis, value in (("x", number.real), ("y", number.imag))
+                for side, vector in zip("abc", coefficients, strict=True)
+                for axis, value in zip("xy", vector, strict=True)
             }
             labels = (f"{name}_x,{first}{second}", f"{name}_y,{first}{second}")
             elements.append(Element("placement", part.name, slots + layout.slots(name), parameters, labels, part.mark))
     return elements
 
 
-def _body_parameters(part: Rigid, corners: list[list[float]], length: float) -> dict[str, float]:
-    xi = rigid.placement_ratio(corners[0], corners[1], [float(x) for x in part.centroid])
-    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, "xi_x": xi.real, "xi_y": xi.imag}
+def _body_parameters(part: Rigid, corners: Sequence[tuple[float, ...]], length: float) -> dict[str, float]:
+    along, across = rigid.placement_ratio(corners[0], corners[1], values_of(part.centroid))
+    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, "xi_x": along, "xi_y": across}
 
 
 def _length(part: Rigid, layout: Layout, length: float) -> Element:
@@ -189,7 +193,7 @@ def _spanning_pair(joint: Collinear, spec: MechSpec) -> tuple[str, str]:
 def _apart(pair: tuple[str, str], part: Rigid) -> bool:
     if not set(pair) <= set(part.points):
         return False
-    p, q = ([float(x) for x in part.geometry[part.points.index(name)]] for name in pair)
+    p, q = (values_of(part.geometry[part.points.index(name)]) for name in pair)
     return p != q
 
 
@@ -197,13 +201,13 @@ def _force(force: PointForce, rigids: dict[str, Rigid], layout: Layout) -> list[
     """A force at a point that stands still does no work, so it adds nothing."""
     if layout.is_fixed(force.point):
         return []
-    parameters = {"f_x": float(force.force[0]), "f_y": float(force.force[1])}
+    parameters = dict(zip(("f_x", "f_y"), values_of(force.force), strict=True))
     if force.part is None:
         return [Element("force", force.point, layout.slots(force.point), parameters, mark=force.mark)]
     part = rigids[force.part]
     ends = part.points[:2]
     slots = (*layout.slots(*ends, force.point), layout.works[force.part, force.point])
-    parameters["length"] = abs(complex(*map(float, part.geometry[1])) - complex(*map(float, part.geometry[0])))
+    parameters["length"] = distance(*map(values_of, part.geometry[:2]))
     return [Element("follower_force", part.name, slots, parameters, mark=force.mark, account=True)]
 
 
@@ -232,10 +236,7 @@ def _guides(spec: MechSpec) -> tuple[Guide, ...]:
 
 
 def _parts(spec: MechSpec) -> tuple[Part, ...]:
-    rigids = [
-        Part(part.name, "rigid", part.points, tuple(tuple(float(x) for x in point) for point in part.geometry))
-        for part in spec.rigids
-    ]
+    rigids = [Part(part.name, "rigid", part.points, tuple(map(values_of, part.geometry))) for part in spec.rigids]
     springs = [Part(spring.name, "spring", spring.points) for spring in spec.springs]
     # A particle and a piston at one point are one part to whoever looks.
     points = dict.fromkeys(particle.point for particle in spec.particles)

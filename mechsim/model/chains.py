@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import hypot
 from typing import Any
 
 from mechsim.model.extent import extent
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec
+from mechsim.spec.living import hypot
+from mechsim.spec.number import values_of
 from mechsim.spec.scope import points_mentioned
 
 
@@ -23,7 +24,7 @@ class Chain:
 
     extents: list[float] = field(default_factory=list)  # of its rigid parts
     lengths: list[float] = field(default_factory=list)  # of springs and ropes
-    ground: dict[str, complex] = field(default_factory=dict)  # fixed points that it touches
+    ground: dict[str, tuple[float, ...]] = field(default_factory=dict)  # fixed points that it touches
     guesses: list[float] = field(default_factory=list)  # distances from the origin
     masses: list[float] = field(default_factory=list)
     stiffnesses: list[float] = field(default_factory=list)
@@ -88,14 +89,14 @@ def chains_of(spec: MechSpec, moving: Iterable[str]) -> Chains:
     bonds = list(_bonds(spec))
     for bond in bonds:
         forest.join(bond)
-    gravity = hypot(*map(float, spec.gravity)) if spec.gravity else 0.0
+    gravity = hypot(*values_of(spec.gravity)) if spec.gravity else 0.0
     chains = {root: Chain(gravity=gravity) for root in map(forest.root, forest.parents)}
 
     def touched(points: Iterable[str]) -> list[Chain]:
         return [chains[root] for root in dict.fromkeys(forest.root(name) for name in points if name in forest.parents)]
 
     for bond in (*bonds, *(set(spring.points) for spring in spec.springs)):
-        fixed = {name: complex(*map(float, spec.fixed[name].coordinates)) for name in bond if name in spec.fixed}
+        fixed = {name: values_of(spec.fixed[name].coordinates) for name in bond if name in spec.fixed}
         for chain in touched(bond):
             chain.ground |= fixed
     _measure_parts(spec, touched)
@@ -126,19 +127,19 @@ class Forest:
 def _measure_parts(spec: MechSpec, touched: Any) -> None:
     for part in spec.rigids:
         for chain in touched(part.points):
-            chain.extents.append(extent(complex(*map(float, point)) for point in part.geometry))
-            chain.masses.append(float(part.mass))
+            chain.extents.append(extent(map(values_of, part.geometry)))
+            chain.masses.append(part.mass.value)
     for spring in spec.springs:
         for chain in touched(spring.points):
-            chain.lengths.append(float(spring.length))
-            chain.masses.append(float(spring.mass))
-            chain.stiffnesses.append(float(spring.stiffness))
+            chain.lengths.append(spring.length.value)
+            chain.masses.append(spring.mass.value)
+            chain.stiffnesses.append(spring.stiffness.value)
     for rope in spec.actions.ropes:
         for chain in touched(rope.points):
-            chain.lengths.append(float(rope.length))
+            chain.lengths.append(rope.length.value)
     for particle in spec.particles:
         for chain in touched([particle.point]):
-            chain.masses.append(float(particle.mass))
+            chain.masses.append(particle.mass.value)
 
 
 def _measure_start(spec: MechSpec, touched: Any) -> None:

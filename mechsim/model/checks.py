@@ -7,10 +7,12 @@ from itertools import combinations
 
 from mechsim.errors import Fault, Mark
 from mechsim.model.book import FIT_TOLERANCE
-from mechsim.model.extent import extent
+from mechsim.model.extent import distance, extent
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element
+from mechsim.model.rigid import placement_ratio
 from mechsim.spec.document import Collinear, MechSpec, Rigid
+from mechsim.spec.number import values_of
 
 
 def before_building(spec: MechSpec, layout: Layout) -> list[Fault]:
@@ -50,7 +52,7 @@ def undetermined_points(spec: MechSpec, layout: Layout, elements: tuple[Element,
 
 
 def _coincident_reference_points(part: Rigid) -> list[Fault]:
-    first, second = ([float(x) for x in point] for point in part.geometry[:2])
+    first, second = map(values_of, part.geometry[:2])
     if first != second:
         return []
     names = " and ".join(part.points[:2])
@@ -61,11 +63,11 @@ def _coincident_reference_points(part: Rigid) -> list[Fault]:
 def _fit_of_fixed_points(part: Rigid, layout: Layout) -> list[Fault]:
     """A part pinned to the world at two points or more must fit there, for it cannot give way."""
     pinned = [name for name in part.points if layout.is_fixed(name)]
-    local = {name: complex(*map(float, x)) for name, x in zip(part.points, part.geometry, strict=True)}
-    world = {name: complex(*layout.fixed_position(name)) for name in pinned}
+    local = dict(zip(part.points, map(values_of, part.geometry), strict=True))
+    world = {name: layout.fixed_position(name) for name in pinned}
     size = extent(local.values())
     for p, q in combinations(pinned, 2):
-        inside, outside = abs(local[q] - local[p]), abs(world[q] - world[p])
+        inside, outside = distance(local[p], local[q]), distance(world[p], world[q])
         if abs(inside - outside) > FIT_TOLERANCE * size:
             message = (
                 f"part {part.name} does not fit: its points {p} and {q} are {inside:.10g} apart, "
@@ -73,10 +75,13 @@ def _fit_of_fixed_points(part: Rigid, layout: Layout) -> list[Fault]:
             )
             return [Fault(message, part.mark, f"change Geom of {part.name}, or the place of {p} or {q} under Fixed")]
     if len(pinned) > 2:
-        p, q = max(combinations(pinned, 2), key=lambda pair: abs(local[pair[1]] - local[pair[0]]))
-        turn = (world[q] - world[p]) / (local[q] - local[p])
+        p, q = max(combinations(pinned, 2), key=lambda pair: distance(local[pair[0]], local[pair[1]]))
         for name in pinned:
-            if abs(world[p] + turn * (local[name] - local[p]) - world[name]) > FIT_TOLERANCE * size:
+            along, across = placement_ratio(local[p], local[q], local[name])
+            (x, y), (far_x, far_y) = world[p], world[q]
+            u, v = far_x - x, far_y - y
+            place = (x + along * u - across * v, y + along * v + across * u)
+            if distance(place, world[name]) > FIT_TOLERANCE * size:
                 message = f"part {part.name} does not fit: point {name} is fixed on the wrong side of {p}{q}"
                 return [Fault(message, part.mark, f"mirror Geom of {part.name}, or move {name} under Fixed")]
     return []
@@ -85,19 +90,20 @@ def _fit_of_fixed_points(part: Rigid, layout: Layout) -> list[Fault]:
 def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Fault]:
     """Points that cannot be on a line, or a line that fixed points at one place do not span."""
     pinned = [name for name in joint.points if layout.is_fixed(name)]
-    world = {name: complex(*layout.fixed_position(name)) for name in pinned}
+    world = {name: layout.fixed_position(name) for name in pinned}
     for p, q in combinations(pinned, 2):
         if world[p] == world[q]:
             message = f"Collinear {''.join(joint.points)}: the fixed points {p} and {q} are at the same place"
             return [Fault(message, joint.mark, "use two fixed points that are apart, they give the line its direction")]
     frames = [("the world", world)]
     for part in spec.rigids:
-        local = {name: complex(*map(float, x)) for name, x in zip(part.points, part.geometry, strict=True)}
+        local = dict(zip(part.points, map(values_of, part.geometry), strict=True))
         frames.append((f"part {part.name}", {name: local[name] for name in joint.points if name in local}))
     for owner, places in frames:
         size = extent(places.values())
         for p, q, r in combinations(places, 3):
-            area = ((places[q] - places[p]).conjugate() * (places[r] - places[p])).imag
+            (x, y), (u, v), (w, z) = places[p], places[q], places[r]
+            area = (u - x) * (z - y) - (v - y) * (w - x)
             if abs(area) > FIT_TOLERANCE * size**2:
                 message = f"Collinear {''.join(joint.points)}: {p}, {q} and {r} are not on a line in {owner}"
                 return [Fault(message, joint.mark, "leave one of them out, or move it")]

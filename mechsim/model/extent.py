@@ -1,22 +1,28 @@
-"""How far apart the farthest of many points are."""
+"""How far apart points are, and the farthest of many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
+
+from mechsim.spec.living import hypot
 
 FEW = 30  # points; all their distances are soon measured
 AT_ONCE = 1000  # points whose distances to all others are measured together
 
 
-def extent(points: Iterable[complex]) -> float:
-    """The largest distance between two of these points, given as complex numbers; 0 for less than two."""
+def distance(p: Sequence[float], q: Sequence[float]) -> float:
+    return hypot(*(b - a for a, b in zip(p, q, strict=True)))
+
+
+def extent(points: Iterable[tuple[float, ...]]) -> float:
+    """The largest distance between two of these points of the plane; 0 for less than two."""
     distinct = list(dict.fromkeys(points))
     if len(distinct) <= FEW:
-        return max((abs(q - p) for p, q in combinations(distinct, 2)), default=0.0)
-    corners = np.array(_hull(distinct))  # the farthest two are among the corners of the hull
+        return max((distance(p, q) for p, q in combinations(distinct, 2)), default=0.0)
+    corners = np.array(_hull([complex(*point) for point in distinct]))  # the farthest two are among them
     blocks = (corners[first : first + AT_ONCE] for first in range(0, len(corners), AT_ONCE))
     return float(max(np.abs(block[:, None] - corners).max() for block in blocks))
 

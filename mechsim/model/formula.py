@@ -106,7 +106,7 @@ def number(value: float) -> Formula:
 
 def parameter(name: str, value: float) -> Formula:
     """A constant that belongs to the element, so that elements which differ only in it share a law."""
-    return Formula("p", (name, float(value)))
+    return Formula("p", (name, value if isinstance(value, float) else float(value)))
 
 
 def coordinate(slot: int) -> Formula:
@@ -176,13 +176,14 @@ def _power(base: Formula, exponent: Formula) -> Formula:
 def constant(tree: Formula, t: float = 0.0, constants: Sequence[float] = ()) -> float:
     """The value of a formula of numbers, parameters, time and constants of the mechanism."""
     if tree.operation in ("number", "p"):
-        return float(tree.operands[-1])
+        value: float = tree.operands[-1]
+        return value
     if tree.operation == "t":
         return t
     if tree.operation == "x":
         return constants[-1 - tree.operands[0]]
     operands = [constant(operand, t, constants) for operand in tree.operands]
-    return float(NUMBERS[tree.operation](*operands))
+    return NUMBERS[tree.operation](*operands)
 
 
 def derivative(tree: Formula, leaf: Formula) -> Formula:

@@ -176,7 +176,7 @@ def _parametric(curve: Curve, quantities: Quantities, book: Book) -> Draft:
         draft.constraints.append((label, quantities.point(curve.point)[axis] - place))
         here = expression.evaluate({**_numbers(quantities), "s": curve.start.value}, MATH) if _plain(place) else None
         if here is not None:
-            book.guesses[quantities.layout.points[curve.point][axis]] = float(here)
+            book.guesses[quantities.layout.points[curve.point][axis]] = here
     if any(formula(row).uses("t") for _, row in draft.constraints):
         draft.account = f"work_curve_{curve.point}"
     return draft

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import hypot
 
 from mechsim.model.chains import Chains, Typical, chains_of
 from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec, PointForce
+from mechsim.spec.living import hypot
+from mechsim.spec.number import values_of
 
 AXES = "xyz"
 
@@ -101,5 +102,5 @@ def _run(start: int, count: int) -> tuple[int, ...]:
 
 
 def _work_variable(force: PointForce, size: float) -> Variable:
-    energy = hypot(*map(float, force.force)) * size
+    energy = hypot(*values_of(force.force)) * size
     return Variable(f"work_{force.part}_{force.point}", f"{force.part}.{force.point}", "state", energy or 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
@@ -35,7 +34,8 @@ from mechsim.spec.actions import (
     Term,
     TorsionSpring,
 )
-from mechsim.spec.expression import Expression
+from mechsim.spec.expression import MATH, Expression
+from mechsim.spec.number import values_of
 
 # A load taken from a reaction may pass through zero, where its size has a corner: rounded over this share of weights.
 LOAD_ROUNDING = 1e-6
@@ -152,7 +152,7 @@ def _drag(drag: Drag, quantities: Quantities) -> Draft:
 
 def _typical_speed(point: str, quantities: Quantities) -> float:
     typical = quantities.layout.chains.at([point])
-    return math.sqrt(typical.energy / (typical.mass or 1.0))
+    return MATH["sqrt"](typical.energy / (typical.mass or 1.0))
 
 
 def _pivot_friction(friction: Friction, quantities: Quantities) -> Draft:
@@ -229,10 +229,10 @@ def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Pair]]:
     for particle in spec.particles:
         yield particle.point, particle.mass.value, quantities.point(particle.point)
     for part in spec.rigids:
-        corners = [[float(x) for x in corner] for corner in part.geometry]
-        xi = rigid.placement_ratio(corners[0], corners[1], [float(x) for x in part.centroid])
+        first, second = map(values_of, part.geometry[:2])
+        xi = rigid.placement_ratio(first, second, values_of(part.centroid))
         (a_x, a_y), (c_x, c_y) = quantities.point(part.points[0]), quantities.difference(*part.points[:2])
-        along, across = parameter("xi_x", xi.real), parameter("xi_y", xi.imag)  # a + xi (b - a), eq (3.18)
+        along, across = parameter("xi_x", xi[0]), parameter("xi_y", xi[1])  # a + xi (b - a), eq (3.18)
         yield part.name, part.mass.value, (a_x + along * c_x - across * c_y, a_y + along * c_y + across * c_x)
     for spring in spec.springs:
         (a_x, a_y), (b_x, b_y) = (quantities.point(name) for name in spring.points)

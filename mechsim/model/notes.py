@@ -10,13 +10,14 @@ from math import hypot, isclose, pi
 from typing import Any
 
 from mechsim.errors import Note
-from mechsim.model.extent import extent
+from mechsim.model.extent import distance, extent
 from mechsim.model.formula import Formula, constant
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import written
 from mechsim.spec.document import MechSpec, Rigid
 from mechsim.spec.expression import Expression
 from mechsim.spec.names import POINT
+from mechsim.spec.number import values_of
 from mechsim.spec.scope import POSITION
 
 # A machine drawn in millimetres: parts of 20 mm to 5 m, of less than 100 g for what would be a metre.
@@ -44,7 +45,7 @@ def notes_of(spec: MechSpec, quantities: Quantities) -> tuple[Note, ...]:
 
 
 def like_millimetres(spec: MechSpec) -> Iterator[Note]:
-    lengths = {part.name: extent(complex(*map(float, point)) for point in part.geometry) for part in spec.rigids}
+    lengths = {part.name: extent(map(values_of, part.geometry)) for part in spec.rigids}
     masses = [part.mass for part in spec.rigids] + [particle.mass for particle in spec.particles]
     mass = sum(map(float, [*masses, *(spring.mass for spring in spec.springs)]))
     gravity = hypot(*map(float, spec.gravity)) if spec.gravity else 0.0
@@ -178,4 +179,4 @@ def _distance(a: str, b: str, carrier: Rigid | None, spec: MechSpec) -> float | 
         places = [spec.fixed[name].coordinates for name in (a, b)]
     else:
         return None
-    return abs(complex(*map(float, places[1])) - complex(*map(float, places[0])))
+    return distance(*map(values_of, places))

@@ -18,6 +18,8 @@ MESHING = ("gear_", "rack_")
 
 def meshed(mechanism: Mechanism, problem: Problem) -> Mechanism:
     """The mechanism with the phase of every gear and rack chosen so that the first guess satisfies it."""
+    if not any(map(_meshes, mechanism.elements)):
+        return mechanism
     guess = guess_positions(mechanism, problem)
     elements = tuple(
         _meshed(element, mechanism, guess) if _meshes(element) else element for element in mechanism.elements

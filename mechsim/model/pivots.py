@@ -117,14 +117,14 @@ def _refuse_own_loads(friction: Friction, part: str, point: str, quantities: Qua
 
 def _planar_body(element: Element, place: int) -> Pair:
     value = element.parameters
-    xi, weight = complex(value["xi_x"], value["xi_y"]), complex(value["g_x"], value["g_y"])
+    along, across, mass = value["xi_x"], value["xi_y"], value["mass"]
     a, b = (_accelerations(element.slots[first : first + 2]) for first in (0, 2))
     bend = _minus(b, a)
-    field = (parameter("g_x", weight.real), parameter("g_y", weight.imag))
-    centroid = _minus(_plus(a, _times("xi", xi, bend)), field)
-    share = (1 - xi if place == 0 else xi).conjugate() * value["mass"]
+    field = (parameter("g_x", value["g_x"]), parameter("g_y", value["g_y"]))
+    centroid = _minus(_plus(a, _times("xi", (along, across), bend)), field)
+    share = ((1 - along) * mass, across * mass) if place == 0 else (along * mass, -across * mass)
     spin = -value["spin"] if place == 0 else value["spin"]
-    return _plus(_times(f"mass {place}", share, centroid), _times("spin", complex(spin), bend))
+    return _plus(_times(f"mass {place}", share, centroid), _times("spin", (spin, 0.0), bend))
 
 
 def _turned_length(element: Element, place: int) -> Pair:
@@ -134,7 +134,7 @@ def _turned_length(element: Element, place: int) -> Pair:
 
 def _placement(element: Element, place: int) -> Pair:
     side = "abc"[place]
-    coefficient = complex(element.parameters[f"{side}_x"], -element.parameters[f"{side}_y"])
+    coefficient = (element.parameters[f"{side}_x"], -element.parameters[f"{side}_y"])
     return _times(f"{element.multipliers[0]} {side}", coefficient, _multipliers(element))
 
 
@@ -159,9 +159,9 @@ def _minus(a: Pair, b: Pair) -> Pair:
     return a[0] - b[0], a[1] - b[1]
 
 
-def _times(name: str, factor: complex, vector: Pair) -> Pair:
+def _times(name: str, factor: tuple[float, float], vector: Pair) -> Pair:
     """The product of complex numbers; a factor is two parameters, so that equal mechanisms share their laws."""
-    along, across = _known(f"{name} x", factor.real), _known(f"{name} y", factor.imag)
+    along, across = _known(f"{name} x", factor[0]), _known(f"{name} y", factor[1])
     return along * vector[0] - across * vector[1], across * vector[0] + along * vector[1]
 
 

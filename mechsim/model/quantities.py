@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import atan2
 
 from mechsim.model.book import Book, Forces, refuse_large
+from mechsim.model.extent import distance
 from mechsim.model.formula import (
     FUNCTIONS,
     TIME,
@@ -23,7 +23,8 @@ from mechsim.model.layout import Layout
 from mechsim.model.tables import piecewise, table
 from mechsim.spec.actions import Term
 from mechsim.spec.document import MechSpec, Number, Rigid
-from mechsim.spec.expression import CONSTANTS, Expression
+from mechsim.spec.expression import CONSTANTS, MATH, Expression
+from mechsim.spec.number import values_of
 
 Pair = tuple[Formula, Formula]
 
@@ -137,11 +138,10 @@ class Quantities:
     def fixed_distance(self, a: str, b: str) -> float | None:
         """The distance of two points that cannot change it, if so: both fixed, or on one rigid part."""
         if self.layout.is_fixed(a, b):
-            return abs(complex(*self.layout.fixed_position(b)) - complex(*self.layout.fixed_position(a)))
+            return distance(self.layout.fixed_position(a), self.layout.fixed_position(b))
         for part in self.holders[a]:
             if b in part.points:
-                p, q = (complex(*map(float, part.geometry[part.points.index(name)])) for name in (a, b))
-                return abs(q - p)
+                return distance(*(values_of(part.geometry[part.points.index(name)]) for name in (a, b)))
         return None
 
     def distance_rate(self, a: str, b: str) -> Formula:
@@ -169,7 +169,7 @@ class Quantities:
         if part in self.layout.angles:
             return coordinate(self.layout.angles[part])
         a, b = (self.layout.fixed_position(name) for name in self.rigids[part].points[:2])
-        return parameter(f"theta_{part}", atan2(b[1] - a[1], b[0] - a[0]))
+        return parameter(f"theta_{part}", MATH["atan2"](b[1] - a[1], b[0] - a[0]))
 
     def turning(self, part: str) -> Formula:
         return velocity(self.layout.angles[part]) if part in self.layout.angles else number(0)

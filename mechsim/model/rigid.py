@@ -6,10 +6,14 @@ are rows of an array here; the seed writes them as columns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Place = Sequence[float]
+Pair = tuple[float, float]
 
 # RPs whose triangle has a diagonal entry this small relative to the body are taken as not in general position.
 GENERAL_POSITION = 1e-12
@@ -60,13 +64,23 @@ def place(triangle: ArrayLike, useful: ArrayLike, reference_points_now: ArrayLik
     return positions
 
 
-def placement_ratio(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> complex:
+def placement_ratio(a: Place, b: Place, c: Place) -> tuple[float, float]:
     """xi with c = a + xi (b - a), vectors read as complex numbers: what `reduce` and `place` become in 2D (3.18)."""
-    _, side_b, side_c = placement_coefficients(a, b, c)
-    return -side_b / side_c
+    (u, v), (x, y) = _difference(b, a), _difference(c, a)
+    if abs(u) < abs(v):  # Smith's division; the reference points are along the x axis, so this is rare
+        share = u / v
+        whole = u * share + v
+        return (x * share + y) / whole, (y * share - x) / whole
+    share = v / u
+    whole = u + v * share
+    return (x + y * share) / whole, (y - x * share) / whole
 
 
-def placement_coefficients(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> tuple[complex, complex, complex]:
-    """The sides (a, b, c) of the triangle, with a a_t + b b_t + c c_t = 0 in every position of the body (3.22)."""
-    corners = [complex(*np.asarray(corner, float)) for corner in (a, b, c)]
-    return corners[2] - corners[1], corners[0] - corners[2], corners[1] - corners[0]
+def placement_coefficients(a: Place, b: Place, c: Place) -> tuple[Pair, Pair, Pair]:
+    """The sides (a, b, c) of the triangle, as complex numbers with a a_t + b b_t + c c_t = 0 in every position of the
+    body (3.22)."""
+    return _difference(c, b), _difference(a, c), _difference(b, a)
+
+
+def _difference(p: Place, q: Place) -> Pair:
+    return p[0] - q[0], p[1] - q[1]

@@ -134,7 +134,7 @@ def _shape(tree: Formula, values: list[float]) -> Formula:
     """The formula with its numbers taken out, which are appended to `values`. An exponent is part of the shape: what
     a power means depends on it."""
     if tree.operation in ("number", "p"):
-        values.append(float(tree.operands[-1]))
+        values.append(tree.operands[-1])
         return Formula(HOLE, (number(len(values) - 1),))
     if tree.operation in LEAVES:
         return tree

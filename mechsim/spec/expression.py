@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.living import aware
 from mechsim.spec.suggest import did_you_mean
 
 # Longer or deeper than any formula a person writes; low enough that neither Python's parser nor our walk overflows.
@@ -25,11 +26,10 @@ MAX_FORMULA = 50_000  # what the model writes: a person's expressions with their
 
 # The key of power is "**", because a traced value needs another power than a float does.
 MATH: Mapping[str, Callable[..., Any]] = {
-    "**": math.pow, "abs": abs, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
-    "sin": math.sin, "cos": math.cos, "tan": math.tan,
-    "asin": math.asin, "acos": math.acos, "atan": math.atan, "atan2": math.atan2,
-    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh,
-}  # fmt: skip
+    "**": aware("pow"),
+    "abs": abs,
+    **{name: aware(name) for name in "sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh".split()},
+}
 ARITY = {name: 2 if name == "atan2" else 1 for name in MATH if name != "**"}
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}  # a parameter of the same name wins
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
@@ -20,15 +21,20 @@ class Number:
     mark: Mark
 
     def __float__(self) -> float:
-        return self.value
+        return float(self.value)
 
 
-def within_bounds(value: float, label: str, text: str, mark: Mark | None) -> float:
-    """The value; raises SpecError if it is too large or too small to compute with."""
+def values_of(numbers: Iterable[Number]) -> tuple[float, ...]:
+    """Their values, with the formulas of those that are Living (see living.py)."""
+    return tuple(number.value for number in numbers)
+
+
+def within_bounds(value: float, label: str, text: Callable[[], str], mark: Mark | None) -> float:
+    """The value; raises SpecError if it is too large or too small to compute with. `text` shows it to a person."""
     if abs(value) > LARGEST:
-        raise SpecError(Fault(f"{label} is {text}, too large to compute with: {LARGEST:g} is the most", mark))
+        raise SpecError(Fault(f"{label} is {text()}, too large to compute with: {LARGEST:g} is the most", mark))
     if 0 < abs(value) < SMALLEST:
         raise SpecError(
-            Fault(f"{label} is {text}, too small to compute with", mark, f"{SMALLEST:g} is the least, or 0")
+            Fault(f"{label} is {text()}, too small to compute with", mark, f"{SMALLEST:g} is the least, or 0")
         )
     return value

@@ -97,8 +97,10 @@ def _refuse_undefined(expressions: dict[str, Expression], reading: Reading) -> N
 
 
 def _value(name: str, expression: Expression, reading: Reading) -> float:
-    value = float(expression.evaluate(reading.environment))
-    return within_bounds(value, f"PhysicalParams.{name}", f"{value:g}", expression.mark)
+    value: float = expression.evaluate(reading.environment)
+    if reading.tape is not None:
+        value = reading.tape.value_of(name, value)
+    return within_bounds(value, f"PhysicalParams.{name}", lambda: f"{value:g}", expression.mark)
 
 
 def _evaluate(name: str, expression: Expression, reading: Reading) -> None:

@@ -15,6 +15,7 @@ from mechsim.spec.document import MechSpec
 from mechsim.spec.functions import build_functions
 from mechsim.spec.joints import build_joints
 from mechsim.spec.language import DOCUMENT
+from mechsim.spec.living import Tape
 from mechsim.spec.loads import build_loads
 from mechsim.spec.motion import build_motion, build_output
 from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
@@ -48,15 +49,17 @@ def parse(
     overrides: Mapping[str, str] = {},
     files: Mapping[str, str] = {},
     tables_from: Sequence[str | Path] | None = (),
+    tape: Tape | None = None,
 ) -> MechSpec:
     """Read a mechanism from text; `path` is what faults call it, and its folder is where its tables are looked for
-    unless their texts are in `files`; `tables_from` None: nowhere else. Raises SpecError with all faults."""
+    unless their texts are in `files`; `tables_from` None: nowhere else. Raises SpecError with all faults. With a `tape`
+    numbers that follow from its parameters are Living."""
     text = text.removeprefix("\ufeff")
     if len(text) > MAX_BYTES:
         raise _too_large(path)
     root, faults = compose(text, path)
     folder = None if tables_from is None else Path(path).parent
-    reading = Reading(faults=faults, files=TableFiles(folder, tables_from or (), dict(files)))
+    reading = Reading(faults=faults, files=TableFiles(folder, tables_from or (), dict(files)), tape=tape)
     try:
         spec = _build(root, reading, text, path, overrides)
     except Hopeless:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Number
 from mechsim.spec.expression import NUMERAL, parse_expression, undefined
+from mechsim.spec.living import Tape
 from mechsim.spec.nodes import ListNode, Node, TextNode, describe
 from mechsim.spec.number import within_bounds
 from mechsim.spec.suggest import did_you_mean
@@ -45,6 +46,7 @@ class Reading:
     files: TableFiles = field(default_factory=TableFiles)
     used: set[str] = field(default_factory=set)  # names that stand in expressions beside PhysicalParams
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # names in the expression of each parameter
+    tape: Tape | None = None  # where it is written down what follows from some of the parameters
 
     def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
         """The function's value, or None when it failed; its faults are recorded."""
@@ -81,7 +83,7 @@ class Quantity(NamedTuple):
             raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
         number = Number(evaluate(node, reading), node.text, node.mark)
         if self.bounded:
-            within_bounds(number.value, label, shown(number), node.mark)
+            within_bounds(number.value, label, lambda: shown(number), node.mark)
         if self.least is not None and number.value < self.least:
             wanted = "not be negative" if self.least == 0 else f"be at least {self.least:g}"
             raise SpecError(Fault(f"{label} is {shown(number)}, but must {wanted}", node.mark))
@@ -112,7 +114,7 @@ def evaluate(node: TextNode, reading: Reading) -> float:
         raise SpecError()
     if faults or any(name in reading.broken for name in expression.names):
         raise SpecError(*faults)
-    value = reading.values[node.text] = float(expression.evaluate(reading.environment))
+    value = reading.values[node.text] = expression.evaluate(reading.environment)
     return value
 
 

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mechsim.errors import Fault, Mark, SpecError
@@ -125,5 +126,6 @@ def _pair(cells: list[str], line: str, mark: Mark) -> tuple[float, float]:
         place = Mark(mark.file, mark.line, column)
         if not NUMERAL.fullmatch(cell):
             raise SpecError(Fault(f"this {what} is not a number", place))
-        numbers.append(within_bounds(float(cell), f"this {what}", f"{float(cell):g}", place))
+        value = float(cell)
+        numbers.append(within_bounds(value, f"this {what}", partial(format, value, "g"), place))
     return numbers[0], numbers[1]

@@ -1,0 +1,93 @@
+"""One program from the parameters of a file to all numbers of its equations: see spec/living.py.
+
+The tape of the file goes on here: the constants of every element's program (derive/program.py) are functions of its
+parameters, and so of those of the file. All of them are computed in one pass, for one set of parameters or for many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mechsim.derive.program import constant_values
+from mechsim.kernel.system import Group, System
+from mechsim.model.mechanism import Mechanism
+from mechsim.spec.living import Tape
+
+
+class Numbers:
+    """The numbers of a mechanism, Living as its file was read, as a program of the parameters of a tape.
+
+    `further` are numbers of the file beside the mechanism's own, such as guesses for the start.
+    """
+
+    def __init__(self, tape: Tape, mechanism: Mechanism, system: System, further: Sequence[float] = ()):
+        self.scales = self._places(tape, [variable.scale for variable in mechanism.variables])
+        self.constants = self._places(tape, mechanism.constants)
+        self.further = self._places(tape, further)
+        self.parameters = [_parameters(tape, mechanism, group) for group in system.groups]
+        self.guards = _Guards(tape)
+        self.nodes = list(tape.nodes)
+        self.tables = [
+            self._table(group, numbers) for group, numbers in zip(system.groups, self.parameters, strict=True)
+        ]
+
+    def _places(self, tape: Tape, numbers: Iterable[float]) -> np.ndarray:
+        return np.array([tape.number_of(number) for number in numbers], dtype=np.intp)
+
+    def _table(self, group: Group, parameters: np.ndarray) -> np.ndarray:
+        """The nodes of a group's constants, (constants, lanes)."""
+        table = np.empty((len(group.program.constants), group.lanes), dtype=np.intp)
+        for lane in range(group.lanes):
+            for place, (name, *arguments) in enumerate(group.program.constants):
+                if name == "parameter":
+                    table[place, lane] = parameters[arguments[0], lane]
+                    continue
+                if name != "value":
+                    arguments = [int(table[argument, lane]) for argument in arguments]
+                table[place, lane] = len(self.nodes)
+                self.nodes.append((name, *arguments))
+        return table
+
+    def values(self, parameters: Any) -> np.ndarray:
+        """The values of all nodes, (nodes, sets), for parameters (varied, sets)."""
+        with np.errstate(all="ignore"):
+            return constant_values(self.nodes, np.asarray(parameters, dtype=float))
+
+    def hold(self, values: np.ndarray) -> np.ndarray:
+        """For each set, whether the mechanism is the same but for its numbers, and all of these are numbers."""
+        finite: np.ndarray = np.isfinite(values).all(axis=0)
+        return finite & self.guards.hold(values)
+
+
+class _Guards:
+    """The comparisons of a tape, all at once."""
+
+    def __init__(self, tape: Tape):
+        guards = [(a, b, outcome, name) for (name, a, b), outcome in tape.guards.items()]
+        self.less = self._columns(guards, "less")
+        self.equal = self._columns(guards, "equal")
+
+    @staticmethod
+    def _columns(guards: list[tuple[int, int, bool, str]], wanted: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        chosen = [(a, b, outcome) for a, b, outcome, name in guards if name == wanted]
+        a, b, outcome = np.array(chosen, dtype=np.intp).reshape(-1, 3).T
+        return a, b, outcome.astype(bool)[:, None]
+
+    def hold(self, values: np.ndarray) -> np.ndarray:
+        comparisons: list[tuple[Callable[..., np.ndarray], Any]] = [(np.less, self.less), (np.equal, self.equal)]
+        kept = [compare(values[a], values[b]) == outcome for compare, (a, b, outcome) in comparisons]
+        result: np.ndarray = kept[0].all(axis=0) & kept[1].all(axis=0)
+        return result
+
+
+def _parameters(tape: Tape, mechanism: Mechanism, group: Group) -> np.ndarray:
+    """The nodes of a group's parameters, (parameters, lanes). A zero may select another program."""
+    elements = [mechanism.elements[number].parameters for number in group.elements]
+    for element in elements:
+        for name in group.kind.parameters:
+            tape.guard("equal", element[name], 0.0, bool(element[name] == 0))
+    nodes = [[tape.number_of(element[name]) for element in elements] for name in group.kind.parameters]
+    return np.array(nodes, dtype=np.intp).reshape(len(group.kind.parameters), group.lanes)

@@ -1,0 +1,193 @@
+"""Numbers that remember how they were computed from the parameters of a file.
+
+A file is read and its mechanism built as ever, only that some parameters are Living: then every number that follows
+from them is Living too, and the tape knows its formula. Whatever the way depends on is written down as well: each
+comparison with its outcome, and each value that was turned into something without a formula (text, a literal, a whole
+number). Other values of the parameters give the numbers of the tape as long as all this stays as it was; if not, the
+file must be read again, for it may describe another structure, or be a mistake.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import reduce
+from typing import Any
+
+Node = tuple[Any, ...]  # ("value", x), ("parameter", i), or an operation on earlier nodes: as in derive/program.py
+
+
+@dataclass(slots=True)
+class Tape:
+    """All that was computed, as `nodes`, and `guards`: comparisons of nodes, with the outcome that they must keep."""
+
+    varied: tuple[str, ...]  # the parameters that may take other values
+    nodes: list[Node] = field(default_factory=list)
+    guards: dict[tuple[str, int, int], bool] = field(default_factory=dict)
+    _known: dict[Node, int] = field(default_factory=dict)
+
+    def value_of(self, name: str, value: float) -> float:
+        """The value of a parameter, living if it may take others."""
+        if name not in self.varied:
+            return value
+        return Living(_plain(value), self, self.node("parameter", self.varied.index(name)))
+
+    def node(self, *node: Any) -> int:
+        """The number of a node; one that is known is not computed twice."""
+        if node not in self._known:
+            self._known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._known[node]
+
+    def number_of(self, value: float) -> int:
+        """The node of a number, living or not."""
+        return value.number if isinstance(value, Living) else self.node("value", value + 0.0)
+
+    def guard(self, comparison: str, a: float, b: float, outcome: bool) -> bool:
+        self.guards[comparison, self.number_of(a), self.number_of(b)] = outcome
+        return outcome
+
+
+def _binary(name: str, function: Callable[[float, float], float], turned: bool = False) -> Any:
+    def operation(self: Living, other: Any) -> Any:
+        if not isinstance(other, float | int):
+            return NotImplemented
+        return living(name, function, other, self) if turned else living(name, function, self, other)
+
+    return operation
+
+
+def _comparison(name: str, function: Callable[[float, float], bool], turned: bool = False, wanted: bool = True) -> Any:
+    """`name` is "less" or "equal"; `turned` exchanges the two, `wanted` False negates the outcome."""
+
+    def compare(self: Living, other: Any) -> Any:
+        if not isinstance(other, float | int):
+            return NotImplemented
+        outcome = function(_plain(self), _plain(other))
+        a, b = (other, self) if turned else (self, other)
+        self.tape.guard(name, a, b, outcome is wanted)
+        return outcome
+
+    return compare
+
+
+class Living(float):
+    """A number with its formula. It is a float to whoever only looks at it."""
+
+    __slots__ = ("number", "tape")
+    tape: Tape
+    number: int
+
+    def __new__(cls, value: float, tape: Tape, number: int) -> Living:
+        self = super().__new__(cls, value)
+        self.tape, self.number = tape, number
+        return self
+
+    __add__, __radd__ = _binary("add", operator.add), _binary("add", operator.add, turned=True)
+    __sub__, __rsub__ = _binary("subtract", operator.sub), _binary("subtract", operator.sub, turned=True)
+    __mul__, __rmul__ = _binary("multiply", operator.mul), _binary("multiply", operator.mul, turned=True)
+    __truediv__ = _binary("divide", operator.truediv)
+    __rtruediv__ = _binary("divide", operator.truediv, turned=True)
+    __pow__, __rpow__ = _binary("power", math.pow), _binary("power", math.pow, turned=True)
+    __lt__ = _comparison("less", operator.lt)
+    __gt__ = _comparison("less", operator.gt, turned=True)
+    __ge__ = _comparison("less", operator.ge, wanted=False)
+    __le__ = _comparison("less", operator.le, turned=True, wanted=False)
+    __eq__ = _comparison("equal", operator.eq)
+    __ne__ = _comparison("equal", operator.ne, wanted=False)
+    __hash__ = float.__hash__
+
+    def __neg__(self) -> float:
+        return living("multiply", operator.mul, -1.0, self)
+
+    def __pos__(self) -> Living:
+        return self
+
+    def __abs__(self) -> float:
+        return -self if self < 0 else self
+
+    def __bool__(self) -> bool:
+        return bool(self != 0)
+
+    def is_integer(self) -> bool:
+        return self._pinned().is_integer()
+
+    def _pinned(self) -> float:
+        """The value, for good: what is made of it has no formula."""
+        value = _plain(self)
+        self.tape.guard("equal", self, value, True)
+        return value
+
+    def __float__(self) -> float:
+        return self._pinned()
+
+    def __int__(self) -> int:
+        return int(self._pinned())
+
+    def __repr__(self) -> str:
+        return repr(self._pinned())
+
+    def __str__(self) -> str:
+        return str(self._pinned())
+
+    def __format__(self, form: str) -> str:
+        return format(self._pinned(), form)
+
+    def __reduce__(self) -> Any:
+        return float, (_plain(self),)
+
+
+def _plain(value: float) -> float:
+    """Without its formula, and without a note of that."""
+    return float.__add__(value, 0.0) if isinstance(value, Living) else value
+
+
+def settled(record: Any, value_of: Callable[[Living], float] = _plain) -> Any:
+    """The record with plain numbers in the places of living ones."""
+    if isinstance(record, Living):
+        return value_of(record)
+    if isinstance(record, tuple | list):
+        items = [settled(item, value_of) for item in record]
+        return type(record)(items) if type(record) in (tuple, list) else type(record)(*items)
+    if isinstance(record, Mapping):
+        return {key: settled(item, value_of) for key, item in record.items()}
+    if is_dataclass(record) and not isinstance(record, type):
+        return replace(record, **{each.name: settled(getattr(record, each.name), value_of) for each in fields(record)})
+    return record
+
+
+def living(name: str, function: Callable[..., float], *operands: float) -> float:
+    """The value of an operation of the tape; Living if an operand is."""
+    tape = next((operand.tape for operand in operands if isinstance(operand, Living)), None)
+    value = function(*map(_plain, operands))
+    return value if tape is None else Living(value, tape, tape.node(name, *map(tape.number_of, operands)))
+
+
+NAMES: Mapping[str, str] = {
+    "sqrt": "root",
+    "pow": "power",
+}  # of functions, where the tape's differ from those of `math`
+
+
+def aware(name: str) -> Callable[..., float]:
+    """A function of `math` that keeps formulas."""
+    function = getattr(math, name)
+    operation = NAMES.get(name, name)
+
+    def apply(*operands: float) -> float:
+        if any(isinstance(operand, Living) for operand in operands):
+            return living(operation, function, *operands)
+        return float(function(*operands))
+
+    apply.__name__ = name
+    return apply
+
+
+_hypotenuse = aware("hypot")
+
+
+def hypot(*values: float) -> float:
+    """The length of a vector."""
+    return reduce(_hypotenuse, values) if len(values) > 1 else abs(values[0])
