@@ -7,14 +7,21 @@ parameters, and so of those of the file. All of them are computed in one pass, f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mechsim.derive.program import constant_values
+from mechsim.kernel import _kernel  # type: ignore[attr-defined]
 from mechsim.kernel.system import Group, System
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.living import Tape
+
+# As `enum class Step` in src/constants.hpp.
+STEPS = (
+    *("value", "parameter", "add", "subtract", "multiply", "divide", "power", "atan2", "hypot"),
+    *("root", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
+)
 
 
 class Numbers:
@@ -24,6 +31,7 @@ class Numbers:
     """
 
     def __init__(self, tape: Tape, mechanism: Mechanism, system: System, further: Sequence[float] = ()):
+        self.count = len(tape.varied)
         self.scales = self._places(tape, [variable.scale for variable in mechanism.variables])
         self.constants = self._places(tape, mechanism.constants)
         self.further = self._places(tape, further)
@@ -51,10 +59,25 @@ class Numbers:
                 self.nodes.append((name, *arguments))
         return table
 
+    @cached_property
+    def _program(self) -> Any:
+        steps = [
+            (STEPS.index(name), *arguments, 0)[:3] if name != "value" else (0, 0, 0) for name, *arguments in self.nodes
+        ]
+        values = [node[1] if node[0] == "value" else 0.0 for node in self.nodes]
+        return _kernel.Constants(np.array(steps, dtype=np.int32).reshape(-1, 3), np.array(values, float), self.count)
+
     def values(self, parameters: Any) -> np.ndarray:
         """The values of all nodes, (nodes, sets), for parameters (varied, sets)."""
-        with np.errstate(all="ignore"):
-            return constant_values(self.nodes, np.asarray(parameters, dtype=float))
+        found: np.ndarray = self._program.values(np.ascontiguousarray(parameters, dtype=float))
+        return found
+
+    def changes(self, values: np.ndarray, directions: Any) -> np.ndarray:
+        """How the values of one set, (nodes,), change with the parameters: (nodes, directions) for directions
+        (varied, directions)."""
+        steps = np.ascontiguousarray(directions, dtype=float)
+        found: np.ndarray = self._program.changes(np.ascontiguousarray(values, dtype=float), steps)
+        return found
 
     def hold(self, values: np.ndarray) -> np.ndarray:
         """For each set, whether the mechanism is the same but for its numbers, and all of these are numbers."""

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "constants.hpp"
 #include "march.hpp"
 
 namespace nb = nanobind;
@@ -131,9 +132,42 @@ nb::object expand(March& march) {
     return owned(std::move(values), {std::size_t(march.degrees()), std::size_t(march.size())});
 }
 
+Constants make_constants(const Integers& steps, const Doubles& values, int parameters) {
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < steps.shape(0); ++i) {
+        const int* step = steps.data() + 3 * i;
+        nodes.push_back({Step(step[0]), step[1], step[2], values.data()[i]});
+    }
+    return {std::move(nodes), parameters};
+}
+
+nb::object evaluate_constants(const Constants& constants, const Doubles& parameters) {
+    if (parameters.ndim() != 2 || int(parameters.shape(0)) != constants.parameters())
+        throw std::invalid_argument("parameters must be (parameters, sets)");
+    const std::size_t sets = parameters.shape(1);
+    std::vector<double> values(constants.size() * sets);
+    constants.evaluate(parameters.data(), sets, values.data());
+    return owned(std::move(values), {constants.size(), sets});
+}
+
+nb::object differentiate_constants(const Constants& constants, const Doubles& values, const Doubles& directions) {
+    if (values.size() != constants.size() || directions.ndim() != 2 || int(directions.shape(0)) != constants.parameters())
+        throw std::invalid_argument("values must be those of all nodes, directions (parameters, directions)");
+    const std::size_t count = directions.shape(1);
+    std::vector<double> changes(constants.size() * count);
+    constants.differentiate(values.data(), directions.data(), count, changes.data());
+    return owned(std::move(changes), {constants.size(), count});
+}
+
 }  // namespace
 
 NB_MODULE(_kernel, m) {
+    nb::class_<Constants>(m, "Constants")
+        .def("__init__", [](Constants* self, const Integers& steps, const Doubles& values, int parameters) {
+            new (self) Constants(make_constants(steps, values, parameters));
+        })
+        .def("values", &evaluate_constants)
+        .def("changes", &differentiate_constants);
     nb::class_<March>(m, "March")
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
