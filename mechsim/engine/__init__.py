@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_OR
 from mechsim.engine.launch import Launch
 from mechsim.engine.leading import planned
 from mechsim.engine.solution import Batch, Held, Solution
+from mechsim.engine.state import HandedOn, State, state_of
 from mechsim.engine.stops import Stops
 from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status, make_march
+from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
 __all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Batch", "Solution", "State", "integrate", "order_for", "state_of"]
@@ -24,6 +26,7 @@ BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and C
 BATCH_STEPS = 4096
 OUTLINE = 200_000  # numbers: some 2 MB
 LAST_KEPT = 8  # points at the end of an outline: they tell why a march stopped
+HANDED_ON = ("finished", "interrupted")  # endings from which a march may go on
 
 MESSAGES = {
     Status.STEP_TOO_SMALL: "the step size fell below what the time can resolve",
@@ -31,18 +34,6 @@ MESSAGES = {
     Status.NOT_FINITE: "the motion left the range where its equations have values",
     Status.NOT_PROJECTED: "the constraints could not be met again after a step",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where a march begins: a consistent state. `singular`: on a singular pose, or very near one (see launch.py); then
-    `fixed` are the coordinates whose positions and velocities are to be met exactly."""
-
-    t: float
-    positions: np.ndarray
-    velocities: np.ndarray
-    singular: bool = False
-    fixed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 
 def integrate(
@@ -59,7 +50,7 @@ def integrate(
     detailed: bool = False,
 ) -> Solution:
     """March from a consistent start (a State, or what has its attributes) to `tend`. Failure is a status of the
-    Solution, not an exception.
+    Solution, not an exception. From the `ending` of another Solution the motion goes on as if it had not been stopped.
 
     `keep`: "polynomials" of all steps, all "steps", or an "outline": points all along the march, and its last ones,
     which take no more memory however long it is. `detailed`: the observer gets the polynomials with each batch.
@@ -80,6 +71,12 @@ def integrate(
     watch = Watch(system, structure.redundancy.spare)
     collector = _Collector(system.n, keep, observer, watch, detailed)
     stops = Stops(system, start, tend, remember=keep != "outline")
+    handed_on = getattr(start, "handed_on", None)
+    if handed_on is not None and handed_on.fits(plan, order, tolerance):
+        march.restore(handed_on.march)
+        stops.resume(handed_on.stops)
+        collector.resume(start.t, handed_on, stops.held)
+    earlier = march.statistics
     prepared = time.perf_counter()
     status, interrupted = Status.RUNNING, False
     try:
@@ -105,17 +102,23 @@ def integrate(
     if watch.broken:
         name = "contradiction"
         message = f"{watch.broken} cannot be met with the other constraints after t = {reached:.9g}"
-    statistics = {**march.statistics, "order": order, "seconds": seconds, "preparation_seconds": prepared - began}
+    counts = {key: value - earlier[key] for key, value in march.statistics.items() if isinstance(value, int)}
+    times = {"seconds": seconds, "preparation_seconds": prepared - began}
+    statistics = {**march.statistics, **counts, "order": order, **times}
     held = Held.of(stops.history)
-    return collector.solution(name, message, statistics, system, structure, plan, order, tolerance, held)
+    left = _handed_on(march, plan, order, tolerance, stops, collector) if name in HANDED_ON else None
+    return collector.solution(name, message, statistics, system, structure, plan, order, tolerance, held, left)
 
 
-def state_of(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:
-    """Derivatives below the offset of every unknown, as the kernel wants them."""
-    state = np.zeros((int(offsets.max()), system.n + system.m))
-    for derivative, values in enumerate((start.positions, start.velocities)[: len(state)]):
-        state[derivative, : system.n] = values
-    return state
+def _handed_on(
+    march: Any, plan: Plan, order: int, tolerance: float, stops: Stops, collector: _Collector
+) -> HandedOn | None:
+    """What a march hands on where it was stopped, unless an interrupt came before its last batch was taken."""
+    if not collector.parts or march.time != collector.last[0]:
+        return None
+    _, q, v, lam = (column[-1] for column in collector.parts[-1])
+    x, rates = np.concatenate([q, lam]), np.concatenate([v, np.zeros_like(lam)])
+    return HandedOn(plan, order, tolerance, march.snapshot(), stops.state, x, rates)
 
 
 class _Collector:
@@ -153,6 +156,12 @@ class _Collector:
             if self.keep == "outline":
                 self._thin()
         return Status(status)
+
+    def resume(self, t: float, handed_on: HandedOn, constants: np.ndarray | None) -> None:
+        """The point where a march that was stopped goes on."""
+        x, rates = handed_on.x[None], handed_on.rates[None]
+        nothing = np.zeros((0, 0, x.shape[1]))
+        self.take((Status.RUNNING, np.array([t]), x, rates, np.zeros(0), nothing), constants)
 
     def hold(self, constants: np.ndarray | None) -> None:
         """At the newest point constants change: what they are worth from there on, they are worth there."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mechsim.engine.control import REJECTION
+from mechsim.engine.state import HandedOn, State
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -106,6 +107,12 @@ class Solution:
     order: int
     tolerance: float
     held: Held
+    handed_on: HandedOn | None = None
+
+    @property
+    def ending(self) -> State:
+        """Its last point, for a march that goes on from there."""
+        return State(float(self.t[-1]), self.q[-1], self.v[-1], handed_on=self.handed_on)
 
     def constants_at(self, times: Any) -> np.ndarray:
         """Constants of the mechanism at each time, (times, constants): for `System.holding`."""

@@ -37,6 +37,17 @@ class Stops:
         """The constants as they are now, or None where nothing ever changes them."""
         return self.constants.copy() if self.switches or self.samplers else None
 
+    @property
+    def state(self) -> tuple[int, tuple[int, ...], np.ndarray]:
+        """What a march that is stopped hands on: switches made, samples taken, and the constants."""
+        return self.taken, tuple(self.counts), self.constants.copy()
+
+    def resume(self, state: tuple[int, tuple[int, ...], np.ndarray]) -> None:
+        """Go on from there."""
+        self.taken, self.constants = state[0], state[2].copy()
+        self.counts = list(state[1])
+        self.history = [(self.start.t, self.constants.copy())]
+
     def begin(self, march: Any) -> None:
         """Set the constants for the start itself."""
         if self.switches or self.samplers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import IntEnum
 from typing import Any
 
@@ -50,15 +51,29 @@ def make_march(
         fixed_step,
         rejection,
     )
-    for block in plan.blocks:
-        _add(march, block, plan.size, False)
-    for block in plan.jacobian_blocks:
-        _add(march, block, len(plan.matrix_rows), True)
+    for block in _blocks(plan):
+        march.add_block(*block)
     march.ready()
     return march
 
 
-def _add(march: Any, block: Block, no_row: int, matrix: bool) -> None:
+def fingerprint(plan: Plan) -> str:
+    """The same for plans whose marches are the same."""
+    own = [plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
+    own += [plan.matrix_columns, plan.matrix_constant, plan.spare, np.array(plan.redundant)]
+    digest = hashlib.sha256()
+    for table in (*own, *(np.asarray(each) for block in _blocks(plan) for each in block)):
+        digest.update(repr(table.shape).encode() + table.tobytes())
+    return digest.hexdigest()
+
+
+def _blocks(plan: Plan) -> list[tuple[Any, ...]]:
+    """What the kernel is told of each block."""
+    rows = [_tables(block, plan.size, False) for block in plan.blocks]
+    return rows + [_tables(block, len(plan.matrix_rows), True) for block in plan.jacobian_blocks]
+
+
+def _tables(block: Block, no_row: int, matrix: bool) -> tuple[Any, ...]:
     program, schedule = block.program, block.schedule
     count = len(program.inputs)
     inputs = [
@@ -87,7 +102,7 @@ def _add(march: Any, block: Block, no_row: int, matrix: bool) -> None:
         terms += [[c, r, schedule.silent[r] and schedule.lead[r] == lead] for c, r in output.terms]
         # A matrix block's constant parts are in the plan already.
         outputs.append([lead, -1 if matrix else output.constant, first, len(terms)])
-    march.add_block(
+    return (
         block.lanes,
         np.ascontiguousarray(block.constants),
         _table(inputs, 5),

@@ -26,6 +26,12 @@ class SparseLU {
     const std::vector<int>& columns() const { return columns_; }
     int analyses() const { return analyses_; }
     int fill() const { return int(values_.size()); }
+    // Pivots and factors, all that is not of the pattern.
+    template <class Archive>
+    void transfer(Archive& archive) {
+        archive(analyses_), archive(pivots_), archive(u_), archive(l_), archive(u_solve_), archive(l_solve_);
+        archive(targets_), archive(values_), archive(inverse_);
+    }
 
   private:
     struct Pivot {

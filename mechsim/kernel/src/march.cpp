@@ -116,7 +116,9 @@ void March::set_state(double t, const double* derivatives) {
         for (int j = 0; j < size_; ++j)
             // What stage 0 finds (n == d_j) is a guess only, which a row that is not affine in it needs.
             if (n <= d_[j]) x_.degree(n)[j] = derivatives[std::size_t(n) * size_ + j] / factorial(n);
-    prepared_ = continued_ = false;
+    prepared_ = continued_ = expanded_ = false;
+    cut_.clear();
+    written_ = NAN;
     for (Block& block : blocks_) std::fill(block.watch.peaks.begin(), block.watch.peaks.end(), 0.0);
     peak_speed_ = last_step_ = earlier_leverage_ = 0;
     longest_ = INFINITY;
@@ -127,7 +129,8 @@ void March::set_constant(int number, double value) {
     x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
     for (Block& block : blocks_) read_constants(block);
     continued_ = prepared_ || continued_;
-    prepared_ = false;
+    prepared_ = expanded_ = false;
+    cut_.clear();
     last_step_ = 0;
 }
 

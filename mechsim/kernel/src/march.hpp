@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "archive.hpp"
 #include "block.hpp"
 #include "lu.hpp"
 
@@ -82,8 +83,15 @@ class March {
     double leverage() { return note_leverage(), largest_leverage(); }
     // Whether the last projection moved positions and velocities by no more than a step may be rejected for.
     bool is_close() const;
+    // All that the march will read when it goes on, as bytes, for a march of the same plan and control.
+    Bytes snapshot();
+    void restore(const Bytes& bytes);
 
   private:
+    template <class Archive>
+    void transfer(Archive& archive);
+    void remember();
+    void take_back_cut();
     void fill_matrix();
     bool factor();
     void choose_rows();
@@ -112,6 +120,7 @@ class March {
     double response(int row, double h);
 
     Status take_step(double t_end);
+    double end_of(double h) const;
     Status land(double h, double left, double t_end);
     Status land_well(double& h, double left, double t_end);
     Status arrive(double h, double t, double t_low);
@@ -125,7 +134,9 @@ class March {
     bool is_near_singular() const;
     double largest_leverage() const;
     bool tells_pose_at(double distance) const;
-    void write_point(Record& record) const;
+    void write_point(Record& record);
+    void write_step(Record& record) const;
+    bool is_written(double t_end) const;
 
     int size_, largest_offset_ = 0, degrees_ = 0;
     std::vector<int> c_, d_;
@@ -176,6 +187,12 @@ class March {
     double peak_speed_ = 0;             // relative to scales
     double last_step_ = 0, longest_ = INFINITY;  // the step before, and what it lets the next one be
     bool prepared_ = false, continued_ = false, probed_ = false;
+    bool expanded_ = false;          // the state's series are known to the order
+    Bytes cut_;                      // the march before `t_end` cut a step short, or empty; see take_back_cut
+    double cut_from_ = 0;            // when that was,
+    int cut_steps_ = 0;              // and the steps since
+    bool polynomial_whole_ = false;  // the series of the last step have all their terms
+    double written_ = NAN;           // the last time that was recorded
     Statistics statistics_;
 };
 

@@ -192,6 +192,14 @@ NB_MODULE(_kernel, m) {
         .def("expand", &expand)
         .def("advance", &advance)
         .def("project", &project)
+        .def("snapshot",
+             [](March& self) {
+                 const Bytes bytes = self.snapshot();
+                 return nb::bytes(bytes.data(), bytes.size());
+             })
+        .def("restore", [](March& self, const nb::bytes& given) {
+            self.restore(Bytes(given.c_str(), given.c_str() + given.size()));
+        })
         .def_prop_ro("time", &March::time)
         .def_prop_ro("distance", &March::projected_distance)
         .def_prop_ro("statistics", &statistics);

@@ -19,6 +19,7 @@ constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell 
 constexpr int kLookEvery = 64;     // how many steps are taken between two looks at the equations inside one ...
 constexpr double kLonger = 4.0;    // ... unless it is so many times longer than the last,
 constexpr double kInside = 0.5698402909980533;  // ... and where in the step that is
+constexpr int kMostCut = 8;        // steps that are taken anew when a march goes on, at most
 
 // Singular poses. Where constraints become dependent (a parallelogram lies flat) multipliers may have a pole, and
 // roundings of the series have one in any case; the motion itself is smooth. So a step carries across that begins well
@@ -129,7 +130,8 @@ March::Roundings March::largest_roundings() const {
 
 // Terms that are only roundings are not part of the step.
 void March::leave_out_roundings() {
-    if (last_ == control_.order - 1) return;
+    polynomial_whole_ = last_ == control_.order - 1;
+    if (polynomial_whole_) return;
     for (int j = 0; j < size_; ++j)
         for (int n = last_ + d_[j] + 1; n < degrees_; ++n) polynomial_.degree(n)[j] = 0;
 }
@@ -307,16 +309,36 @@ bool March::is_far(double h, double& off) const {
            (off > allowed_ + rounding_ && cured && roundings_.size == 0);
 }
 
-void March::write_point(Record& record) const {
+void March::write_point(Record& record) {
     record.t.push_back(t_);
     const double* x = x_.degree(0);
     const double* v = x_.degree(1);
     record.x.insert(record.x.end(), x, x + size_);
     for (int j = 0; j < size_; ++j) record.v.push_back(d_[j] >= 1 ? v[j] : 0.0);
+    written_ = t_;
 }
+
+// The polynomials of the step just taken, about its beginning, or about where the record has come to, if that is later.
+void March::write_step(Record& record) const {
+    const bool begun = std::isfinite(written_) && written_ != t_before_;
+    record.start.push_back(begun ? written_ : t_before_);
+    const std::size_t first = record.polynomials.size();
+    for (int n = 0; n < degrees_; ++n)
+        record.polynomials.insert(record.polynomials.end(), polynomial_.degree(n), polynomial_.degree(n) + size_);
+    if (!begun) return;
+    const double h = (written_ - t_before_) - t_low_before_;
+    double* coefficients = record.polynomials.data() + first;
+    for (int low = 0; low + 1 < degrees_; ++low)
+        for (int n = degrees_ - 2; n >= low; --n)
+            for (int j = 0; j < size_; ++j) coefficients[n * size_ + j] += h * coefficients[(n + 1) * size_ + j];
+}
+
+// Whether the record has come to this point already, on the way to `t_end`.
+bool March::is_written(double t_end) const { return t_end > written_ ? t_ <= written_ : t_end < written_ && t_ >= written_; }
 
 Status March::advance(double t_end, std::int64_t steps, double seconds, Record& record) {
     const auto begin = std::chrono::steady_clock::now();
+    if (!cut_.empty() && (t_end - t_) * (t_ - cut_from_) > 0) take_back_cut();
     if (!prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
@@ -331,29 +353,33 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         }
         const Status status = take_step(t_end);
         if (status != Status::reached) return status;
-        if (record.keep_polynomials) {
-            record.start.push_back(t_before_);
-            for (int n = 0; n < degrees_; ++n)
-                record.polynomials.insert(record.polynomials.end(), polynomial_.degree(n), polynomial_.degree(n) + size_);
-        }
+        if (is_written(t_end)) continue;
+        if (record.keep_polynomials) write_step(record);
         write_point(record);
     }
     return t_ == t_end ? Status::reached : Status::running;
 }
 
 Status March::take_step(double t_end) {
-    expand();
-    if (last_step_ == 0) {  // later, it is known from the end of the step before
-        note_leverage();
-        aim_probe();
+    if (!expanded_) {
+        expand();
+        if (last_step_ == 0) {  // later, it is known from the end of the step before
+            note_leverage();
+            aim_probe();
+        }
+        expanded_ = true;
     }
-    const double left = (t_end - t_) - t_low_;
+    double left = (t_end - t_) - t_low_;
     last_ = control_.order - 1;
     double h = control_.fixed_step > 0 ? control_.fixed_step : std::min(step_size(), longest_);
     if (std::isnan(h)) return Status::not_finite;
+    // A step that ends there by itself is taken as if the march went on.
+    if (end_of(left < 0 ? -h : h) == t_end) left = left < 0 ? -INFINITY : INFINITY;
+    if (cut_.empty() && h * (1 + 1e-10) >= std::abs(left)) remember();
     if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + 1e-10) >= std::abs(left)) h = std::abs(left);
+    expanded_ = false;
     std::swap(x_, polynomial_);
     leave_out_roundings();
     low_before_ = low_;
@@ -365,12 +391,20 @@ Status March::take_step(double t_end) {
     longest_ = INFINITY;
     const Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
     if (status != Status::reached) return status;
+    if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
     last_step_ = h;
     aim_probe();
     statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
     ++statistics_.steps;
     if (held) longest_ = std::min(longest_, kGrowth * h);
     return Status::reached;
+}
+
+// The time at the end of a step, to rounding.
+double March::end_of(double h) const {
+    double t = t_, t_low = t_low_;
+    add_exactly(t, t_low, h);
+    return t;
 }
 
 // The end of a step of length h, which is `t_end` itself if that is where it ends.

@@ -1,0 +1,75 @@
+// What a march hands on, so that one that is stopped and continued equals one that was not.
+#include <algorithm>
+
+#include "archive.hpp"
+#include "march.hpp"
+
+namespace mechsim {
+
+// Everything the next step reads. Of the series that is what stages k <= 0 found: the rest is expanded from it.
+template <class Archive>
+void March::transfer(Archive& archive) {
+    for (int n = 0; n < std::min(largest_offset_ + 1, x_.degrees); ++n)
+        archive.run(x_.degree(n), sizeof(double) * x_.width);
+    for (Block& block : blocks_) {
+        const int kept = std::min(largest_offset_ + 1, block.degrees);
+        for (std::size_t reg = 0; reg < block.inputs.size() + block.operations.size(); ++reg)
+            archive.run(block.row(int(reg), 0), sizeof(double) * kept * block.stride);
+        archive(block.watch.peaks);
+    }
+    lu_.transfer(archive);
+    archive(low_), archive(t_), archive(t_low_);
+    archive(resting_), archive(chosen_), archive(leverage_chosen_);
+    archive(constraints_), archive(lengths_), archive(probe_), archive(aim_), archive(pull_);
+    archive(leverage_), archive(leverage_before_), archive(earlier_leverage_), archive(retreats_);
+    archive(peak_speed_), archive(last_step_), archive(longest_);
+    archive(prepared_), archive(continued_), archive(probed_), archive(expanded_);
+    archive(statistics_);
+}
+
+Bytes March::snapshot() {
+    Bytes now, bytes;
+    Writer own(now);
+    transfer(own);
+    Writer whole(bytes);
+    whole(now), whole(cut_), whole(cut_from_), whole(cut_steps_), whole(written_);
+    return bytes;
+}
+
+void March::restore(const Bytes& bytes) {
+    Bytes now, cut;
+    Reader whole(bytes);
+    whole(now), whole(cut), whole(cut_from_), whole(cut_steps_), whole(written_);
+    Reader own(now);
+    transfer(own);
+    std::copy_n(x_.degree(0) + size_, constants_.size(), polynomial_.degree(0) + size_);
+    cut_ = std::move(cut);
+    polynomial_whole_ = false;
+    responses_.clear();
+    if (expanded_) expand();
+}
+
+// Before a step that `t_end` makes shorter than it would be.
+void March::remember() {
+    cut_from_ = t_;
+    cut_steps_ = 0;
+    Writer writer(cut_);
+    transfer(writer);
+}
+
+// The march is to go on, and nothing has changed since `t_end` cut a step short: take that step anew, as long as it would
+// have been. So no step depends on where the march was stopped.
+void March::take_back_cut() {
+    const Statistics done = statistics_;
+    std::swap(x_, polynomial_);
+    Reader reader(cut_);
+    transfer(reader);
+    const std::int64_t steps = statistics_.steps;
+    statistics_ = done;
+    statistics_.steps = steps;
+    responses_.clear();
+    if (cut_steps_ > 1 || !polynomial_whole_) expand();
+    cut_.clear();
+}
+
+}  // namespace mechsim
