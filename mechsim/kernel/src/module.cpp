@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "graph.hpp"
 #include "march.hpp"
 
 namespace nb = nanobind;
@@ -134,6 +135,12 @@ nb::object expand(March& march) {
 }  // namespace
 
 NB_MODULE(_kernel, m) {
+    m.def("transversal", [](int size, const Integers& rows, const Integers& columns, const Integers& values) {
+        return transversal(Pattern(size, integers(rows), integers(columns), integers(values)));
+    });
+    m.def("strong_components", [](int size, const Integers& rows, const Integers& columns) {
+        return strong_components(Pattern(size, integers(rows), integers(columns), integers(rows)));
+    });
     nb::class_<March>(m, "March")
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
