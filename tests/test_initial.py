@@ -15,7 +15,7 @@ from mechsim.initial import Start, assemble, configurations
 from mechsim.initial.assembly import moving_coordinates
 from mechsim.initial.closure import position_closure, scales_of
 from mechsim.initial.inertia import check_determined
-from mechsim.initial.nearest import Distance
+from mechsim.initial.ipopt import Distance
 from mechsim.kernel.system import System
 from mechsim.model import Mechanism, build
 from mechsim.spec import parse

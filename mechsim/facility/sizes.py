@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.engine import Batch, integrate
+from mechsim.kernel.graph import strong_components
 from mechsim.spec.number import SMALLEST
 
 Array = NDArray[np.float64]
@@ -76,15 +77,11 @@ class Sizes:
 
 def _chains(system: Any, moving: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
     """Coordinates that enter each other's equations, together."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     rows, columns, _ = system.signature()
     counted = np.concatenate([moving, np.ones(system.m, dtype=bool)])
     counted = counted[rows] & counted[columns]  # the work of all would join all
-    size = system.n + system.m
-    joined = coo_array((np.ones(counted.sum()), (rows[counted], columns[counted])), (size, size))
-    _, numbers = connected_components(joined, directed=False)
+    ends = rows[counted], columns[counted]
+    numbers = strong_components(system.n + system.m, np.concatenate(ends), np.concatenate(ends[::-1]))
     of_coordinates = np.where(moving, numbers[: system.n], -1)
     return [np.flatnonzero(of_coordinates == number) for number in np.unique(of_coordinates[moving])]
 

@@ -1,93 +1,94 @@
-"""The consistent point nearest to the guesses, found by IPOPT with exact derivatives."""
+"""The consistent point nearest to the guesses: Newton's method with exact derivatives, or IPOPT where that fails.
+
+Both solve the same equations, those of a stationary distance on the constraints, and both must end at a minimum. There
+are no bounds, so whole Newton steps are what IPOPT takes too while they contract and the curvature is right; where
+either fails its line search is needed, and it sets out from the same start.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mechsim.initial.closure import Closure, numbering
-from mechsim.initial.start import Array, Indices
+from mechsim.initial import ipopt
+from mechsim.initial.closure import Closure
+from mechsim.initial.newton import DENSE_LIMIT, DEPENDENT, dense_hessian
+from mechsim.initial.start import Array
 
 FREE_WEIGHT = 1e-4  # a value nobody asked for moves a hundred times as easily as a guessed one
-ITERATIONS = 60  # a mechanism that closes takes about ten; one that does not would wander in restoration
-TOLERANCE = 1e-9  # Newton's method polishes afterwards, so IPOPT need not squeeze out the last digits
-
-
-class Distance:
-    """The callbacks of `min 1/2 sum w_j (y_j - target_j)^2` subject to the closure, in the scaled free coordinates."""
-
-    def __init__(self, closure: Closure, target: Array, weights: Array):
-        self.closure = closure
-        self.start = target
-        self.weights = weights[closure.free]
-        self.rows, self.columns, _ = closure.jacobian(target)
-        self.hessian_rows, self.hessian_columns, self.hessian_kept = self._hessian_pattern()
-
-    def _hessian_pattern(self) -> tuple[Indices, Indices, Indices]:
-        closure, diagonal = self.closure, np.arange(len(self.closure.free))
-        if closure.hessian_of is None:
-            return diagonal, diagonal, np.zeros(0, dtype=np.intp)
-        number = numbering(closure.free, len(closure.scales))
-        rows, columns, _ = closure.hessian_of(self.start, np.ones(len(closure.row_scales)))
-        kept = np.flatnonzero((number[rows] >= 0) & (number[columns] >= 0))
-        first, second = number[rows[kept]], number[columns[kept]]
-        # Duplicates are summed by IPOPT, so the objective's diagonal simply comes first; it wants the lower triangle.
-        return (
-            np.concatenate([diagonal, np.maximum(first, second)]),
-            np.concatenate([diagonal, np.minimum(first, second)]),
-            kept,
-        )
-
-    def objective(self, y: Array) -> float:
-        return 0.5 * float(self.weights @ (y * y))
-
-    def gradient(self, y: Array) -> Array:
-        return self.weights * y
-
-    def constraints(self, y: Array) -> Array:
-        return self.closure.residual(self.closure.moved(self.start, y))
-
-    def jacobianstructure(self) -> tuple[Indices, Indices]:
-        return self.rows, self.columns
-
-    def jacobian(self, y: Array) -> Array:
-        return self.closure.jacobian(self.closure.moved(self.start, y))[2]
-
-    def hessianstructure(self) -> tuple[Indices, Indices]:
-        return self.hessian_rows, self.hessian_columns
-
-    def hessian(self, y: Array, multipliers: Array, factor: float) -> Array:
-        closure, objective = self.closure, factor * self.weights
-        if closure.hessian_of is None:
-            return objective
-        full = np.zeros(len(closure.row_scales))
-        full[closure.rows] = multipliers / closure.row_scales[closure.rows]
-        rows, columns, values = closure.hessian_of(closure.moved(self.start, y), full)
-        scaled = values * closure.scales[rows] * closure.scales[columns]
-        return np.concatenate([objective, scaled[self.hessian_kept]])
+ITERATIONS = 60
+CONTRACTION = 0.7  # of a step to the one before: at a dead point, a double root, they halve
+SETTLED = 1e-9  # a step of this share of the size is the last: the next would be its square, or is left to the polish
 
 
 def nearest(closure: Closure, target: Array, guessed: tuple[int, ...], start: Array) -> Array:
-    """The point closest to `target` that satisfies the closure to IPOPT's tolerance, or IPOPT's last point.
+    """The point closest to `target` that satisfies the closure; where there is none to be found, IPOPT's last point.
 
-    IPOPT sets out from `start`: best a closed point near the target, else its first steps may carry it to the far side.
+    The search sets out from `start`: best a closed point near the target, else first steps may carry it to the far side.
     The caller polishes and judges the result. IPOPT refuses more equations than unknowns (redundant constraints with
     every freedom fixed); there is nothing to minimise then, and `start` is handed back.
     """
-    count, equations = len(closure.free), len(closure.rows)
-    if equations > count or not np.any(closure.residual(target)):
-        return target if equations <= count else start
-    from cyipopt import Problem  # here only: it imports scipy.optimize, which commands without a start do not need
+    if len(closure.rows) > len(closure.free):
+        return start
+    if not np.any(closure.residual(target)):
+        return target
+    weights = weights_of(guessed, len(target))
+    for method in (minimise, ipopt.minimise):
+        found = method(closure, target, weights, start)
+        if found is not None:
+            return found
+    return start
 
-    weights = np.full(len(target), FREE_WEIGHT)
+
+def weights_of(guessed: tuple[int, ...], count: int) -> Array:
+    """What moving each coordinate costs."""
+    weights = np.full(count, FREE_WEIGHT)
     weights[list(guessed)] = 1.0
-    zeros = np.zeros(equations)
-    infinite = np.full(count, 1e20)
-    distance = Distance(closure, target, weights)
-    problem = Problem(count, equations, distance, lb=-infinite, ub=infinite, cl=zeros, cu=zeros)
-    options = {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS, "tol": TOLERANCE}
-    if closure.hessian_of is None:
-        options |= {"jac_c_constant": "yes", "hessian_constant": "yes"}
-    for name, value in options.items():
-        problem.add_option(name, value)
-    solution, _ = problem.solve(((start - target) / closure.scales)[closure.free])
-    return closure.moved(target, solution) if np.all(np.isfinite(solution)) else start
+    return weights
+
+
+def minimise(closure: Closure, target: Array, weights: Array, start: Array) -> Array | None:
+    """The minimum that whole Newton steps from `start` contract to; None where they do not."""
+    if not 0 < len(closure.free) <= DENSE_LIMIT:
+        return None
+    cost = weights[closure.free]
+    y, x = ((start - target) / closure.scales)[closure.free], start
+    multipliers, last = None, np.inf
+    for _ in range(ITERATIONS):
+        found = _step(closure, x, cost, y, multipliers)
+        if found is None:
+            return None
+        step, multipliers = found
+        size = float(np.max(np.abs(step)))
+        if not size <= CONTRACTION * last:
+            return None
+        y = y + step
+        x, last = closure.moved(target, y), size
+        if size <= SETTLED:
+            return x
+    return None
+
+
+def _step(closure: Closure, x: Array, cost: Array, y: Array, multipliers: Array | None) -> tuple[Array, Array] | None:
+    """Newton's step for `cost y + J^T multipliers = 0, residual = 0`, and the new multipliers; None away from a minimum.
+
+    The step in the range of J^T closes the constraints, the one in the null space of J goes downhill along them.
+    """
+    left, lengths, right = np.linalg.svd(closure.dense_jacobian(x))
+    rank = int(np.sum(lengths > DEPENDENT))
+    across, along = right[:rank], right[rank:]
+    unloaded = left[:, :rank] / lengths[:rank]
+
+    def balance(gradient: Array) -> Array:
+        return -unloaded @ (across @ gradient)
+
+    curvature = np.diag(cost)
+    if closure.hessian_of is not None:
+        curvature += dense_hessian(closure, x, balance(cost * y) if multipliers is None else multipliers)
+    step = -across.T @ (unloaded.T @ closure.residual(x))
+    try:
+        np.linalg.cholesky(along @ curvature @ along.T)
+    except np.linalg.LinAlgError:
+        return None
+    downhill = np.linalg.solve(along @ curvature @ along.T, -along @ (cost * y + curvature @ step))
+    step = step + along.T @ downhill
+    return step, balance(cost * y + curvature @ step)

@@ -120,14 +120,14 @@ def settle(closure: Closure, x: Array) -> Array:
     settled = x
     for combination in left[:, strong : len(values)].T:
         gradient = movable.T @ closure.dense_jacobian(settled).T @ combination
-        curvature = movable.T @ _dense_hessian(closure, settled, combination) @ movable
+        curvature = movable.T @ dense_hessian(closure, settled, combination) @ movable
         step = np.linalg.lstsq(curvature, -gradient, rcond=1e-6)[0]
         settled = closure.moved(settled, movable @ step)
     closed = np.all(np.abs(closure.residual(settled)) <= 0.01 * closure.tolerance(x))
     return settled if closed else x
 
 
-def _dense_hessian(closure: Closure, x: Array, combination: Array) -> Array:
+def dense_hessian(closure: Closure, x: Array, combination: Array) -> Array:
     """The second derivative of `combination` of the scaled equations by the scaled free coordinates."""
     assert closure.hessian_of is not None
     weights = np.zeros(len(closure.row_scales))

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechsim.errors import AssemblyError, Fault
+from mechsim.kernel.graph import Integers, strong_components, transversal
 from mechsim.structure.redundancy import NO_REDUNDANCY, Redundancy
-
-Integers = NDArray[np.int64]
 
 # How many names an error message lists before it says "and 12 more".
 NAMES_SHOWN = 8
@@ -60,9 +58,9 @@ def analyse(whole: Signed, redundancy: Redundancy = NO_REDUNDANCY) -> Structure:
     system = whole.without(redundancy.rows) if redundancy.rows else whole
     rows, columns, orders = (np.asarray(entries, np.int64) for entries in system.signature())
     size = len(system.labels)
-    assignment = _transversal(rows, columns, orders, size)
-    if assignment is None:
-        raise AssemblyError(_singularity(rows, columns, system.labels))
+    assignment = transversal(size, rows, columns, orders)
+    if np.any(assignment < 0):
+        raise AssemblyError(_singularity(rows, columns, assignment, system.labels))
     c, d = smallest_offsets(rows, columns, orders, assignment, np.zeros(size, np.int64))
     march_c, march_d = smallest_offsets(rows, columns, orders, assignment, np.asarray(system.least_offsets(), np.int64))
     leading = d[columns] - c[rows] == orders
@@ -110,65 +108,21 @@ def smallest_offsets(
         c = improved
 
 
-def _transversal(rows: Integers, columns: Integers, orders: Integers, size: int) -> Integers | None:
-    """The column of each row in a transversal of highest total order; None if there is no transversal at all."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-
-    # The matching minimises, and reads a zero as "no edge"; so weights count down to 1.
-    weights = (orders.max(initial=0) + 1 - orders).astype(float)
-    try:
-        row_order, assigned = min_weight_full_bipartite_matching(csr_array((weights, (rows, columns)), (size, size)))
-    except ValueError:
-        return None
-    assignment = np.empty(size, np.int64)
-    assignment[row_order] = assigned
-    return assignment
-
-
 def _blocks(rows: Integers, columns: Integers, assignment: Integers) -> tuple[Integers, ...]:
-    """Strong components of "equation i uses the variable that equation k is matched with", sources first."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
+    """Strong components of "equation i uses the variable that equation k is matched with", what is used first."""
     size = len(assignment)
     equation_of = np.empty(size, np.int64)
     equation_of[assignment] = np.arange(size)
-    graph = csr_array((np.ones(len(rows)), (rows, equation_of[columns])), (size, size))
-    count, component = connected_components(graph, directed=True, connection="strong")
-    members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component, minlength=count))[:-1])
-    return tuple(members[k] for k in _dependencies_first(component[rows], component[equation_of[columns]], count))
+    component = strong_components(size, rows, equation_of[columns])
+    return tuple(np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1]))
 
 
-def _dependencies_first(users: Integers, used: Integers, count: int) -> list[int]:
-    """Components ordered so that each comes after all it uses; ties by number."""
-    edges = {(int(user), int(other)) for user, other in zip(users, used, strict=True) if user != other}
-    needs = np.zeros(count, np.int64)
-    users_of: list[list[int]] = [[] for _ in range(count)]
-    for user, other in sorted(edges):
-        needs[user] += 1
-        users_of[other].append(user)
-    order = [k for k in range(count) if needs[k] == 0]
-    for done in order:  # grows while it is read
-        for user in users_of[done]:
-            needs[user] -= 1
-            if needs[user] == 0:
-                order.append(user)
-    return order
-
-
-def _singularity(rows: Integers, columns: Integers, labels: Sequence[str]) -> Fault:
+def _singularity(rows: Integers, columns: Integers, column_of: Integers, labels: Sequence[str]) -> Fault:
     """Which equations are too many and which variables nothing determines (Dulmage and Mendelsohn)."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    size = len(labels)
-    pattern = csr_array((np.ones(len(rows)), (rows, columns)), (size, size))
-    column_of = maximum_bipartite_matching(pattern, perm_type="column")
-    row_of = np.full(size, -1)
+    row_of = np.full(len(labels), -1)
     row_of[column_of[column_of >= 0]] = np.flatnonzero(column_of >= 0)
-    too_many = _alternating(pattern, np.flatnonzero(column_of < 0), row_of)
-    too_few = _alternating(csr_array(pattern.T), np.flatnonzero(row_of < 0), column_of)
+    too_many = _alternating(rows, columns, np.flatnonzero(column_of < 0), row_of)
+    too_few = _alternating(columns, rows, np.flatnonzero(row_of < 0), column_of)
     message = (
         f"the equations cannot determine the motion: too few for {_names(too_few, labels)}, "
         f"too many in {_names(too_many, labels)}"
@@ -177,13 +131,15 @@ def _singularity(rows: Integers, columns: Integers, labels: Sequence[str]) -> Fa
     return Fault(message, None, hint)
 
 
-def _alternating(pattern: object, start: Integers, matched_back: Integers) -> Integers:
+def _alternating(rows: Integers, columns: Integers, start: Integers, matched_back: Integers) -> Integers:
     """All rows reached from unmatched ones along: a nonzero of the row, then the row matched with that column."""
-    indptr, indices = pattern.indptr, pattern.indices  # type: ignore[attr-defined]
+    columns_of: list[list[int]] = [[] for _ in matched_back]
+    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        columns_of[row].append(column)
     reached = set(start.tolist())
     queue = list(reached)
     for row in queue:
-        for column in indices[indptr[row] : indptr[row + 1]]:
+        for column in columns_of[row]:
             following = int(matched_back[column])
             if following >= 0 and following not in reached:
                 reached.add(following)

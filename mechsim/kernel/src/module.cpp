@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "constants.hpp"
+#include "graph.hpp"
 #include "march.hpp"
 
 namespace nb = nanobind;
@@ -168,6 +169,12 @@ NB_MODULE(_kernel, m) {
         })
         .def("values", &evaluate_constants)
         .def("changes", &differentiate_constants);
+    m.def("transversal", [](int size, const Integers& rows, const Integers& columns, const Integers& values) {
+        return transversal(Pattern(size, integers(rows), integers(columns), integers(values)));
+    });
+    m.def("strong_components", [](int size, const Integers& rows, const Integers& columns) {
+        return strong_components(Pattern(size, integers(rows), integers(columns), integers(rows)));
+    });
     nb::class_<March>(m, "March")
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
