@@ -34,10 +34,14 @@ class Prepared:
     """A problem ready to be integrated: the start satisfies its constraints, the structure is known."""
 
     spec: MechSpec
-    mechanism: Mechanism
     system: Any
     start: Any
     structure: Any
+
+    @property
+    def mechanism(self) -> Mechanism:
+        found: Mechanism = self.system.mechanism
+        return found
 
     @property
     def independent(self) -> Any:
@@ -84,14 +88,20 @@ def simulate(
     the memory: then the motion is its table, and is not known in between. Raises SpecError, AssemblyError or
     IntegrationError.
     """
+    spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
+    return motion_of(prepare(spec), reactions, keep)
+
+
+def motion_of(
+    prepared: Prepared, reactions: Sequence[str] | None = None, keep: str = "polynomials", ready: Any = None
+) -> Motion:
+    """The motion of a prepared problem. Raises IntegrationError where it ends too early."""
     from mechsim.result import Motion
 
     if keep not in KEPT:
         raise MechsimError(Fault(f"keep={keep!r} is not known", hint=f"it is one of {', '.join(map(repr, KEPT))}"))
-    spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
-    prepared = prepare(spec)
     points = reaction_points(prepared, reactions)
-    solution = follow(prepared, keep=KEPT[keep])
+    solution = follow(prepared, keep=KEPT[keep], ready=ready)
     motion = Motion(solution, prepared.facts, points)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
@@ -146,7 +156,7 @@ def prepare(spec: MechSpec) -> Prepared:
     if found := culprit_at(start.system, start.t, start.positions, start.velocities):
         message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
         raise IntegrationError(Fault(message, found.mark))
-    return Prepared(spec, mechanism, system, start, structure)
+    return Prepared(spec, system, start, structure)
 
 
 def follow(
@@ -157,6 +167,7 @@ def follow(
     keep: str = "polynomials",
     observer: Callable[[Any], None] | None = None,
     detailed: bool = False,
+    ready: Any = None,
 ) -> Any:
     """Integrate a prepared problem, by default at tolerance and order of its spec; other settings as in `integrate`."""
     from mechsim.engine import integrate
@@ -172,6 +183,7 @@ def follow(
         keep=keep,
         observer=observer,
         detailed=detailed,
+        ready=ready,
     )
 
 

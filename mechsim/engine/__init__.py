@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import LARGEST_ORDER, REJECTION, SAFETY, SMALLEST_ORDER, order_for
+from mechsim.engine.control import LARGEST_ORDER, SMALLEST_ORDER, order_for
 from mechsim.engine.launch import Launch
 from mechsim.engine.leading import planned
+from mechsim.engine.machine import new_march
 from mechsim.engine.solution import Batch, Held, Solution
 from mechsim.engine.state import HandedOn, State, state_of
 from mechsim.engine.stops import Stops
 from mechsim.engine.watch import Watch
-from mechsim.kernel.compiled import Status, make_march
+from mechsim.kernel.compiled import Status
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
@@ -48,24 +49,21 @@ def integrate(
     observer: Callable[[Batch], None] | None = None,
     fixed_step: float = 0.0,
     detailed: bool = False,
+    ready: tuple[Plan, Any] | None = None,
 ) -> Solution:
     """March from a consistent start (a State, or what has its attributes) to `tend`. Failure is a status of the
     Solution, not an exception. From the `ending` of another Solution the motion goes on as if it had not been stopped.
 
     `keep`: "polynomials" of all steps, all "steps", or an "outline": points all along the march, and its last ones,
     which take no more memory however long it is. `detailed`: the observer gets the polynomials with each batch.
+    `ready`: the plan of the system and a march of it, with order and tolerance as here, where these are known.
     """
     order = order or order_for(tolerance)
     began = time.perf_counter()
-    plan = planned(system, structure)
-    march = make_march(
-        plan,
-        order=order,
-        tolerance=tolerance,
-        safety=SAFETY,
-        fixed_step=fixed_step,
-        rejection=REJECTION * tolerance,
-    )
+    if ready is None:
+        plan = planned(system, structure)
+        ready = plan, new_march(plan, order, tolerance, fixed_step)
+    plan, march = ready
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)
     watch = Watch(system, structure.redundancy.spare)

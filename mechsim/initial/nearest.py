@@ -23,8 +23,8 @@ SETTLED = 1e-9  # a step of this share of the size is the last: the next would b
 def nearest(closure: Closure, target: Array, guessed: tuple[int, ...], start: Array) -> Array:
     """The point closest to `target` that satisfies the closure; where there is none to be found, IPOPT's last point.
 
-    The search sets out from `start`: best a closed point near the target, else first steps may carry it to the far side.
-    The caller polishes and judges the result. IPOPT refuses more equations than unknowns (redundant constraints with
+    The search sets out from `start`: best a closed point near the target, else first steps may carry it far away. The
+    caller polishes and judges the result. IPOPT refuses more equations than unknowns (redundant constraints with
     every freedom fixed); there is nothing to minimise then, and `start` is handed back.
     """
     if len(closure.rows) > len(closure.free):
@@ -69,7 +69,7 @@ def minimise(closure: Closure, target: Array, weights: Array, start: Array) -> A
 
 
 def _step(closure: Closure, x: Array, cost: Array, y: Array, multipliers: Array | None) -> tuple[Array, Array] | None:
-    """Newton's step for `cost y + J^T multipliers = 0, residual = 0`, and the new multipliers; None away from a minimum.
+    """Newton's step for `cost y + J^T multipliers = 0, residual = 0`, and new multipliers; None away from a minimum.
 
     The step in the range of J^T closes the constraints, the one in the null space of J goes downhill along them.
     """

@@ -7,6 +7,7 @@ parameters, and so of those of the file. All of them are computed in one pass, f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from mechsim.kernel import _kernel  # type: ignore[attr-defined]
 from mechsim.kernel.system import Group, System
 from mechsim.model.mechanism import Mechanism
-from mechsim.spec.living import Tape
+from mechsim.spec.living import Tape, settled
 
 # As `enum class Step` in src/constants.hpp.
 STEPS = (
@@ -83,6 +84,30 @@ class Numbers:
         """For each set, whether the mechanism is the same but for its numbers, and all of these are numbers."""
         finite: np.ndarray = np.isfinite(values).all(axis=0)
         return finite & self.guards.hold(values)
+
+
+class TunedSystem(System):
+    """A system with numbers of its own and the structure of another; what only some ask for is made when asked."""
+
+    def __init__(self, like: System, numbers: Numbers, values: np.ndarray, living: Mechanism):
+        for name in ("kinds", "dropped", "n", "m", "labels", "levels", "complete", "_known", "_constraint_number"):
+            setattr(self, name, getattr(like, name))
+        self._like, self._numbers, self._all, self._living = like, numbers, values, living
+        self.constants = values[numbers.constants]
+        self.scales = np.concatenate([values[numbers.scales], like.scales[like.n :]])
+
+    @cached_property
+    def mechanism(self) -> Mechanism:  # type: ignore[override]
+        found: Mechanism = settled(self._living, lambda number: float(self._all[number.number]))
+        return found
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:  # type: ignore[override]
+        parameters = [self._all[nodes] for nodes in self._numbers.parameters]
+        return tuple(replace(group, parameters=p) for group, p in zip(self._like.groups, parameters, strict=True))
+
+    def __reduce__(self) -> Any:
+        return System, (self.mechanism, self.kinds, self.dropped, self.complete, self._programs_known)
 
 
 class _Guards:

@@ -93,7 +93,7 @@ class System:
 
     def holding(self, constants: Any) -> System:
         """The same system with other constants of the mechanism: one set, or one for each of many points."""
-        held = System.__new__(System)
+        held = System.__new__(type(self))
         held.__dict__.update(self.__dict__, constants=np.asarray(constants, dtype=float))
         return held
 

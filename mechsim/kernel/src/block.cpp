@@ -276,9 +276,17 @@ void Block::allocate(int degree_count) {
             for (int l = 0; l < lanes && !terms[t].silent; ++l)
                 contributions.push_back({rows[o * stride + l], outputs[o].lead,
                                          std::size_t(terms[t].reg) * degrees * stride + l,
-                                         constant(terms[t].constant)[l]});
+                                         constant(terms[t].constant)[l],
+                                         std::size_t(terms[t].constant) * stride + l});
     std::stable_sort(contributions.begin(), contributions.end(),
                      [](const Contribution& one, const Contribution& other) { return one.row < other.row; });
+}
+
+void Block::tune(const double* table) {
+    for (int i = 0; i < constant_count; ++i)
+        for (int l = 0; l < stride; ++l)
+            constants[std::size_t(i) * stride + l] = table[std::size_t(i) * lanes + (l < lanes ? l : 0)];
+    for (Contribution& part : contributions) part.factor = constants[part.source];
 }
 
 // A linear operation is what its operands are; one on whose value no row depends, but only through a slope, is seen in the

@@ -60,6 +60,7 @@ struct Contribution {
     int row, lead;
     std::size_t offset;
     double factor;
+    std::size_t source;  // of the factor among the block's constants
 };
 
 struct AlignedFree {
@@ -78,7 +79,7 @@ struct Watch {
 };
 
 struct Block {
-    int lanes = 0, stride = 0, degrees = 0;
+    int lanes = 0, stride = 0, degrees = 0, constant_count = 0;
     bool watched = false;  // a formula: see Watch
     std::vector<Input> inputs;
     std::vector<Operation> operations;
@@ -98,6 +99,8 @@ struct Block {
     double* change(int reg) const { return delta.get() + std::size_t(reg) * stride; }
     const double* constant(int index) const { return constants.get() + std::size_t(index) * stride; }
     void allocate(int degree_count);
+    // Other constants, (constants, lanes). Lanes that only pad repeat the first one, so they compute nothing strange.
+    void tune(const double* table);
 
   private:
     void make_watch();

@@ -99,6 +99,29 @@ void March::ready() {
             working_.push_back(&block);
 }
 
+std::size_t March::table_size() const {
+    std::size_t size = 0;
+    for (const auto* blocks : {&blocks_, &matrix_blocks_})
+        for (const Block& block : *blocks) size += std::size_t(block.constant_count) * block.lanes;
+    return size;
+}
+
+void March::tune(const double* tables, std::vector<double> constants, std::vector<double> scales,
+                 std::vector<double> matrix) {
+    for (auto* blocks : {&blocks_, &matrix_blocks_})
+        for (Block& block : *blocks) {
+            block.tune(tables);
+            tables += std::size_t(block.constant_count) * block.lanes;
+        }
+    constants_ = std::move(constants);
+    scales_ = std::move(scales);
+    matrix_constant_ = std::move(matrix);
+    for (int j = 0; j < size_; ++j) inverse_scales_[j] = 1 / scales_[j];
+    std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
+    std::copy(constants_.begin(), constants_.end(), polynomial_.degree(0) + size_);
+    for (Block& block : blocks_) read_constants(block);
+}
+
 void March::set_time(double t) {
     t_ = t;
     for (Block& block : blocks_)

@@ -58,6 +58,11 @@ class March {
     void add_block(Block block) { blocks_.push_back(std::move(block)); }
     void add_matrix_block(Block block) { matrix_blocks_.push_back(std::move(block)); }
     void ready();
+    // Other numbers for the same plan, before a state is set.
+    void tune(const double* tables, std::vector<double> constants, std::vector<double> scales, std::vector<double> matrix);
+    std::size_t table_size() const;
+    std::size_t constant_count() const { return constants_.size(); }
+    std::size_t entry_count() const { return matrix_constant_.size(); }
 
     // The state: derivatives 0..d_j - 1 of every unknown (`orders` rows of `size`), not yet consistent to rounding;
     // derivative d_j, where there is a row for it, is a first guess.

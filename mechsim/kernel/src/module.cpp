@@ -38,13 +38,10 @@ Block make_block(int lanes, const Doubles& constants, const Integers& inputs, co
     Block block;
     block.lanes = lanes;
     block.stride = (lanes + kWidth - 1) / kWidth * kWidth;
-    const std::size_t constant_count = constants.shape(0);
-    block.constants = aligned_zeros(constant_count * block.stride);
-    // Lanes that only pad repeat the first one, so they compute nothing strange; their rows go nowhere.
+    block.constant_count = int(constants.shape(0));
+    block.constants = aligned_zeros(std::size_t(block.constant_count) * block.stride);
+    block.tune(constants.data());
     auto source = [&](int lane) { return lane < lanes ? lane : 0; };
-    for (std::size_t i = 0; i < constant_count; ++i)
-        for (int l = 0; l < block.stride; ++l)
-            block.constants[i * block.stride + l] = constants.data()[i * lanes + source(l)];
     for (std::size_t i = 0; i < inputs.shape(0); ++i) {
         const int* in = inputs.data() + i * inputs.shape(1);
         block.inputs.push_back({in[0], in[1], in[2] != 0, in[3] != 0, in[4] != 0});
@@ -125,6 +122,14 @@ nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
     return nb::make_tuple(owned(std::move(values), {count, kept, size}), owned(std::move(leverages), {count}));
 }
 
+// `tables` are the constants of the blocks, then of the matrix's, one after the other.
+void tune(March& march, const Doubles& tables, const Doubles& constants, const Doubles& scales, const Doubles& matrix) {
+    if (tables.size() != march.table_size() || int(scales.size()) != march.size() ||
+        constants.size() != march.constant_count() || matrix.size() != march.entry_count())
+        throw std::invalid_argument("these numbers are not those of this plan");
+    march.tune(tables.data(), doubles(constants), doubles(scales), doubles(matrix));
+}
+
 nb::object expand(March& march) {
     march.expand();
     std::vector<double> values;
@@ -195,6 +200,7 @@ NB_MODULE(_kernel, m) {
         .def("ready", &March::ready)
         .def("set_state", [](March& self, double t, const Doubles& state) { self.set_state(t, state.data()); })
         .def("set_constant", &March::set_constant)
+        .def("tune", &tune)
         .def("prepare", [](March& self) { return int(self.prepare()); })
         .def("expand", &expand)
         .def("advance", &advance)

@@ -1,0 +1,56 @@
+"""A march that is used for many motions of one plan, each as if it were the first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine.control import REJECTION, SAFETY
+from mechsim.kernel.compiled import make_march
+from mechsim.kernel.numbers import Numbers
+from mechsim.kernel.plan import Plan
+
+
+def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0) -> Any:
+    """A march with the step control of the engine."""
+    return make_march(
+        plan,
+        order=order,
+        tolerance=tolerance,
+        safety=SAFETY,
+        fixed_step=fixed_step,
+        rejection=REJECTION * tolerance,
+    )
+
+
+class Machines:
+    """Marches of one plan for any numbers of it. Threads take one each."""
+
+    def __init__(self, plan: Plan, numbers: Numbers, order: int, tolerance: float):
+        self.plan, self.order, self.tolerance = plan, order, tolerance
+        blocks = (*plan.blocks, *plan.jacobian_blocks)
+        tables = [numbers.tables[block.group][:, block.members].ravel() for block in blocks]
+        self._tables = np.concatenate([*tables, np.zeros(0, dtype=np.intp)])
+        sources = [numbers.tables[group][constant, members] for _, group, constant, members in plan.matrix_sources]
+        self._sources = np.concatenate([*sources, np.zeros(0, dtype=np.intp)])
+        self._entries = np.concatenate([*(each[0] for each in plan.matrix_sources), np.zeros(0, dtype=np.intp)])
+        self._free: list[tuple[Any, bytes]] = []
+
+    def take(self, values: np.ndarray, plan: Plan) -> tuple[Any, bytes]:
+        """A march as new, for the numbers of these nodes, which are those of `plan`; give it back when it has run."""
+        try:
+            march, new = self._free.pop()  # one call: another thread gets another march
+        except IndexError:
+            march = new_march(self.plan, self.order, self.tolerance)
+            new = march.snapshot()
+        march.restore(new)
+        matrix = np.bincount(self._entries, values[self._sources], minlength=len(plan.matrix_rows))
+        march.tune(values[self._tables], plan.constants, plan.scales, matrix)
+        return march, new
+
+    def give_back(self, machine: tuple[Any, bytes]) -> None:
+        self._free.append(machine)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("marches are not pickled; they are made anew")
