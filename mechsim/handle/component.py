@@ -1,4 +1,4 @@
-"""A mechanism as a component of a larger system (seed 001 section 7): stepped from outside, its inputs set on the way."""
+"""A mechanism as a component of a larger system (seed 001 section 7): stepped from outside, with inputs."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Component:
         return Named(self.mechanism, self._rates[: self.system.n], constant=0.0)
 
     def output(self, name: str) -> Any:
-        """A signal that `Output` of the file names, a point, a coordinate (`A_x`, `theta_OA`) or its rate (`A_x_dot`)."""
+        """A signal of `Output`, a point, a coordinate (`A_x`, `theta_OA`) or its rate (`A_x_dot`)."""
         n = self.system.n
         if name in self.mechanism.readouts:
             held = self.system.holding(self._stops.constants)
