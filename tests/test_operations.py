@@ -27,7 +27,7 @@ def counts(program):
 
 
 def of_kinds():
-    return {name: counts(program_for(kind_named(name))) for name in KINDS}
+    return {name: counts(program_for(kind_named(name, 2))) for name in KINDS}
 
 
 def of_file(path):

@@ -65,7 +65,7 @@ class System:
         known: Mapping[tuple[str, frozenset[int]], Program] | None = None,
     ):
         self.mechanism = mechanism
-        self.kinds = dict(kinds or {})
+        self.kinds = {name: kind.at(mechanism.dimension) for name, kind in (kinds or {}).items()}
         self.dropped = dropped
         self.n = len(mechanism.variables)
         multipliers = mechanism.multipliers
@@ -163,7 +163,7 @@ class System:
     def _kind(self, name: str) -> Kind:
         if name not in self.kinds:
             laws = self.mechanism.laws
-            self.kinds[name] = kind_of(laws[name]) if name in laws else kind_named(name)
+            self.kinds[name] = kind_of(laws[name]) if name in laws else kind_named(name, self.mechanism.dimension)
         return self.kinds[name]
 
     def _group(self, name: str, zeros: frozenset[int], members: list[tuple[int, int, Element]]) -> Group:
