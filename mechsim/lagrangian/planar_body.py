@@ -7,6 +7,11 @@ from mechsim.lagrangian.kind import Kind
 from mechsim.lagrangian.vector import cross, dot, square, turned
 
 
+def centroid(a, b, xi):
+    """Where it is, eq (3.18)."""
+    return a + turned(b - a, xi)
+
+
 def kinetic(x, v, t, p):
     a, b = v
     # |(1 - xi) a' + xi b'|^2 of (3.19) multiplied out, so that a_x' a_y' and b_x' b_y', which cancel, never occur.
@@ -23,7 +28,7 @@ def kinetic(x, v, t, p):
 
 def potential(x, t, p):
     a, b = x
-    return -p.mass * dot(p.g, a + turned(b - a, p.xi))  # eq (3.18)
+    return -p.mass * dot(p.g, centroid(a, b, p.xi))
 
 
 kind = Kind(

@@ -5,7 +5,7 @@ What only the plane has stands at the end: a left, and a product of two vectors 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -63,6 +63,11 @@ def vector(components: Iterable[Scalar]) -> Vector[Scalar]:
 def labels(name: str, dimension: int) -> tuple[str, ...]:
     """What the components of a vector are called: `A_x`, `A_y`."""
     return tuple(f"{name}_{axis}" for axis in AXES[:dimension])
+
+
+def components(name: str, values: Sequence[Scalar]) -> dict[str, Scalar]:
+    """The components of a vector by their labels, as parameters of an element are given."""
+    return dict(zip(labels(name, len(values)), values, strict=True))
 
 
 def dot(a: Vector[Scalar], b: Vector[Scalar]) -> Scalar:
