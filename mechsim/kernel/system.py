@@ -39,7 +39,7 @@ class System(Incidence, Values):
         known: Mapping[ProgramKey, Program] | None = None,
     ):
         self.mechanism = mechanism
-        self.kinds = dict(kinds or {})
+        self.kinds = {name: kind.at(mechanism.dimension) for name, kind in (kinds or {}).items()}
         self.dropped = dropped
         self.n = len(mechanism.variables)
         multipliers = mechanism.multipliers
@@ -105,7 +105,7 @@ class System(Incidence, Values):
     def _kind(self, name: str) -> Kind:
         if name not in self.kinds:
             laws = self.mechanism.laws
-            self.kinds[name] = kind_of(laws[name]) if name in laws else kind_named(name)
+            self.kinds[name] = kind_of(laws[name]) if name in laws else kind_named(name, self.mechanism.dimension)
         return self.kinds[name]
 
     def _program(self, name: str, zeros: frozenset[int]) -> Program:

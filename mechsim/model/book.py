@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mechsim.errors import Fault, Mark, Note, SpecError
+from mechsim.lagrangian.law import Law
 from mechsim.model.formula import LEAVES, Formula, constant, write
 from mechsim.model.grip import Grip
 from mechsim.model.labels import unused
-from mechsim.model.law import Law
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element, Port, Sampler, Switch, Variable, titled
 from mechsim.spec.expression import MAX_DEPTH

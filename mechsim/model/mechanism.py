@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mechsim.errors import Mark, Note
+from mechsim.lagrangian.law import Law
 from mechsim.model.grip import Grip
-from mechsim.model.law import Law
 
 DRIVE = "drive of "  # how elements that prescribe a motion are owned; a user's own constraint has no blank in its name
 JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
