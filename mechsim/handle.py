@@ -130,6 +130,7 @@ class MechanismHandle:
         return given
 
     def _solve(self, positions: Values, velocities: Values, t: float) -> tuple[Array, Array]:
+        from mechsim.engine.points import Points
         from mechsim.result.multipliers import smallest
         from mechsim.structure import redundancy
 
@@ -138,8 +139,8 @@ class MechanismHandle:
         accelerations, found = self.system.without(redundant).accelerations(t, q, v)
         multipliers = np.zeros((1, self.system.m))
         multipliers[0, np.setdiff1d(np.arange(self.system.m), redundant)] = found
-        single = (np.array([t]), q[None], v[None], np.asarray(accelerations)[None])
-        return np.asarray(accelerations), smallest(self.system, len(redundant), single, multipliers)[0]
+        single = Points(self.system, np.array([t]), q[None], v[None])
+        return np.asarray(accelerations), smallest(len(redundant), single, accelerations[None], multipliers)[0]
 
     def __repr__(self) -> str:
         return f"<mechanism {self.mechanism.title!r}: coordinates {', '.join(self.coordinates)}>"
