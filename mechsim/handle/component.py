@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine import BATCH_SECONDS, BATCH_STEPS, MESSAGES, Batch, State, order_for, state_of
+from mechsim.engine import BATCH_SECONDS, BATCH_STEPS, MESSAGES, State, order_for, state_of
 from mechsim.engine.launch import Launch
 from mechsim.engine.machine import new_march
-from mechsim.engine.stops import Stops
+from mechsim.engine.points import Points
+from mechsim.engine.stops import Passed, Stops
 from mechsim.engine.watch import Watch
 from mechsim.errors import Fault, IntegrationError, MechsimError
 from mechsim.handle.run import Run, misfits
@@ -31,7 +32,7 @@ class Snapshot:
 
     time: float
     march: bytes
-    stops: tuple[int, tuple[int, ...], np.ndarray]
+    stops: Passed
     launched: bool
     inputs: dict[str, float]  # as they are,
     wanted: dict[str, float]  # and as they were set since the last advance
@@ -90,7 +91,7 @@ class Component:
         self._plan = run.plan
         self._march = new_march(self._plan, solver.order or order_for(solver.tolerance), solver.tolerance)
         self._start = prepared.start
-        self._stops = Stops(self.system, self._start, float("inf"), remember=False)
+        self._stops = Stops(self.system, self._start, float("inf"))
         self._watch = Watch(self.system, prepared.structure.redundancy.spare)
         self._given = {name: float(self.system.constants[port.value]) for name, port in self.mechanism.inputs.items()}
         self._set = dict(self._given)
@@ -125,9 +126,8 @@ class Component:
         """A signal of `Output`, a point, a coordinate (`A_x`, `theta_OA`) or its rate (`A_x_dot`)."""
         n = self.system.n
         if name in self.mechanism.readouts:
-            held = self.system.holding(self._stops.constants)
             element = self.mechanism.readouts[name]
-            return float(held.signals(element, self.time, self._values[:n], self._rates[:n])[0])
+            return float(self._now.signals(element, self.time, self._values[:n], self._rates[:n])[0])
         if name.endswith("_dot") and name.removesuffix("_dot") in self.velocities:
             return self.velocities[name.removesuffix("_dot")]
         try:
@@ -155,12 +155,13 @@ class Component:
             if self.time >= self._stops.next:
                 n = self.system.n
                 self._stops.reached(self._march, self.time, self._values[:n], self._rates[:n])
+                self._stops.log.keep(np.array([self.time]))  # nobody asks about what is past
 
     def _take(self, goal: float) -> None:
         status, t, x, v, _, _ = self._march.advance(goal, BATCH_STEPS, BATCH_SECONDS, False)
         if len(t):
             n = self.system.n
-            good = self._watch.holds(Batch(t, x[:, :n], v[:, :n], x[:, n:], self._held(len(t))))
+            good = self._watch.holds(Points(self._now, t, x[:, :n], v[:, :n]))
             if good:
                 self.time, self._values, self._rates = float(t[good - 1]), x[good - 1], v[good - 1]
             if self._watch.broken:
@@ -169,9 +170,10 @@ class Component:
         if status not in (Status.REACHED, Status.RUNNING):
             raise _stopped(Status(status), self.time)
 
-    def _held(self, count: int) -> np.ndarray | None:
-        held = self._stops.held
-        return None if held is None else np.tile(held, (count, 1))
+    @property
+    def _now(self) -> System:
+        """The system as it is now."""
+        return self.system.holding(self._stops.constants)
 
     def _launch(self, goal: float) -> None:
         """The first step from a singular pose."""
@@ -216,7 +218,7 @@ class Component:
 
     def snapshot(self) -> Snapshot:
         """The component as it is now."""
-        own = self._march.snapshot(), self._stops.state, self._launched, dict(self._given), dict(self._set)
+        own = self._march.snapshot(), self._stops.passed, self._launched, dict(self._given), dict(self._set)
         return Snapshot(self.time, *own, self._values.copy(), self._rates.copy())
 
     def restore(self, snapshot: Snapshot) -> None:
