@@ -57,9 +57,14 @@ def in_space(points, fixed, rods=(), springs=(), mass=1.0, gravity=(0.0, 0.0, 0.
         constants=tuple(float(x) for place in fixed.values() for x in place),
         elements=(*elements, *(Element(kind, "", sum((slots[p] for p in ps), ()), q) for kind, ps, q in further)),
         points=slots,
-        parts=tuple(Part(name, "particle", (name,)) for name in points),
+        parts=(*_rods(rods, n), *(Part(name, "particle", (name,)) for name in points)),
         size=size,
     )
+
+
+def _rods(rods, dimension):
+    rest = (0.0,) * (dimension - 1)
+    return [Part(a + b, "rigid", (a, b), ((0.0, *rest), (length, *rest))) for a, b, length in rods]
 
 
 def motion_of(mechanism, places, velocities, tend, tolerance=1e-15, kinds=None):
@@ -75,7 +80,7 @@ def motion_of(mechanism, places, velocities, tend, tolerance=1e-15, kinds=None):
     structure = analyse(system, start.redundancy)
     solution = integrate(system, structure, start, tend=float(tend), tolerance=tolerance)
     assert solution.status == "finished"
-    return Motion(solution, {**FACTS, "settings": {"tol": tolerance}})
+    return Motion(solution, {**FACTS, "settings": {"tol": tolerance}}, ["all"])
 
 
 def energy_error(motion):
@@ -214,8 +219,7 @@ def test_rods_hang_and_close_in_space():
     fixed = {"O": (0, 0, 1), "U": (-1, 2, 0), "V": (1, 2, 0)}
     rods = [("O", "P", 0.5), ("U", "Q", 2.0), ("V", "Q", 2.0)]
     mechanism = in_space(["P", "Q"], fixed, rods, gravity=(0, 0, -GRAVITY))
-    parts = [Part(a + b, "rigid", (a, b), ((0.0, 0.0, 0.0), (length, 0.0, 0.0))) for a, b, length in rods]
-    mechanism = replace(mechanism, parts=tuple(parts))
+    mechanism = replace(mechanism, parts=tuple(_rods(rods, 3)))
     problem = Problem(Number(0.0, "", None), Number(1.0, "", None), {}, {}, {}, {})
     guess = guess_positions(mechanism, problem)
     assert np.linalg.norm(guess[:3] - (0, 0, 1)) == pytest.approx(0.5)
@@ -237,9 +241,16 @@ def test_conical_pendulum():
     times = np.linspace(0, turns, 57)
     angle = omega * times
     expected = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(57, height)], axis=-1)
-    # Ten turns of 63 radians: roundings of omega and of the start grow with the time.
+    # Ten turns, 63 radians: roundings of omega and of the start grow with the time.
     assert motion(times)["P"] == pytest.approx(expected, abs=1e-12)
     assert energy_error(motion) < 1e-13
+    # The rod pulls at the ground with m g / cos alpha, along itself; all forces of each part give its acceleration.
+    pulled = motion.reaction("O", times)["OP"]
+    assert pulled == pytest.approx(-GRAVITY / np.cos(alpha) * expected / length, rel=1e-11, abs=1e-11)
+    assert motion.trajectory.certificate.reaction_balance < 1e-12
+    assert [name for name in motion.trajectory.labels if name.startswith("P_")] == [
+        label for axis in "xyz" for label in (f"P_{axis}", f"P_{axis}_dot")
+    ]
 
 
 def test_spherical_pendulum_keeps_energy_and_angular_momentum():

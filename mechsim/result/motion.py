@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.constants import Changes
@@ -95,7 +96,7 @@ class Motion:
         It is what everything else exerts on the part there. In the part's own `frame` ("part") the components are
         along the part, from its first to its second point, and across it.
         """
-        axes = {"world": "xyz"[: self.mechanism.dimension], "part": "uv"}[frame]
+        axes = {"world": AXES[: self.mechanism.dimension], "part": "uv"}[frame]
         columns = self._columns(point, t)
         return {
             each.key: np.stack([columns[f"{each.name}_F{axis}"] for axis in axes], axis=-1)
