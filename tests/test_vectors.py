@@ -1,10 +1,11 @@
 """Kinds are written with vectors: the dimension is a number. Mechanisms of particles, rods and springs made by hand."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mechsim.derive import cache, program_for
@@ -14,7 +15,17 @@ from mechsim.kernel.system import System
 from mechsim.lagrangian import kind_named
 from mechsim.lagrangian.kind import Kind
 from mechsim.lagrangian.vector import AXES, cross, dot, labels, left, square, turned, vector
-from mechsim.model.mechanism import Element, Mechanism, Variable
+from mechsim.model.mechanism import Element, Mechanism, Part, Variable
+from mechsim.model.meeting import (
+    frame_towards,
+    line_meets_sphere,
+    moved,
+    norm,
+    spheres_meet,
+    unit,
+    upright_frame,
+)
+from mechsim.model.placement import guess_positions
 from mechsim.result import Motion
 from mechsim.spec.document import Number, Problem, StartValue
 from mechsim.structure import analyse
@@ -46,9 +57,14 @@ def in_space(points, fixed, rods=(), springs=(), mass=1.0, gravity=(0.0, 0.0, 0.
         constants=tuple(float(x) for place in fixed.values() for x in place),
         elements=(*elements, *(Element(kind, "", sum((slots[p] for p in ps), ()), q) for kind, ps, q in further)),
         points=slots,
-        parts=(),
+        parts=(*_rods(rods, n), *(Part(name, "particle", (name,)) for name in points)),
         size=size,
     )
+
+
+def _rods(rods, dimension):
+    rest = (0.0,) * (dimension - 1)
+    return [Part(a + b, "rigid", (a, b), ((0.0, *rest), (length, *rest))) for a, b, length in rods]
 
 
 def motion_of(mechanism, places, velocities, tend, tolerance=1e-15, kinds=None):
@@ -64,7 +80,7 @@ def motion_of(mechanism, places, velocities, tend, tolerance=1e-15, kinds=None):
     structure = analyse(system, start.redundancy)
     solution = integrate(system, structure, start, tend=float(tend), tolerance=tolerance)
     assert solution.status == "finished"
-    return Motion(solution, {**FACTS, "settings": {"tol": tolerance}})
+    return Motion(solution, {**FACTS, "settings": {"tol": tolerance}}, ["all"])
 
 
 def energy_error(motion):
@@ -160,6 +176,57 @@ def test_functions_of_a_kind_see_vectors():
     assert kind.variables == (*labels("a", 3), *labels("b", 3), "s")
 
 
+# --- places
+
+
+def three_places(dimension):
+    component = st.floats(-3, 3).filter(lambda x: x == 0 or abs(x) > 1e-3)
+    return st.lists(st.lists(component, min_size=dimension, max_size=dimension).map(vector), min_size=3, max_size=3)
+
+
+places = st.integers(2, 3).flatmap(three_places)
+
+
+@given(places)
+def test_a_frame_points_where_it_should(given_places):
+    arm, direction, _ = given_places
+    assume(any(arm) and any(direction))
+    frame = frame_towards(arm, direction)
+    matrix = np.array([list(each) for each in frame])
+    assert matrix @ matrix.T == pytest.approx(np.eye(len(arm)), abs=1e-9)  # half a turn in space is found to 1e-12
+    assert np.linalg.det(matrix) == pytest.approx(1, abs=1e-9)
+    assert list(unit(moved(frame, arm))) == pytest.approx(list(unit(direction)), abs=1e-6)
+
+
+@given(places)
+def test_spheres_and_lines_meet_where_they_should(given_places):
+    centre, second, point = given_places
+    apart, radius, other = norm(second - centre), norm(point - centre), norm(point - second)
+    assume(apart > 0.1 and other > 0.1 and any(point))
+    # Not so flat a triangle that the point is taken a little off the line (ASIDE).
+    assume(abs(radius - other) + 0.2 * radius < apart < (radius + other) * 0.95)
+    for place in spheres_meet(centre, radius, second, other, unit(point)):
+        assert norm(place - centre) == pytest.approx(radius)
+        assert norm(place - second) == pytest.approx(other)
+    for place in line_meets_sphere(second, point, second, radius):
+        assert norm(place - second) == pytest.approx(radius)
+    frame = np.array([list(direction) for direction in upright_frame(unit(point))])
+    assert frame @ frame.T == pytest.approx(np.eye(len(point)))
+
+
+def test_rods_hang_and_close_in_space():
+    """P hangs from O; Q, on two rods, stands at the lowest place it can have."""
+    fixed = {"O": (0, 0, 1), "U": (-1, 2, 0), "V": (1, 2, 0)}
+    rods = [("O", "P", 0.5), ("U", "Q", 2.0), ("V", "Q", 2.0)]
+    mechanism = in_space(["P", "Q"], fixed, rods, gravity=(0, 0, -GRAVITY))
+    mechanism = replace(mechanism, parts=tuple(_rods(rods, 3)))
+    problem = Problem(Number(0.0, "", None), Number(1.0, "", None), {}, {}, {}, {})
+    guess = guess_positions(mechanism, problem)
+    assert np.linalg.norm(guess[:3] - (0, 0, 1)) == pytest.approx(0.5)
+    assert guess[2] < 1 - 0.5 * 0.4  # fanned out by some 60 degrees at most
+    assert guess[3:] == pytest.approx([0, 2, -np.sqrt(3)])
+
+
 # --- motions in space
 
 
@@ -174,9 +241,16 @@ def test_conical_pendulum():
     times = np.linspace(0, turns, 57)
     angle = omega * times
     expected = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(57, height)], axis=-1)
-    # Ten turns of 63 radians: roundings of omega and of the start grow with the time.
+    # Ten turns, 63 radians: roundings of omega and of the start grow with the time.
     assert motion(times)["P"] == pytest.approx(expected, abs=1e-12)
     assert energy_error(motion) < 1e-13
+    # The rod pulls at the ground with m g / cos alpha, along itself; all forces of each part give its acceleration.
+    pulled = motion.reaction("O", times)["OP"]
+    assert pulled == pytest.approx(-GRAVITY / np.cos(alpha) * expected / length, rel=1e-11, abs=1e-11)
+    assert motion.trajectory.certificate.reaction_balance < 1e-12
+    assert [name for name in motion.trajectory.labels if name.startswith("P_")] == [
+        label for axis in "xyz" for label in (f"P_{axis}", f"P_{axis}_dot")
+    ]
 
 
 def test_spherical_pendulum_keeps_energy_and_angular_momentum():
@@ -212,9 +286,7 @@ def test_points_that_coincide_move_as_one():
                  cacheable=False)  # fmt: skip
     mechanism = in_space(["P", "Q"], {"O": (0, 0, 0)}, springs=[("O", "P", 8.0, 0.0)], mass=1.0)
     element = Element("coincidence", "PQ", mechanism.points["P"] + mechanism.points["Q"], {}, ("x", "y", "z"))
-    mechanism = Mechanism(**{
-        **{name: getattr(mechanism, name) for name in mechanism.__slots__}, "elements": (*mechanism.elements, element)
-    })  # fmt: skip
+    mechanism = replace(mechanism, elements=(*mechanism.elements, element))
     places = {"P": (1, 0, 0.5), "Q": (1, 0, 0.5)}
     motion = motion_of(mechanism, places, {"P": (0, 1, 0), "Q": (0, 1, 0)}, 5, kinds={"coincidence": joint})
     expected = [np.cos(2 * 5), np.sin(2 * 5) / 2, 0.5 * np.cos(2 * 5)]

@@ -11,7 +11,8 @@ from functools import reduce
 from operator import add
 from typing import Any, Generic, TypeVar
 
-AXES = "xyz"
+from mechsim.spec.names import AXES
+
 PLANE = 2
 
 Scalar = TypeVar("Scalar")

@@ -11,6 +11,7 @@ from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec, PointForce
 from mechsim.spec.living import hypot
+from mechsim.spec.names import TurnAngle, reference
 from mechsim.spec.number import values_of
 
 
@@ -90,7 +91,7 @@ def _turned(actions: Actions) -> set[str]:
     pairs += [(each.part, each.other, each.carrier) for each in actions.gears]
     pairs += [(each.part, each.rack) for each in actions.rollings]
     names = {name for expression in actions.expressions() for name in expression.names}
-    named = {name[6:] for name in names if name.startswith(("theta_", "omega_"))}
+    named = {angle.part for angle in map(reference, names) if isinstance(angle, TurnAngle)}
     return named | {name for pair in pairs for name in pair if name}
 
 

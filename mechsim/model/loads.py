@@ -37,6 +37,7 @@ from mechsim.spec.actions import (
     TorsionSpring,
 )
 from mechsim.spec.expression import MATH, Expression
+from mechsim.spec.names import Distance
 from mechsim.spec.number import values_of
 
 # A load taken from a reaction may pass through zero, where its size has a corner: rounded over this share of weights.
@@ -104,14 +105,13 @@ def _energy(
 def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
     """What the element kind `spring` has not: damping and further laws of the stretch."""
     a, b = spring.points
-    name = f"dist({a},{b})"
     stretch = quantities.distance(a, b) - parameter("l", spring.length.value)
     rate = quantities.distance_rate(a, b)
     draft = Draft(f"{a}{b}", spring.mark, potential=_energy(stretch, None, spring.energy, quantities))
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * rate**2
     if spring.law is not None:
-        draft.forces = quantities.acting(name, -quantities.of(spring.law, {"s": stretch, "v": rate}))
+        draft.forces = quantities.acting(Distance(spring.points), -quantities.of(spring.law, {"s": stretch, "v": rate}))
     if draft.dissipation is not None or draft.forces:
         draft.account = f"work_spring_{a}{b}"
     return draft

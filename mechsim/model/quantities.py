@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mechsim.lagrangian.vector import AXES, Vector, dot, square, turned, vector
+from mechsim.lagrangian.vector import Vector, dot, square, turned, vector
 from mechsim.model.book import Book, Forces, refuse_large
 from mechsim.model.extent import distance
 from mechsim.model.formula import (
@@ -26,6 +26,7 @@ from mechsim.model.tables import piecewise, table
 from mechsim.spec.actions import Input, Term
 from mechsim.spec.document import MechSpec, Number, Rigid
 from mechsim.spec.expression import CONSTANTS, MATH, Expression
+from mechsim.spec.names import AXES, Coordinate, Distance, Reference, TurnAngle, reference
 from mechsim.spec.number import values_of
 
 Arrow = Vector[Formula]  # a place, a velocity, a force
@@ -94,16 +95,18 @@ class Quantities:
             return piecewise(self.pieces[name], trees, self.spec.problem, self.book)
         if name == "t":
             return TIME
-        if "." in name:
-            point, attribute = name.split(".")
-            components = self.velocity(point) if attribute.startswith("v") else self.point(point)
-            return components[AXES.index(attribute[-1])]
-        if "(" in name:
-            a, b = name[5:-1].split(",")
-            return self.distance(a, b) if name.startswith("dist") else self.distance_rate(a, b)
-        if name[:6] in ("theta_", "omega_"):
-            return self.angle(name[6:]) if name.startswith("theta_") else self.turning(name[6:])
-        return number(CONSTANTS[name])
+        referred = reference(name)
+        return number(CONSTANTS[name]) if referred is None else self.referred(referred)
+
+    def referred(self, to: Reference) -> Formula:
+        """A coordinate, distance or turn angle, or the rate of one."""
+        match to:
+            case Coordinate(point, axis, is_rate):
+                return (self.velocity(point) if is_rate else self.point(point))[AXES.index(axis)]
+            case Distance((a, b), is_rate):
+                return self.distance_rate(a, b) if is_rate else self.distance(a, b)
+            case TurnAngle(part, is_rate):
+                return self.turning(part) if is_rate else self.angle(part)
 
     def _signal(self, signal: Term) -> Formula:
         tree = self.of(signal.expression)
@@ -191,27 +194,17 @@ class Quantities:
         sides = [(part, torque), (against or "", -torque)]
         return [(self.layout.angles[name], value) for name, value in sides if name in self.layout.angles]
 
-    def acting(self, name: str, force: Formula) -> Forces:
-        """The force of equal virtual power that acts on a quantity: theta_OA, A.x or dist(A,B)."""
-        if name.startswith("theta_"):
-            return self.torque(name[6:], None, force)
-        if "." in name:
-            point, axis = name.split(".")
-            return [(self.layout.points[point][AXES.index(axis)], force)]
-        a, b = name[5:-1].split(",")
-        along = self.direction(a, b)
-        return [*self.pushing(b, force * along), *self.pushing(a, -force * along)]
+    def acting(self, on: Reference, force: Formula) -> Forces:
+        """The force of equal virtual power that acts on a quantity."""
+        match on:
+            case TurnAngle(part):
+                return self.torque(part, None, force)
+            case Coordinate(point, axis):
+                return [(self.layout.points[point][AXES.index(axis)], force)]
+            case Distance((a, b)):
+                along = self.direction(a, b)
+                return [*self.pushing(b, force * along), *self.pushing(a, -force * along)]
 
     def pushing(self, point: str, force: Arrow) -> Forces:
         """A force at a point."""
         return list(zip(self.layout.points[point], force, strict=True))
-
-    def rate_of(self, name: str) -> Formula:
-        """The rate of a quantity."""
-        if name.startswith("theta_"):
-            return self.turning(name[6:])
-        if "." in name:
-            point, axis = name.split(".")
-            return self.velocity(point)[AXES.index(axis)]
-        a, b = name[5:-1].split(",")
-        return self.distance_rate(a, b)

@@ -11,6 +11,7 @@ import numpy as np
 
 from mechsim.engine.points import Points
 from mechsim.engine.segments import Segments, Side
+from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
@@ -103,7 +104,7 @@ class Motion:
         It is what everything else exerts on the part there. In the part's own `frame` ("part") the components are
         along the part, from its first to its second point, and across it.
         """
-        axes = {"world": "xyz"[: self.mechanism.dimension], "part": "uv"}[frame]
+        axes = {"world": AXES[: self.mechanism.dimension], "part": "uv"}[frame]
         columns = self._columns(point, t, side)
         return {
             each.key: np.stack([columns[f"{each.name}_F{axis}"] for axis in axes], axis=-1)
