@@ -8,9 +8,8 @@ import numpy as np
 
 from mechsim.derive.program import Input
 from mechsim.kernel.groups import Group
+from mechsim.kernel.linear import Triplets
 from mechsim.model.mechanism import Mechanism
-
-Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Incidence:
@@ -87,9 +86,12 @@ class Incidence:
     @cached_property
     def accounts(self) -> np.ndarray:
         """Coordinates that integrate the power of what is not conservative: T + V less their sum is constant."""
-        slots = [group.variables[-1] for group in self.groups if group.kind.account]
-        found = np.unique(np.concatenate([*slots, np.zeros(0, dtype=int)]))
-        return found[found >= 0]
+        found = np.zeros(self.n, dtype=bool)
+        for group in self.groups:
+            if group.kind.account:
+                slots = group.variables[-1]
+                found[slots[slots >= 0]] = True
+        return np.flatnonzero(found)
 
     @cached_property
     def constraint_sizes(self) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mechsim.kernel.groups import Group
 from mechsim.kernel.incidence import Triplets
+from mechsim.kernel.linear import dense
 from mechsim.kernel.outputs import Key, Outputs, gather, triplets
 from mechsim.model.mechanism import Mechanism
 
@@ -85,10 +86,7 @@ class Values(Outputs):
         """d2L/dq'2, dense (n, n)."""
         zeros = np.zeros(self.n)
         found = self._values(("mass",), t, q, zeros if v is None else v, zeros, np.zeros(self.m))
-        rows, columns, values = triplets(found, lambda g, k: (g.variables[k[1]], g.variables[k[2]]))
-        matrix = np.zeros((self.n, self.n))
-        np.add.at(matrix, (rows, columns), values)
-        return matrix
+        return dense(triplets(found, lambda g, k: (g.variables[k[1]], g.variables[k[2]])), self.n, self.n)
 
     def residuals(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike, lam: ArrayLike) -> np.ndarray:
         """The Euler-Lagrange rows and the constraints, (n + m,)."""
@@ -123,8 +121,7 @@ class Values(Outputs):
         n, m = self.n, self.m
         matrix = np.zeros((n + m, n + m))
         matrix[:n, :n] = self.mass_matrix(t, q, v)
-        rows, columns, values = self.rate_jacobian(t, q, v)
-        np.add.at(matrix, (n + rows, columns), values)
+        matrix[n:, :n] = dense(self.rate_jacobian(t, q, v), m, n)
         matrix[:n, n:] = matrix[n:, :n].T
         states = [i for i, variable in enumerate(self.mechanism.variables) if variable.kind == "state"]
         matrix[states, states] = 1.0  # a state's second derivative enters no row
