@@ -44,6 +44,7 @@ class Stops:
         self.counts = [self._passed(sampler, math.floor) for sampler in self.samplers]  # samples taken, of each
         self.log = Log(system, start.t, tend)
         self.next = tend
+        self.resumed = False
 
     @property
     def passed(self) -> Passed:
@@ -55,7 +56,8 @@ class Stops:
         """Go on from there, with a march that does too."""
         self.taken, self.counts, self.constants = passed.switches, list(passed.samples), passed.constants.copy()
         self.log.begin(self.start.t, self.constants)
-        self.next = min(self._times_ahead())
+        self.next = min(self._pending(), self.tend)
+        self.resumed = True
 
     def hold(self, march: Any, passed: Passed) -> None:
         """What samplers held is part of the state, for any march that begins there. Tables are functions of time."""
@@ -66,7 +68,9 @@ class Stops:
 
     def begin(self, march: Any) -> None:
         """Set the constants for the start itself."""
-        if self.switches or self.samplers:
+        if self.resumed and self._pending() > self.start.t:  # though it may be close, the stop is yet to come
+            self.next = min(self._pending(), self.tend)
+        elif self.switches or self.samplers:
             self.reached(march, self.start.t, self.start.positions, self.start.velocities)
 
     def reached(self, march: Any, t: float, q: np.ndarray, v: np.ndarray) -> None:
@@ -82,7 +86,7 @@ class Stops:
                 self.set(march, dict(zip(sampler.constants, values, strict=True)))
                 self.counts[number] += 1
         self.log.begin(t, self.constants)
-        self.next = min(self._times_ahead())
+        self.next = min(self._pending(), self.tend)
 
     def set(self, march: Any, values: dict[int, float]) -> None:
         """Let constants have other values from here on."""
@@ -90,12 +94,10 @@ class Stops:
             self.constants[number] = value
             march.set_constant(number, float(value))
 
-    def _times_ahead(self) -> list[float]:
-        times = [self.tend]
-        if self.taken < len(self.switches):
-            times.append(self.switches[self.taken].time)
-        times += [self._due(number) for number in range(len(self.samplers))]
-        return [time for time in times if time <= self.tend]
+    def _pending(self) -> float:
+        """When the next change is due."""
+        switches = [switch.time for switch in self.switches[self.taken : self.taken + 1]]
+        return min([*switches, *(self._due(number) for number in range(len(self.samplers)))], default=math.inf)
 
     def _due(self, number: int) -> float:
         """When a sampler is due next. Samples are counted, for times far from zero are too coarse to be divided."""
