@@ -222,7 +222,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-@pytest.mark.parametrize("name", ["planar_body", "spring", "turned_length", "follower_force"])
+@pytest.mark.parametrize("name", ["planar_body", "spring", "turned_length", "placement"])
 def test_a_program_survives_the_disk(name):
     program = program_for(kind_named(name, 2))
     assert from_document(json.loads(json.dumps(to_document(program)))) == program
@@ -240,13 +240,13 @@ def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path, monkeypatch, 
     obstacle = tmp_path / "file"
     obstacle.write_text("not a folder")
     monkeypatch.setenv("MECHSIM_CACHE", str(obstacle))
-    assert program_for(kind_named("force", 2)).outputs
+    assert program_for(kind_named("length", 2)).outputs
     assert "could not be cached" in capsys.readouterr().err
 
 
 def _hammer(rounds):
     """Write and read one program again and again; True if every reading was whole."""
-    kind = kind_named("force", 2)
+    kind = kind_named("length", 2)
     program = cache.load(kind, frozenset(), False)
     for _ in range(rounds):
         cache.store(kind, frozenset(), False, program)
@@ -256,7 +256,7 @@ def _hammer(rounds):
 
 
 def test_several_processes_write_the_same_program_at_once(folder):
-    program_for(kind_named("force", 2))
+    program_for(kind_named("length", 2))
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert all(pool.map(_hammer, [100] * 4, chunksize=1))
     assert len(list(folder.iterdir())) == 1

@@ -17,7 +17,7 @@ from mechsim.model import build
 from mechsim.spec import read
 
 TABLE = Path(__file__).parent / "reference" / "operations.yaml"
-KINDS = "collinear follower_force force length particle placement planar_body spring torque turned_length".split()
+KINDS = "collinear length particle placement planar_body spring turned_length".split()
 FILES = sorted(SPECS.rglob("*.yaml"))
 
 

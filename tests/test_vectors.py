@@ -25,14 +25,15 @@ from mechsim.model.meeting import (
     unit,
     upright_frame,
 )
+from mechsim.model.origin import Origin
 from mechsim.model.placement import guess_positions
 from mechsim.result import Motion
 from mechsim.spec.document import Number, Problem, StartValue
 from mechsim.structure import analyse
 
 GRAVITY = 9.80665
-GENERAL = "force length particle spring".split()
-PLANAR = "collinear follower_force placement planar_body turned_length".split()
+GENERAL = "length particle spring".split()
+PLANAR = "collinear placement planar_body turned_length".split()
 FACTS = dict.fromkeys(("title", "spec_path", "spec_text", "version"), "")
 
 
@@ -43,13 +44,24 @@ def in_space(points, fixed, rods=(), springs=(), mass=1.0, gravity=(0.0, 0.0, 0.
     slots |= {name: tuple(range(-1 - n * k, -1 - n * k - n, -1)) for k, name in enumerate(fixed)}
     weight = dict(zip(labels("g", n), gravity, strict=True))
     elements = [
-        Element("length", a + b, slots[a] + slots[b], {"length": length}, (f"l_{a}{b}",)) for a, b, length in rods
+        Element(
+            "length",
+            a + b,
+            slots[a] + slots[b],
+            {"length": length},
+            (f"l_{a}{b}",),
+            origin=Origin("rigid", a + b, a + b),
+        )
+        for a, b, length in rods
     ]
     elements += [
         Element("spring", a + b, slots[a] + slots[b], {"stiffness": k, "length": length, "mass": 0.0, **weight})
         for a, b, k, length in springs
     ]
-    elements += [Element("particle", name, slots[name], {"mass": mass, **weight}) for name in points]
+    elements += [
+        Element("particle", name, slots[name], {"mass": mass, **weight}, origin=Origin("particle", name, name))
+        for name in points
+    ]
     return Mechanism(
         title="",
         dimension=n,
@@ -156,7 +168,8 @@ def test_programs_of_different_dimensions_are_cached_apart():
 
 
 def test_a_kind_of_no_points_is_of_any_dimension():
-    assert kind_named("torque", 2) is kind_named("torque", 3).at(2)
+    kind = Kind("angle", ("theta",), potential=lambda x, t, p: -x[0])
+    assert kind.at(2) is kind.at(3) is kind
 
 
 def test_functions_of_a_kind_see_vectors():
@@ -248,9 +261,8 @@ def test_conical_pendulum():
     pulled = motion.reaction("O", times)["OP"]
     assert pulled == pytest.approx(-GRAVITY / np.cos(alpha) * expected / length, rel=1e-11, abs=1e-11)
     assert motion.trajectory.certificate.reaction_balance < 1e-12
-    assert [name for name in motion.trajectory.labels if name.startswith("P_")] == [
-        label for axis in "xyz" for label in (f"P_{axis}", f"P_{axis}_dot")
-    ]
+    assert motion.trajectory.labels[:7] == ("t", *(f"P_{axis}{dot}" for axis in "xyz" for dot in ("", "_dot")))
+    assert [f"O_OP_F{axis}" in motion.trajectory.labels for axis in "xyzu"] == [True, True, True, False]
 
 
 def test_spherical_pendulum_keeps_energy_and_angular_momentum():
@@ -275,8 +287,11 @@ def test_a_spring_without_length_in_space_is_three_oscillators():
 
 def test_a_constant_force_in_space():
     push = {"f_x": 1.0, "f_y": -2.0, "f_z": 3.0}
+    force = Kind(
+        "force", points=("p",), vectors=("f",), potential=lambda x, t, p: -dot(p.f, x[0]), cacheable=False
+    )  # fmt: skip
     mechanism = in_space(["P"], {}, mass=2.0, further=[("force", ["P"], push)])
-    motion = motion_of(mechanism, {"P": (0, 0, 0)}, {"P": (1, 0, 0)}, 4)
+    motion = motion_of(mechanism, {"P": (0, 0, 0)}, {"P": (1, 0, 0)}, 4, kinds={"force": force})
     assert motion(4.0)["P"] == pytest.approx([4 + 0.5 * 16 / 2, -16 / 2, 1.5 * 16 / 2], abs=1e-13)
 
 

@@ -11,7 +11,7 @@ from mechsim.initial.closure import Closure
 from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.kernel.linear import null_space
-from mechsim.model.mechanism import DRIVE, Element, Mechanism
+from mechsim.model.mechanism import Element, Mechanism
 
 RANK_TOLERANCE = 1e-9  # of scaled equations; true ranks leave gaps of many decades around it
 NULL_SPACE_LIMIT = 400  # coordinates; beyond, a null space costs seconds
@@ -130,7 +130,7 @@ def _with_line(element: Element) -> str:
 
 def drive_rows(mechanism: Mechanism) -> dict[int, Element]:
     """The element of every constraint that is a drive."""
-    return {row: element for row, element in enumerate(mechanism.binding) if element.owner.startswith(DRIVE)}
+    return {row: element for row, element in enumerate(mechanism.binding) if element.is_drive}
 
 
 def _shared_drives(

@@ -9,7 +9,8 @@ from dataclasses import replace
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces, moves
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
-from mechsim.model.mechanism import DRIVE, Sampler
+from mechsim.model.mechanism import Sampler
+from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
 from mechsim.spec.document import Number, Problem
@@ -32,7 +33,8 @@ def add_drives(quantities: Quantities, book: Book) -> None:
         if not moves(rows[0][1]):
             message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
             raise SpecError(Fault(message, drive.mark))
-        draft = Draft(f"{DRIVE}{drive.name}", drive.mark, account=f"work_drive_{drive.name}")
+        draft = Draft(f"drive of {drive.name}", drive.mark, account=f"work_drive_{drive.name}")
+        draft.origin = Origin("drive", drive.name)
         if drive.level == POSITION:
             draft.constraints = rows
             _start_as_driven(quantity, motion, quantities)
@@ -112,7 +114,7 @@ def _refuse_fine(name: str, period: Number, problem: Problem) -> None:
 def _continuous(controller: Controller, quantities: Quantities, book: Book) -> None:
     """The integral of the error is a state of the law."""
     error = _error(controller, quantities)
-    draft = Draft(f"controller of {controller.name}", controller.mark, account=f"work_control_{controller.name}")
+    draft = _draft(controller)
     integral = number(0)
     if controller.integral is not None:
         slot = book.variable(f"int_{controller.name}", controller.name, "state", _scale(controller, quantities))
@@ -127,7 +129,7 @@ def _sampled(controller: Controller, period: float, quantities: Quantities, book
     error = _error(controller, quantities)
     output, integral = book.constant(0.0), book.constant(0.0)
     total = coordinate(integral) + parameter("period", period) * error
-    draft = Draft(f"controller of {controller.name}", controller.mark, account=f"work_control_{controller.name}")
+    draft = _draft(controller)
     draft.forces = _acting(controller, coordinate(output), quantities)
     draft.signals = [_output(controller, error, total, quantities)]
     held = [output]
@@ -139,6 +141,12 @@ def _sampled(controller: Controller, period: float, quantities: Quantities, book
         constants = tuple(-1 - slot for slot in held)
         start = quantities.spec.problem.t0.value
         book.samplers.append(Sampler(number_of_element, start, period, constants))
+
+
+def _draft(controller: Controller) -> Draft:
+    name = controller.name
+    origin = Origin("controller", name)
+    return Draft(f"controller of {name}", controller.mark, account=f"work_control_{name}", origin=origin)
 
 
 def _error(controller: Controller, quantities: Quantities) -> Formula:

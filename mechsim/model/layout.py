@@ -9,22 +9,19 @@ from mechsim.lagrangian.vector import labels
 from mechsim.model.chains import Chains, Typical, chains_of
 from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
-from mechsim.spec.document import MechSpec, PointForce
-from mechsim.spec.living import hypot
+from mechsim.spec.document import MechSpec
 from mechsim.spec.names import TurnAngle, reference
-from mechsim.spec.number import values_of
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The coordinate vector of a mechanism and where each point, turn angle and work integral stands in it."""
+    """The coordinate vector of a mechanism and where each point and turn angle stands in it."""
 
     dimension: int
     variables: tuple[Variable, ...]
     constants: tuple[float, ...]
     points: Mapping[str, tuple[int, ...]]
     angles: Mapping[str, int]  # by part
-    works: Mapping[tuple[str, str], int]  # by part and point of a follower force
     chains: Chains
 
     def slots(self, *names: str) -> tuple[int, ...]:
@@ -50,7 +47,6 @@ def lay_out(spec: MechSpec) -> Layout:
     """The seed's order (section 4.2): moving points, then turn angles, each in lexicographic order; then states."""
     moving = sorted(point_names(spec) - set(spec.fixed))
     angles = sorted(turning_parts(spec))
-    followers = [force for force in spec.forces if works(spec, force)]
     chains = chains_of(spec, moving)
     variables = [
         Variable(label, point, "position", chains.of[point].size)
@@ -62,10 +58,8 @@ def lay_out(spec: MechSpec) -> Layout:
         points[point] = tuple(-1 - slot for slot in _run(spec.dimension * k, spec.dimension))
     angle_slots = {part: len(variables) + k for k, part in enumerate(angles)}
     variables += [Variable(f"theta_{part}", part, "angle", 1.0) for part in angles]
-    work_slots = {(force.part or "", force.point): len(variables) + k for k, force in enumerate(followers)}
-    variables += [_work_variable(force, chains.of[force.point].size) for force in followers]
     constants = tuple(number.value for point in spec.fixed.values() for number in point.coordinates)
-    return Layout(spec.dimension, tuple(variables), constants, points, angle_slots, work_slots, chains)
+    return Layout(spec.dimension, tuple(variables), constants, points, angle_slots, chains)
 
 
 def point_names(spec: MechSpec) -> set[str]:
@@ -95,15 +89,5 @@ def _turned(actions: Actions) -> set[str]:
     return named | {name for pair in pairs for name in pair if name}
 
 
-def works(spec: MechSpec, force: PointForce) -> bool:
-    """Whether a force turns with its part and its point moves: then its work is no potential and must be integrated."""
-    return force.part is not None and force.point not in spec.fixed
-
-
 def _run(start: int, count: int) -> tuple[int, ...]:
     return tuple(range(start, start + count))
-
-
-def _work_variable(force: PointForce, size: float) -> Variable:
-    energy = hypot(*values_of(force.force)) * size
-    return Variable(f"work_{force.part}_{force.point}", f"{force.part}.{force.point}", "state", energy or 1.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
 from mechsim.lagrangian.planar_body import centroid
-from mechsim.lagrangian.vector import Vector, dot, square, turned, vector
+from mechsim.lagrangian.vector import Vector, components, dot, square, turned, vector
 from mechsim.model import rigid
 from mechsim.model.book import Draft
 from mechsim.model.formula import (
@@ -22,7 +22,8 @@ from mechsim.model.formula import (
     velocity,
 )
 from mechsim.model.grip import Place
-from mechsim.model.joints import on_line
+from mechsim.model.joints import on_line, slot_origin
+from mechsim.model.origin import Origin
 from mechsim.model.pivots import pivot_force
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.spec.actions import (
@@ -36,7 +37,9 @@ from mechsim.spec.actions import (
     Term,
     TorsionSpring,
 )
+from mechsim.spec.document import PointForce, Torque
 from mechsim.spec.expression import MATH, Expression
+from mechsim.spec.living import hypot
 from mechsim.spec.names import Distance
 from mechsim.spec.number import values_of
 
@@ -64,19 +67,56 @@ def drafts(quantities: Quantities) -> Iterator[Draft]:
     yield from (_pivot_friction(each, quantities) for each in actions.frictions if each.part is not None)
 
 
+def constant(quantities: Quantities) -> Iterator[Draft]:
+    """Forces and torques that never change. A point that stands still, and a part that cannot turn, take them silently:
+    they do no work there."""
+    for force in quantities.spec.forces:
+        push = vector(parameter(*each) for each in components("f", values_of(force.force)).items())
+        yield _constant_force(force, push, quantities)
+    for torque in quantities.spec.torques:
+        sides = ((torque.part, torque.torque.value), (torque.against or "", -torque.torque.value))
+        yield from (_constant_torque(part, value, torque, quantities) for part, value in sides)
+
+
+def _constant_force(force: PointForce, push: Arrow, quantities: Quantities) -> Draft:
+    """V = -f . p; one that turns with a part has no potential, and its work is integrated."""
+    if force.part is not None:
+        draft = _pushed(force, push, quantities)
+        draft.scale = hypot(*values_of(force.force)) * quantities.layout.chains.at([force.point]).size
+        return draft
+    potential = -dot(push, quantities.point(force.point))
+    return Draft(force.point, force.mark, potential=potential, origin=Origin("force", force.point))
+
+
+def _constant_torque(part: str, value: float, torque: Torque, quantities: Quantities) -> Draft:
+    """V = -torque theta, seed 001 (4.5), and for the reaction with the other sign."""
+    draft = Draft(part, torque.mark, origin=Origin("torque", part, part))
+    if part in quantities.layout.angles:
+        draft.potential = -parameter("torque", value) * quantities.angle(part)
+    return draft
+
+
 def _force(force: StateForce, quantities: Quantities) -> Draft:
-    dimension, name = quantities.spec.dimension, force.point
-    components = [quantities.of(component) for component in force.force]
-    push = vector([*components, *[number(0)] * dimension][:dimension])
+    dimension = quantities.spec.dimension
+    given = [quantities.of(component) for component in force.force]
+    return _pushed(force, vector([*given, *[number(0)] * dimension][:dimension]), quantities)
+
+
+def _pushed(force: StateForce | PointForce, push: Arrow, quantities: Quantities) -> Draft:
+    """A force at a point, in the world or in the frame of a part."""
+    name = force.point
     if force.part is not None:
         push = turned(push, quantities.frame(force.part))
         name = f"{force.part}_{force.point}"
-    return Draft(name, force.mark, forces=quantities.pushing(force.point, push), account=f"work_{name}")
+    origin = Origin("force", name, force.part or "")
+    return Draft(name, force.mark, forces=quantities.pushing(force.point, push), account=f"work_{name}", origin=origin)
 
 
 def _torque(torque: StateTorque, quantities: Quantities) -> Draft:
     forces = quantities.torque(torque.part, torque.against, quantities.of(torque.torque))
-    return Draft(torque.part, torque.mark, forces=forces, account=f"work_{_between(torque.part, torque.against)}")
+    name = _between(torque.part, torque.against)
+    origin = Origin("torque", name, torque.part)
+    return Draft(torque.part, torque.mark, forces=forces, account=f"work_{name}", origin=origin)
 
 
 def _between(part: str, against: str | None) -> str:
@@ -87,11 +127,13 @@ def _potential(term: Term, quantities: Quantities) -> Draft:
     """One that depends on time does not keep the energy: the balance needs what time puts in."""
     potential = quantities.of(term.expression)
     account = f"work_{term.name}" if potential.uses("t") else ""
-    return Draft(term.name, term.mark, potential=potential, account=account)
+    origin = Origin("potential", term.name)
+    return Draft(term.name, term.mark, potential=potential, account=account, origin=origin)
 
 
 def _dissipation(term: Term, quantities: Quantities) -> Draft:
-    return Draft(term.name, term.mark, dissipation=quantities.of(term.expression), account=f"work_{term.name}")
+    dissipation, origin = quantities.of(term.expression), Origin("dissipation", term.name)
+    return Draft(term.name, term.mark, dissipation=dissipation, account=f"work_{term.name}", origin=origin)
 
 
 def _energy(
@@ -108,6 +150,7 @@ def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
     stretch = quantities.distance(a, b) - parameter("l", spring.length.value)
     rate = quantities.distance_rate(a, b)
     draft = Draft(f"{a}{b}", spring.mark, potential=_energy(stretch, None, spring.energy, quantities))
+    draft.origin = Origin("spring", f"{a}{b}", f"{a}{b}")
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * rate**2
     if spring.law is not None:
@@ -122,6 +165,7 @@ def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
     turning = quantities.relative_turning(spring.part, spring.against)
     linear = parameter("k", spring.stiffness.value) / 2 * deflection**2 if spring.stiffness.value else None
     draft = Draft(spring.part, spring.mark, potential=_energy(deflection, linear, spring.energy, quantities))
+    draft.origin = Origin("torsion spring", _between(spring.part, spring.against), spring.part)
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * turning**2
     if spring.law is not None:
@@ -136,7 +180,9 @@ def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
 def _damper(damper: Damper, quantities: Quantities) -> Draft:
     a, b = damper.points
     dissipation = parameter("c", damper.damping.value) / 2 * quantities.distance_rate(a, b) ** 2
-    return Draft(f"{a}{b}", damper.mark, dissipation=dissipation, account=f"work_damper_{a}{b}")
+    # It pulls at the ends of a spring between them as if it were the spring's own.
+    origin = Origin("damper", f"{a}{b}", f"{a}{b}")
+    return Draft(f"{a}{b}", damper.mark, dissipation=dissipation, account=f"work_damper_{a}{b}", origin=origin)
 
 
 def _drag(drag: Drag, quantities: Quantities) -> Draft:
@@ -146,7 +192,8 @@ def _drag(drag: Drag, quantities: Quantities) -> Draft:
         slow = parameter("v0", drag.slow.value or SPEED_ROUNDING * _typical_speed(drag.point, quantities)) ** 2
         resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(square(speed) + slow)
     forces = quantities.pushing(drag.point, -resistance * speed)
-    return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}")
+    origin = Origin("drag", drag.point)
+    return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}", origin=origin)
 
 
 def _typical_speed(point: str, quantities: Quantities) -> float:
@@ -160,7 +207,8 @@ def _pivot_friction(friction: Friction, quantities: Quantities) -> Draft:
     turning = quantities.relative_turning(friction.part, friction.against)
     torque = -_friction(friction, turning, quantities) * parameter("r", friction.radius.value)
     forces = quantities.torque(friction.part, friction.against, torque)
-    return Draft(friction.part, friction.mark, forces=forces, account=_friction_account(friction))
+    origin = Origin("friction", friction.name, friction.part)
+    return Draft(friction.part, friction.mark, forces=forces, account=_friction_account(friction), origin=origin)
 
 
 def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
@@ -182,6 +230,7 @@ def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
         account=_friction_account(friction),
         grips=on_line(friction.line, Place(friction.point), quantities),
         on_parts=bool(quantities.carrier(*friction.line)),
+        origin=Origin("friction", friction.name),
     )
 
 
@@ -202,11 +251,12 @@ def _reaction(friction: Friction, quantities: Quantities) -> Formula:
     rounding = parameter("rounding", LOAD_ROUNDING * typical.energy / typical.size)
     if friction.part is not None:
         return formula(sqrt(square(pivot_force(friction, quantities)) + rounding**2))
-    for slot in quantities.spec.actions.slots:
-        if slot.point == friction.point and slot.line == friction.line:
-            normal = multiplier(f"slot_{slot.point},{''.join(slot.line)}")
-            return formula(sqrt(normal**2 + rounding**2))
-    line = "".join(friction.line or ())
+    assert friction.point and friction.line
+    slot = slot_origin(friction.point, friction.line)
+    for element in quantities.book.elements:
+        if element.origin == slot:
+            return formula(sqrt(multiplier(element.multipliers[0]) ** 2 + rounding**2))
+    line = "".join(friction.line)
     message = f"Friction.{friction.name} has no load N, and no slot or piston {friction.point}-{line} gives one"
     raise SpecError(Fault(message, friction.mark, "write N, or hold the point by Joints.Slots"))
 
@@ -217,7 +267,7 @@ def _central_gravity(gravity: CentralGravity, quantities: Quantities) -> Iterato
         if name != gravity.centre and mass:
             distance = sqrt(square(place - quantities.point(gravity.centre)))
             potential = -(parameter("mu", gravity.mu.value) * parameter("m", mass)) / distance
-            yield Draft(name, gravity.mark, potential=potential)
+            yield Draft(name, gravity.mark, potential=potential, origin=Origin("gravity", name, name))
 
 
 def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Arrow]]:

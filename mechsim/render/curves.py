@@ -14,6 +14,7 @@ import numpy as np
 
 from mechsim.errors import Mark
 from mechsim.model.mechanism import Mechanism
+from mechsim.model.origin import Origin
 from mechsim.render.frames import Frames
 from mechsim.render.workshop import Workshop
 from mechsim.result.layout import Array
@@ -55,7 +56,7 @@ class Track:
 
 def track_of(curve: Curve, mechanism: Mechanism) -> Track | None:
     """None where the curve holds nothing that can move."""
-    element = next((each for each in mechanism.elements if each.owner == f"curve of {curve.point}"), None)
+    element = next((each for each in mechanism.elements if each.origin == Origin("curve", curve.point)), None)
     if element is None:
         return None
     owners = [variable.owner for variable in mechanism.variables]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.kernel import linear
-from mechsim.model.mechanism import DRIVE, Mechanism, Part
+from mechsim.model.mechanism import Mechanism, Part
 from mechsim.structure.positions import Array, Constrained, nearby, null_space, scaled_jacobian
 
 # Dense singular values and one pass per part: beyond this many coordinates nobody waits for it.
@@ -82,7 +82,7 @@ def freedom(system: Complete, t: float, q: Array, v: Array) -> Freedom | None:
         own=_motions(undriven, undriven.rate_jacobian(t, q, v)).shape[1],
         positions=positions.shape[1],
         velocities=velocities.shape[1],
-        drives=tuple(dict.fromkeys(each.owner.removeprefix(DRIVE) for each in prescribed.values())),
+        drives=tuple(dict.fromkeys(each.origin.name if each.is_drive else each.owner for each in prescribed.values())),
         rolling=tuple(system.labels[system.n + row] for row in bound),
         groups=groups,
         position_choices=tuple(_choices(mechanism, positions, groups)),
