@@ -22,6 +22,7 @@ from mechsim.initial.assembly import with_state_rates
 from mechsim.kernel.numbers import Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
+from mechsim.lagrangian.vector import labels
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
 from mechsim.simulation import Prepared, adjust, prepare
@@ -134,6 +135,8 @@ class Variation:
 def _decides_start(mechanism: Mechanism, problem: Problem) -> list[Any]:
     """All numbers that a start depends on: guesses, constraints, sizes, and where down is."""
     binding = [element.parameters for element in mechanism.elements if element.multipliers]
-    down = [element.parameters.get(name, 0.0) for element in mechanism.elements for name in ("g_x", "g_y")]
+    down = [
+        element.parameters.get(name, 0.0) for element in mechanism.elements for name in labels("g", mechanism.dimension)
+    ]
     placing = [mechanism.variables, mechanism.constants, mechanism.parts, mechanism.guesses, mechanism.guides]
     return [problem, *placing, mechanism.size, binding, down]
