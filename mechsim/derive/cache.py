@@ -12,8 +12,7 @@ import inspect
 import json
 import os
 import sys
-import tempfile
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +37,11 @@ def _derivation_fingerprint() -> str:
     digest = hashlib.sha256()
     room = Path(__file__).parent
     shared = [room.parent / "lagrangian" / name for name in ("kind.py", "law.py", "smooth.py", "vector.py")]
-    for source in [*sorted(room.glob("*.py")), *shared]:
+    # The file in which JAX tells its version: importing JAX, or `importlib.metadata` to ask, would take its time.
+    jax = find_spec("jax")
+    assert jax is not None and jax.origin is not None
+    for source in [*sorted(room.glob("*.py")), *shared, Path(jax.origin).parent / "version.py"]:
         digest.update(source.read_bytes())
-    digest.update(version("jax").encode())
     return digest.hexdigest()
 
 
@@ -84,6 +85,8 @@ def load(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Program
 def store(kind: Kind, zero_parameters: frozenset[int], complete: bool, program: Program) -> None:
     """Write beside, then rename: a reader sees the old file or the whole new one. A read-only home only costs time."""
     purpose = _purpose(kind, zero_parameters, complete)
+    import tempfile  # not when programs are only read, which is nearly always
+
     document, temporary = to_document(program), ""
     try:
         path = _path(purpose)

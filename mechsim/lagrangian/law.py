@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from mechsim.errors import Mark
@@ -97,32 +98,52 @@ def _uses(formula: str, letters: str) -> bool:
     return any(name[0] in letters and name[1:].isdigit() for name in _parse(formula).names)
 
 
-def _function(formula: str, arguments: str) -> Callable[..., Any]:
-    """A formula as a function of the arguments named by these letters."""
-    expression = _parse(formula)
+@dataclass(frozen=True)
+class Formulas:
+    """Formulas as a function of the arguments named by these letters, one value for each. It can be pickled."""
 
-    def function(*values: Any) -> Any:
+    texts: tuple[str, ...]
+    arguments: str
+
+    @cached_property
+    def expressions(self) -> list[Expression]:
+        return [_parse(text) for text in self.texts]
+
+    def __call__(self, *values: Any) -> list[Any]:
         environment: dict[str, Any] = {}
-        for letter, value in zip(arguments, values, strict=True):
+        for letter, value in zip(self.arguments, values, strict=True):
             if letter == "t":
                 environment["t"] = value
             elif letter == "p":
                 environment.update(vars(value))
             else:
                 environment.update((f"{letter}{i}", value[i]) for i in range(len(value)))
-        return expression.evaluate(environment, FUNCTIONS)
+        return [expression.evaluate(environment, FUNCTIONS) for expression in self.expressions]
 
-    return function
-
-
-def _functions(formulas: Sequence[str], arguments: str) -> Callable[..., list[Any]]:
-    functions = [_function(formula, arguments) for formula in formulas]
-    return lambda *values: [function(*values) for function in functions]
+    def __getstate__(self) -> dict[str, Any]:
+        return {"texts": self.texts, "arguments": self.arguments}
 
 
-def _force(law: Law, arguments: str) -> Callable[..., list[Any]]:
-    functions = {variable: _function(formula, arguments) for variable, formula in law.forces.items()}
-    return lambda *values: [functions[i](*values) if i in functions else 0.0 for i in range(law.variables)]
+@dataclass(frozen=True)
+class Formula:
+    """One of them."""
+
+    formulas: Formulas
+
+    def __call__(self, *values: Any) -> Any:
+        return self.formulas(*values)[0]
+
+
+def _function(formula: str, arguments: str) -> Formula:
+    return Formula(Formulas((formula,), arguments))
+
+
+def _functions(formulas: Sequence[str], arguments: str) -> Formulas:
+    return Formulas(tuple(formulas), arguments)
+
+
+def _force(law: Law, arguments: str) -> Formulas:
+    return Formulas(tuple(law.forces.get(variable, "0") for variable in range(law.variables)), arguments)
 
 
 def _power(base: Any, exponent: Any) -> Any:

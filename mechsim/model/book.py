@@ -11,7 +11,7 @@ from mechsim.model.formula import LEAVES, Formula, constant, write
 from mechsim.model.grip import Grip
 from mechsim.model.labels import unused
 from mechsim.model.layout import Layout
-from mechsim.model.mechanism import Element, Sampler, Switch, Variable, titled
+from mechsim.model.mechanism import Element, Port, Sampler, Switch, Variable, titled
 from mechsim.model.origin import NOT_OF_A_FILE, Origin
 from mechsim.spec.expression import MAX_DEPTH
 
@@ -67,6 +67,7 @@ class Book:
         self.drafts: dict[int, Draft] = {}  # by the number of their elements
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
+        self.inputs: dict[str, Port] = {}
         self.guesses: dict[int, float] = {}
         self.notes: list[Note] = []
         self.faults: list[Fault] = []  # `build` raises them together

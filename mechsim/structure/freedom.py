@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.kernel import linear
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.structure.positions import Array, Constrained, nearby, null_space, scaled_jacobian
 
@@ -91,12 +92,8 @@ def freedom(system: Complete, t: float, q: Array, v: Array) -> Freedom | None:
 
 def _motions(system: Constrained, jacobian: Triplets) -> Array:
     """Motions that these constraints allow, one per column, in scales of the coordinates; states take no part."""
-    rows, columns, values = jacobian
-    table = np.zeros((system.m, system.n))
-    np.add.at(table, (rows, columns), values * np.asarray(system.scales)[columns])
-    lengths = np.linalg.norm(table, axis=1)
     moving = np.array([variable.kind != "state" for variable in system.mechanism.variables], dtype=bool)
-    allowed = null_space((table / np.where(lengths > 0, lengths, 1.0)[:, None])[:, moving])
+    allowed = null_space(linear.scaled_jacobian(system, jacobian)[0][:, moving])
     motions: Array = np.zeros((system.n, allowed.shape[1]))
     motions[moving] = allowed
     return motions
