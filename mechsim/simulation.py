@@ -233,9 +233,7 @@ def failure(solution: Any) -> Fault:
     if solution.status == "contradiction":
         return _contradiction(reason, solution)
     special = why_stopped(solution.system, float(solution.t[-1]), solution.q[-1])
-    drives = {
-        each.owner: each.mark for each in solution.system.mechanism.elements if each.owner.startswith("drive of ")
-    }
+    drives = {each.owner: each.mark for each in solution.system.mechanism.elements if each.is_drive}
     followed = [owner for owner in drives if owner in special]
     if followed:
         names = " and the ".join(followed)
