@@ -5,7 +5,7 @@ import pytest
 
 from mechsim.engine import State, integrate
 from mechsim.kernel.system import System
-from mechsim.model.law import Law
+from mechsim.lagrangian.law import Law
 from mechsim.model.mechanism import Element, Mechanism, Sampler, Switch, Variable
 from mechsim.structure import analyse
 
