@@ -10,7 +10,7 @@ from reference import SPECS
 
 import mechsim
 from mechsim.engine import Segments, integrate
-from mechsim.engine.segments import Log
+from mechsim.engine.segments import Log, changing
 from mechsim.model import build
 from mechsim.simulation import prepare
 from mechsim.spec import parse, read
@@ -171,7 +171,7 @@ def test_many_segments_take_little_memory():
     mechanism = build(parse(SAMPLED))
     constants = np.array(mechanism.constants)
     tracemalloc.start()
-    log = Log(mechanism, 0.0, 1e5)
+    log = Log(changing(mechanism.switches, mechanism.samplers), constants, 0.0, 1e5)
     for number in range(100_000):
         log.begin(float(number), constants)
     segments = log.segments

@@ -6,14 +6,14 @@ one that begins ("after"). There may be as many segments as steps, so they are k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from mechsim.kernel.system import System
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Mechanism, Sampler, Switch
 
 Side = Literal["before", "after"]
 SIDES: dict[Side, Literal["left", "right"]] = {"before": "left", "after": "right"}
@@ -49,7 +49,8 @@ class Segments:
     @classmethod
     def of_tables(cls, mechanism: Mechanism, t0: float, end: float = np.inf) -> Segments:
         """Those that tables and piecewise functions make from t0 on, which are functions of time."""
-        log, constants = Log(mechanism, t0, end), np.array(mechanism.constants, dtype=float)
+        constants = np.array(mechanism.constants, dtype=float)
+        log = Log(changing(mechanism.switches, mechanism.samplers), constants, t0, end)
         for switch in mechanism.switches:
             for number, value in switch.values.items():
                 constants[number] = value
@@ -95,16 +96,19 @@ class Segments:
         return self.system(system, self.at(times, side))
 
 
-class Log:
-    """The segments of a motion that goes on, from the start of the first."""
+def changing(switches: Iterable[Switch], samplers: Iterable[Sampler]) -> np.ndarray:
+    """The numbers of all constants that these may change."""
+    found = {number for switch in switches for number in switch.values}
+    found |= {number for sampler in samplers for number in sampler.constants}
+    return np.array(sorted(found), dtype=int)
 
-    def __init__(self, mechanism: Mechanism | System, t0: float, end: float):
-        changing = {number for switch in mechanism.switches for number in switch.values}
-        changing |= {number for sampler in mechanism.samplers for number in sampler.constants}
-        self.numbers = np.array(sorted(changing), dtype=int)
-        self.end = end
-        self._starts = np.full(8, t0)
-        self._values = np.tile(np.array(mechanism.constants, dtype=float)[self.numbers], (8, 1))
+
+class Log:
+    """The segments of a motion that goes on, from the start of the first; or the last one if it need not `remember`."""
+
+    def __init__(self, numbers: np.ndarray, constants: np.ndarray, t0: float, end: float, remember: bool = True):
+        self.numbers, self.end, self.remember = numbers, end, remember
+        self._starts, self._values = np.full(8, t0), np.tile(constants[numbers], (8, 1))
         self._count = 1
 
     @property
@@ -114,7 +118,9 @@ class Log:
 
     def begin(self, t: float, constants: np.ndarray) -> None:
         """From t on the mechanism has these constants. At the start itself they are those of the first segment."""
-        if t != self._starts[0]:
+        if not self.remember:
+            self._starts[0] = t
+        elif t != self._starts[0]:
             self._make_room()
             self._starts[self._count] = t
             self._count += 1

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.segments import Log
+from mechsim.engine.segments import Log, changing
 from mechsim.errors import Fault, IntegrationError
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Sampler
@@ -31,9 +31,10 @@ class Passed:
 
 
 class Stops:
-    """The stops between a start and `tend`, the constants as they are now, and the `log` of segments until now."""
+    """The stops between a start and `tend`, the constants as they are now, and the `log` of segments until now, which
+    need not be remembered."""
 
-    def __init__(self, system: System, start: Any, tend: float):
+    def __init__(self, system: System, start: Any, tend: float, remember: bool = True):
         self.system, self.start, self.tend = system, start, tend
         self.constants = system.constants.copy()
         self.switches = sorted(system.switches, key=lambda switch: switch.time)
@@ -42,9 +43,14 @@ class Stops:
             raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
         self.taken = 0  # switches already made
         self.counts = [self._passed(sampler, math.floor) for sampler in self.samplers]  # samples taken, of each
-        self.log = Log(system, start.t, tend)
+        self.log = Log(changing(self.switches, self.samplers), self.constants, start.t, tend, remember)
         self.next = tend
         self.resumed = False
+
+    @property
+    def now(self) -> System:
+        """The system as it is now."""
+        return self.system.holding(self.constants)
 
     @property
     def passed(self) -> Passed:
@@ -56,8 +62,8 @@ class Stops:
         """Go on from there, with a march that does too."""
         self.taken, self.counts, self.constants = passed.switches, list(passed.samples), passed.constants.copy()
         self.log.begin(self.start.t, self.constants)
-        self.next = min(self._pending(), self.tend)
         self.resumed = True
+        self.next = min(self._pending(), self.tend)
 
     def hold(self, march: Any, passed: Passed) -> None:
         """What samplers held is part of the state, for any march that begins there. Tables are functions of time."""
@@ -68,9 +74,8 @@ class Stops:
 
     def begin(self, march: Any) -> None:
         """Set the constants for the start itself."""
-        if self.resumed and self._pending() > self.start.t:  # though it may be close, the stop is yet to come
-            self.next = min(self._pending(), self.tend)
-        elif self.switches or self.samplers:
+        still_to_come = self.resumed and self._pending() > self.start.t  # however close
+        if (self.switches or self.samplers) and not still_to_come:
             self.reached(march, self.start.t, self.start.positions, self.start.velocities)
 
     def reached(self, march: Any, t: float, q: np.ndarray, v: np.ndarray) -> None:
@@ -82,7 +87,7 @@ class Stops:
         self.set(march, changed)
         for number, sampler in enumerate(self.samplers):
             if self._due(number) <= t + CLOSE * sampler.period:
-                values = self.system.holding(self.constants).signals(sampler.element, t, q, v)
+                values = self.now.signals(sampler.element, t, q, v)
                 self.set(march, dict(zip(sampler.constants, values, strict=True)))
                 self.counts[number] += 1
         self.log.begin(t, self.constants)

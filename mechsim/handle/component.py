@@ -91,7 +91,7 @@ class Component:
         self._plan = run.plan
         self._march = new_march(self._plan, solver.order or order_for(solver.tolerance), solver.tolerance)
         self._start = prepared.start
-        self._stops = Stops(self.system, self._start, float("inf"))
+        self._stops = Stops(self.system, self._start, float("inf"), remember=False)
         self._watch = Watch(self.system, prepared.structure.redundancy.spare)
         self._given = {name: float(self.system.constants[port.value]) for name, port in self.mechanism.inputs.items()}
         self._set = dict(self._given)
@@ -127,7 +127,7 @@ class Component:
         n = self.system.n
         if name in self.mechanism.readouts:
             element = self.mechanism.readouts[name]
-            return float(self._now.signals(element, self.time, self._values[:n], self._rates[:n])[0])
+            return float(self._stops.now.signals(element, self.time, self._values[:n], self._rates[:n])[0])
         if name.endswith("_dot") and name.removesuffix("_dot") in self.velocities:
             return self.velocities[name.removesuffix("_dot")]
         try:
@@ -155,13 +155,13 @@ class Component:
             if self.time >= self._stops.next:
                 n = self.system.n
                 self._stops.reached(self._march, self.time, self._values[:n], self._rates[:n])
-                self._stops.log.keep(np.array([self.time]))  # nobody asks about what is past
 
     def _take(self, goal: float) -> None:
         status, t, x, v, _, _ = self._march.advance(goal, BATCH_STEPS, BATCH_SECONDS, False)
         if len(t):
             n = self.system.n
-            good = self._watch.holds(Points(self._now, t, x[:, :n], v[:, :n]))
+            watched = len(self._watch.rows) > 0
+            good = self._watch.holds(Points(self._stops.now, t, x[:, :n], v[:, :n])) if watched else len(t)
             if good:
                 self.time, self._values, self._rates = float(t[good - 1]), x[good - 1], v[good - 1]
             if self._watch.broken:
@@ -169,11 +169,6 @@ class Component:
                 raise IntegrationError(Fault(message))
         if status not in (Status.REACHED, Status.RUNNING):
             raise _stopped(Status(status), self.time)
-
-    @property
-    def _now(self) -> System:
-        """The system as it is now."""
-        return self.system.holding(self._stops.constants)
 
     def _launch(self, goal: float) -> None:
         """The first step from a singular pose."""
