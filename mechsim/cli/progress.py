@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mechsim.engine.solution import Batch
+    from mechsim.engine import Points
 
 PATIENCE = 0.5  # seconds; a bar that flashes by only disturbs
 
@@ -26,7 +26,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __call__(self, batch: Batch) -> None:
+    def __call__(self, batch: Points) -> None:
         if not self.enabled:
             return
         if self.bar is None and time.perf_counter() - self.began > PATIENCE:

@@ -22,7 +22,8 @@ from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec
 
 if TYPE_CHECKING:
-    from mechsim.engine.solution import Batch, Solution
+    from mechsim.engine import Points
+    from mechsim.engine.solution import Solution
 
 TIGHTEST = 1e-15  # a tolerance below this asks a double for digits it does not have
 
@@ -94,7 +95,7 @@ def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **
     problem = prepared.spec.problem
     with Progress(float(problem.t0), float(problem.tend), quiet=request.silent) as progress:
 
-        def observer(batch: Batch) -> None:
+        def observer(batch: Points) -> None:
             if recorder:
                 recorder(batch)
             progress(batch)

@@ -36,7 +36,7 @@ def _derivation_fingerprint() -> str:
     """Hash of what turns a kind into a program: this room's sources, what kinds are made with, and the JAX version."""
     digest = hashlib.sha256()
     room = Path(__file__).parent
-    shared = [room.parent / "lagrangian" / name for name in ("kind.py", "law.py", "smooth.py")]
+    shared = [room.parent / "lagrangian" / name for name in ("kind.py", "law.py", "smooth.py", "vector.py")]
     # The file in which JAX tells its version: importing JAX, or `importlib.metadata` to ask, would take its time.
     jax = find_spec("jax")
     assert jax is not None and jax.origin is not None
@@ -50,9 +50,9 @@ def _purpose(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> str
     if kind.source:
         source = kind.source.encode()
     else:
-        declared = {inspect.getfile(value) for value in vars(kind).values() if callable(value)}
+        declared = {inspect.getfile(inspect.unwrap(value)) for value in vars(kind).values() if callable(value)}
         source = b"".join(Path(file).read_bytes() for file in sorted(declared))
-    key = f"{kind.name} {sorted(zero_parameters)} {complete} {_derivation_fingerprint()}".encode()
+    key = f"{kind.name} {kind.dimension} {sorted(zero_parameters)} {complete} {_derivation_fingerprint()}".encode()
     return f"{kind.name} {hashlib.sha256(key + source).hexdigest()}"
 
 

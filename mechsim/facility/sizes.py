@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.engine import Batch, integrate
+from mechsim.engine import Points, integrate
 from mechsim.initial import Start
 from mechsim.kernel.graph import strong_components
 from mechsim.kernel.system import System
@@ -102,22 +102,23 @@ class Reach:
         if rough.status == "interrupted":
             raise KeyboardInterrupt
 
-    def _observe(self, batch: Batch) -> None:
-        energies = [np.asarray(energy) for energy in self.system.energies(batch.t, batch.q, batch.v)]
-        energies.append(batch.q[:, self.system.accounts].sum(axis=1))
+    def _observe(self, points: Points) -> None:
+        energies = [np.asarray(energy) for energy in points.system.energies(*points.state)]
+        energies.append(points.q[:, self.system.accounts].sum(axis=1))
         self.energy = max(self.energy, *(_largest(energy) for energy in energies))
-        for q in (batch.q, *_inside(batch, self.system.n)):
+        for q in (points.q, *_inside(points, self.system.n)):
             self.positions = np.maximum(self.positions, [_largest(column) for column in q.T])
 
 
-def _inside(batch: Batch, n: int) -> list[Array]:
+def _inside(points: Points, n: int) -> list[Array]:
     """Positions within the steps: these are long, and may end where they began."""
-    if batch.polynomials is None or batch.starts is None or not len(batch.starts):
+    steps = points.steps
+    if steps is None:
         return []
-    lengths = batch.t[-len(batch.starts) :] - batch.starts
-    powers = np.arange(batch.polynomials.shape[1])
+    lengths = points.t[-len(steps.starts) :] - steps.starts
+    powers = np.arange(steps.polynomials.shape[1])
     return [
-        np.einsum("sk,skj->sj", (share * lengths[:, None]) ** powers, batch.polynomials[:, :, :n]) for share in INSIDE
+        np.einsum("sk,skj->sj", (share * lengths[:, None]) ** powers, steps.polynomials[:, :, :n]) for share in INSIDE
     ]
 
 

@@ -52,11 +52,11 @@ class Outputs:
         return found
 
     @cached_property
-    def _programs(self) -> dict[tuple[int, tuple[str, ...]], Program]:
+    def _programs(self) -> dict[tuple[str, frozenset[int], tuple[str, ...]], Program]:
         return {}
 
     def _restricted(self, group: Group, names: tuple[str, ...]) -> Program:
-        key = (id(group), names)
+        key = (group.kind.name, group.zero_parameters, names)
         if key not in self._programs:
             self._programs[key] = group.program.restrict(lambda k: k[0] in names)
         return self._programs[key]

@@ -19,7 +19,7 @@ from mechsim.kernel.values import Values
 from mechsim.lagrangian import kind_named
 from mechsim.lagrangian.kind import Kind
 from mechsim.lagrangian.law import kind_of
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Mechanism, Sampler, Switch
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ class System(Incidence, Values):
         known: Mapping[ProgramKey, Program] | None = None,
     ):
         self.mechanism = mechanism
-        self.kinds = dict(kinds or {})
+        self.kinds = {name: kind.at(mechanism.dimension) for name, kind in (kinds or {}).items()}
         self.dropped = dropped
         self.n = len(mechanism.variables)
         multipliers = mechanism.multipliers
@@ -79,6 +79,16 @@ class System(Incidence, Values):
         return System(mechanism, self.kinds, self.dropped, self.complete, self._programs_known)
 
     @property
+    def switches(self) -> tuple[Switch, ...]:
+        """Times at which constants change, and how."""
+        return self.mechanism.switches
+
+    @property
+    def samplers(self) -> tuple[Sampler, ...]:
+        """What is computed at times and held between them."""
+        return self.mechanism.samplers
+
+    @property
     def _programs_known(self) -> dict[ProgramKey, Program]:
         return {(group.kind.name, group.zero_parameters): group.program for group in self.groups}
 
@@ -95,7 +105,7 @@ class System(Incidence, Values):
     def _kind(self, name: str) -> Kind:
         if name not in self.kinds:
             laws = self.mechanism.laws
-            self.kinds[name] = kind_of(laws[name]) if name in laws else kind_named(name)
+            self.kinds[name] = kind_of(laws[name]) if name in laws else kind_named(name, self.mechanism.dimension)
         return self.kinds[name]
 
     def _program(self, name: str, zeros: frozenset[int]) -> Program:

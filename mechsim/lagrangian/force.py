@@ -1,10 +1,12 @@
 """A force at a point, constant in the world frame: V = -f . p."""
 
 from mechsim.lagrangian.kind import Kind
+from mechsim.lagrangian.vector import dot
 
 
 def potential(x, t, p):
-    return -(p.f_x * x[0] + p.f_y * x[1])
+    (place,) = x
+    return -dot(p.f, place)
 
 
-kind = Kind(name="force", variables=("p_x", "p_y"), parameters=("f_x", "f_y"), potential=potential)
+kind = Kind(name="force", points=("p",), vectors=("f",), potential=potential)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from mechsim.errors import SpecError
+from mechsim.lagrangian.vector import components, labels
 from mechsim.model import checks, joints, loads, rigid
 from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, add_drives
@@ -29,6 +30,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         raise SpecError(*faults)
     book = Book(layout, _elements(spec, layout))
     quantities = Quantities(spec, layout, book)
+    quantities.add_inputs()
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
     elements = tuple(book.elements)
@@ -47,6 +49,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         laws=book.laws,
         switches=book.switches,
         samplers=tuple(book.samplers),
+        inputs=book.inputs,
         readouts=readouts,
         guesses=book.guesses,
         guides=_guides(spec),
@@ -96,8 +99,7 @@ def _elements(spec: MechSpec, layout: Layout) -> list[Element]:
 
 
 def _gravity(spec: MechSpec) -> dict[str, float]:
-    vector = values_of(spec.gravity) if spec.gravity else (0.0,) * spec.dimension
-    return {"g_x": vector[0], "g_y": vector[1]}
+    return components("g", values_of(spec.gravity) if spec.gravity else (0.0,) * spec.dimension)
 
 
 def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Element]:
@@ -115,28 +117,31 @@ def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Eleme
     for name, corner in zip(useful, corners[2:], strict=True):
         if not layout.is_fixed(first, second, name):
             coefficients = rigid.placement_coefficients(corners[0], corners[1], corner)
-            parameters = {
-                f"{side}_{axis}": value
-                for side, vector in zip("abc", coefficients, strict=True)
-                for axis, value in zip("xy", vector, strict=True)
-            }
-            labels = (f"{name}_x,{first}{second}", f"{name}_y,{first}{second}")
-            elements.append(Element("placement", part.name, slots + layout.slots(name), parameters, labels, part.mark))
+            sides: dict[str, float] = {}
+            for side, vector in zip("abc", coefficients, strict=True):
+                sides |= components(side, vector)
+            rows = _rows_of(name, part, layout)
+            elements.append(Element("placement", part.name, slots + layout.slots(name), sides, rows, part.mark))
     return elements
 
 
 def _body_parameters(part: Rigid, corners: Sequence[tuple[float, ...]], length: float) -> dict[str, float]:
-    along, across = rigid.placement_ratio(corners[0], corners[1], values_of(part.centroid))
-    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, "xi_x": along, "xi_y": across}
+    ratio = rigid.placement_ratio(corners[0], corners[1], values_of(part.centroid))
+    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, **components("xi", ratio)}
+
+
+def _rows_of(point: str, part: Rigid, layout: Layout) -> tuple[str, ...]:
+    """The labels of the rows that place a point on its part: `B_x,OA`."""
+    return tuple(f"{label},{''.join(part.points[:2])}" for label in labels(point, len(layout.points[point])))
 
 
 def _length(part: Rigid, layout: Layout, length: float) -> Element:
     first, second = part.points[:2]
     slots = layout.slots(first, second)
     if part.name in layout.angles:
-        labels = (f"{second}_x,{first}{second}", f"{second}_y,{first}{second}")
         slots += (layout.angles[part.name],)
-        return Element("turned_length", part.name, slots, {"length": length}, labels, part.mark)
+        rows = _rows_of(second, part, layout)
+        return Element("turned_length", part.name, slots, {"length": length}, rows, part.mark)
     return Element("length", part.name, slots, {"length": length}, (f"l_{part.name}",), part.mark)
 
 
@@ -201,7 +206,7 @@ def _force(force: PointForce, rigids: dict[str, Rigid], layout: Layout) -> list[
     """A force at a point that stands still does no work, so it adds nothing."""
     if layout.is_fixed(force.point):
         return []
-    parameters = dict(zip(("f_x", "f_y"), values_of(force.force), strict=True))
+    parameters = components("f", values_of(force.force))
     if force.part is None:
         return [Element("force", force.point, layout.slots(force.point), parameters, mark=force.mark)]
     part = rigids[force.part]

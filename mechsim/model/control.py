@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from contextlib import suppress
+from dataclasses import replace
 
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces, moves
@@ -13,7 +13,7 @@ from mechsim.model.mechanism import DRIVE, Sampler
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
 from mechsim.spec.document import Number, Problem
-from mechsim.spec.names import POINT
+from mechsim.spec.names import Reference, TurnAngle, reference
 from mechsim.spec.scope import POSITION
 
 # Jumps below this share are a person's rounding of where pieces meet.
@@ -166,17 +166,23 @@ def _rate(controller: Controller, quantities: Quantities) -> Formula:
         return quantities.of(controller.rate)
     total = number(0)
     for sign, name in controller.actuated:
-        total = total + sign * quantities.rate_of(name)
+        total = total + sign * quantities.referred(replace(_moved(name), is_rate=True))
     return total
 
 
 def _acting(controller: Controller, output: Formula, quantities: Quantities) -> Forces:
-    return [force for sign, name in controller.actuated for force in quantities.acting(name, sign * output)]
+    actuated = [(sign * output, _moved(name)) for sign, name in controller.actuated]
+    return [pair for force, moved in actuated for pair in quantities.acting(moved, force)]
+
+
+def _moved(name: str) -> Reference:
+    moved = reference(name)
+    assert moved is not None  # the reader has seen to it
+    return moved
 
 
 def _scale(controller: Controller, quantities: Quantities) -> float:
     """Of the integral of an error: radians or metres times a second."""
-    names = [name for _, name in controller.actuated]
-    if all(name.startswith("theta_") for name in names):
-        return 1.0
-    return quantities.layout.chains.at(point for name in names for point in re.findall(POINT, name)).size
+    moved = [_moved(name) for _, name in controller.actuated]
+    points = [point for each in moved if not isinstance(each, TurnAngle) for point in each.points]
+    return quantities.layout.chains.at(points).size if points else 1.0

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mechsim.lagrangian.vector import labels
 from mechsim.model.chains import Chains, Typical, chains_of
 from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec, PointForce
 from mechsim.spec.living import hypot
+from mechsim.spec.names import TurnAngle, reference
 from mechsim.spec.number import values_of
-
-AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The coordinate vector of a mechanism and where each point, turn angle and work integral stands in it."""
 
+    dimension: int
     variables: tuple[Variable, ...]
     constants: tuple[float, ...]
     points: Mapping[str, tuple[int, ...]]
@@ -50,9 +51,11 @@ def lay_out(spec: MechSpec) -> Layout:
     moving = sorted(point_names(spec) - set(spec.fixed))
     angles = sorted(turning_parts(spec))
     followers = [force for force in spec.forces if works(spec, force)]
-    axes, chains = AXES[: spec.dimension], chains_of(spec, moving)
+    chains = chains_of(spec, moving)
     variables = [
-        Variable(f"{point}_{axis}", point, "position", chains.of[point].size) for point in moving for axis in axes
+        Variable(label, point, "position", chains.of[point].size)
+        for point in moving
+        for label in labels(point, spec.dimension)
     ]
     points = {point: _run(spec.dimension * k, spec.dimension) for k, point in enumerate(moving)}
     for k, point in enumerate(spec.fixed):
@@ -62,7 +65,7 @@ def lay_out(spec: MechSpec) -> Layout:
     work_slots = {(force.part or "", force.point): len(variables) + k for k, force in enumerate(followers)}
     variables += [_work_variable(force, chains.of[force.point].size) for force in followers]
     constants = tuple(number.value for point in spec.fixed.values() for number in point.coordinates)
-    return Layout(tuple(variables), constants, points, angle_slots, work_slots, chains)
+    return Layout(spec.dimension, tuple(variables), constants, points, angle_slots, work_slots, chains)
 
 
 def point_names(spec: MechSpec) -> set[str]:
@@ -88,7 +91,7 @@ def _turned(actions: Actions) -> set[str]:
     pairs += [(each.part, each.other, each.carrier) for each in actions.gears]
     pairs += [(each.part, each.rack) for each in actions.rollings]
     names = {name for expression in actions.expressions() for name in expression.names}
-    named = {name[6:] for name in names if name.startswith(("theta_", "omega_"))}
+    named = {angle.part for angle in map(reference, names) if isinstance(angle, TurnAngle)}
     return named | {name for pair in pairs for name in pair if name}
 
 

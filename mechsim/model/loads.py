@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
+from mechsim.lagrangian.planar_body import centroid
+from mechsim.lagrangian.vector import Vector, dot, square, turned, vector
 from mechsim.model import rigid
 from mechsim.model.book import Draft
 from mechsim.model.formula import (
@@ -22,7 +24,7 @@ from mechsim.model.formula import (
 from mechsim.model.grip import Place
 from mechsim.model.joints import on_line
 from mechsim.model.pivots import pivot_force
-from mechsim.model.quantities import Pair, Quantities
+from mechsim.model.quantities import Arrow, Quantities
 from mechsim.spec.actions import (
     CentralGravity,
     Damper,
@@ -35,6 +37,7 @@ from mechsim.spec.actions import (
     TorsionSpring,
 )
 from mechsim.spec.expression import MATH, Expression
+from mechsim.spec.names import Distance
 from mechsim.spec.number import values_of
 
 # A load taken from a reaction may pass through zero, where its size has a corner: rounded over this share of weights.
@@ -62,15 +65,13 @@ def drafts(quantities: Quantities) -> Iterator[Draft]:
 
 
 def _force(force: StateForce, quantities: Quantities) -> Draft:
+    dimension, name = quantities.spec.dimension, force.point
     components = [quantities.of(component) for component in force.force]
-    f_x, f_y = (*components, number(0), number(0))[:2]
-    name = force.point
+    push = vector([*components, *[number(0)] * dimension][:dimension])
     if force.part is not None:
-        c, s = quantities.frame(force.part)
-        f_x, f_y = f_x * c - f_y * s, f_x * s + f_y * c
+        push = turned(push, quantities.frame(force.part))
         name = f"{force.part}_{force.point}"
-    forces = list(zip(quantities.layout.points[force.point], (f_x, f_y), strict=True))
-    return Draft(name, force.mark, forces=forces, account=f"work_{name}")
+    return Draft(name, force.mark, forces=quantities.pushing(force.point, push), account=f"work_{name}")
 
 
 def _torque(torque: StateTorque, quantities: Quantities) -> Draft:
@@ -104,14 +105,13 @@ def _energy(
 def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
     """What the element kind `spring` has not: damping and further laws of the stretch."""
     a, b = spring.points
-    name = f"dist({a},{b})"
     stretch = quantities.distance(a, b) - parameter("l", spring.length.value)
     rate = quantities.distance_rate(a, b)
     draft = Draft(f"{a}{b}", spring.mark, potential=_energy(stretch, None, spring.energy, quantities))
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * rate**2
     if spring.law is not None:
-        draft.forces = quantities.acting(name, -quantities.of(spring.law, {"s": stretch, "v": rate}))
+        draft.forces = quantities.acting(Distance(spring.points), -quantities.of(spring.law, {"s": stretch, "v": rate}))
     if draft.dissipation is not None or draft.forces:
         draft.account = f"work_spring_{a}{b}"
     return draft
@@ -140,13 +140,12 @@ def _damper(damper: Damper, quantities: Quantities) -> Draft:
 
 
 def _drag(drag: Drag, quantities: Quantities) -> Draft:
-    v_x, v_y = quantities.velocity(drag.point)
+    speed = quantities.velocity(drag.point)
     resistance = parameter("c", drag.linear.value)
     if drag.quadratic.value:
         slow = parameter("v0", drag.slow.value or SPEED_ROUNDING * _typical_speed(drag.point, quantities)) ** 2
-        resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(v_x**2 + v_y**2 + slow)
-    slots = quantities.layout.points[drag.point]
-    forces = list(zip(slots, (-resistance * v_x, -resistance * v_y), strict=True))
+        resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(square(speed) + slow)
+    forces = quantities.pushing(drag.point, -resistance * speed)
     return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}")
 
 
@@ -169,8 +168,7 @@ def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
     push each other at one place."""
     assert friction.point and friction.line
     start, end = friction.line
-    (x, y), (d_x, d_y) = quantities.direction(start, end), quantities.difference(start, friction.point)
-    way = x * d_x + y * d_y
+    way = dot(quantities.direction(start, end), quantities.difference(start, friction.point))
     slots = dict.fromkeys(slot for name in (friction.point, start, end) for slot in quantities.layout.points[name])
     slopes = {slot: derivative(way, coordinate(slot)) for slot in slots}
     speed = number(0)
@@ -203,8 +201,7 @@ def _reaction(friction: Friction, quantities: Quantities) -> Formula:
     typical = quantities.layout.chains.at(name for name in names if name)
     rounding = parameter("rounding", LOAD_ROUNDING * typical.energy / typical.size)
     if friction.part is not None:
-        x, y = pivot_force(friction, quantities)
-        return formula(sqrt(x**2 + y**2 + rounding**2))
+        return formula(sqrt(square(pivot_force(friction, quantities)) + rounding**2))
     for slot in quantities.spec.actions.slots:
         if slot.point == friction.point and slot.line == friction.line:
             normal = multiplier(f"slot_{slot.point},{''.join(slot.line)}")
@@ -216,24 +213,23 @@ def _reaction(friction: Friction, quantities: Quantities) -> Formula:
 
 def _central_gravity(gravity: CentralGravity, quantities: Quantities) -> Iterator[Draft]:
     """V = -mu m / r at every particle, at the centroid of every body, at the middle of every spring with mass."""
-    for name, mass, (x, y) in _masses(quantities):
+    for name, mass, place in _masses(quantities):
         if name != gravity.centre and mass:
-            c_x, c_y = quantities.point(gravity.centre)
-            distance = sqrt((x - c_x) ** 2 + (y - c_y) ** 2)
+            distance = sqrt(square(place - quantities.point(gravity.centre)))
             potential = -(parameter("mu", gravity.mu.value) * parameter("m", mass)) / distance
             yield Draft(name, gravity.mark, potential=potential)
 
 
-def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Pair]]:
+def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Arrow]]:
     spec = quantities.spec
     for particle in spec.particles:
         yield particle.point, particle.mass.value, quantities.point(particle.point)
     for part in spec.rigids:
         first, second = map(values_of, part.geometry[:2])
         xi = rigid.placement_ratio(first, second, values_of(part.centroid))
-        (a_x, a_y), (c_x, c_y) = quantities.point(part.points[0]), quantities.difference(*part.points[:2])
-        along, across = parameter("xi_x", xi[0]), parameter("xi_y", xi[1])  # a + xi (b - a), eq (3.18)
-        yield part.name, part.mass.value, (a_x + along * c_x - across * c_y, a_y + along * c_y + across * c_x)
+        ratio = Vector((parameter("xi_x", xi[0]), parameter("xi_y", xi[1])))
+        a, b = (quantities.point(name) for name in part.points[:2])
+        yield part.name, part.mass.value, centroid(a, b, ratio)
     for spring in spec.springs:
-        (a_x, a_y), (b_x, b_y) = (quantities.point(name) for name in spring.points)
-        yield spring.name, spring.mass.value, ((a_x + b_x) / 2, (a_y + b_y) / 2)
+        a, b = (quantities.point(name) for name in spring.points)
+        yield spring.name, spring.mass.value, (a + b) / 2

@@ -79,7 +79,7 @@ def applied(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arrow]
     """What the file's forces, torques, potentials, springs, dampers, friction and controllers exert."""
     scene, mechanism = dynamics.scene, dynamics.scene.mechanism
     chosen = [number for number, each in enumerate(mechanism.elements) if acts(each, scene)]
-    if hidden := [number for number in chosen if mechanism.elements[number].owner in scene.held.unknown]:
+    if hidden := [number for number in chosen if mechanism.elements[number].owner in scene.unknown]:
         names = ", ".join(mechanism.elements[number].owner for number in hidden)
         notes.append(f"the force of the {names} is not drawn: the results do not tell what it held; {TELLING}")
     chosen = [number for number in chosen if number not in hidden]
@@ -97,8 +97,8 @@ TELLING = "write the results to .npz, or to .csv without --samples and --dt"
 def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arrow]:
     """The force on each rigid part at each of its joints. Not where redundant constraints leave it open."""
     scene = dynamics.scene
-    if scene.held.unknown:
-        names = ", ".join(scene.held.unknown)
+    if scene.unknown:
+        names = ", ".join(scene.unknown)
         notes.append(f"reactions are not drawn: the results do not tell what the {names} held; {TELLING}")
         return []
     columns = dynamics.reaction_columns(frames)

@@ -58,7 +58,7 @@ class Bearing:
         return {element for element, _, _ in self.rows} | {contact.element for contact in joints}
 
     def place(self, q: Array) -> Array:
-        """Where the force acts, if it is not at the point, (..., 2)."""
+        """Where the force acts, if it is not at the point, (..., dimension)."""
         contact = self.touching[0]
         return place_of(contact.grip.place, contact.mechanism, q)
 

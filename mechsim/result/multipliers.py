@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.points import Points
 from mechsim.kernel.linear import scaled_jacobian
 from mechsim.result.bearings import ALL, bearings
 from mechsim.result.layout import Array
@@ -14,18 +15,17 @@ from mechsim.result.reactions import NEGLIGIBLE
 State = tuple[Array, Array, Array, Array]  # t, q, v and accelerations
 
 
-def smallest(system: Any, redundant: int, states: State, multipliers: Array, constants: Array | None = None) -> Array:
+def smallest(redundant: int, points: Points, accelerations: Array, multipliers: Array) -> Array:
     """The multipliers (k, m) that do what these do, where `redundant` constraints leave a choice: those with the least
-    sum of squares of the forces in all joints. `states` have a row for each."""
+    sum of squares of the forces in all joints."""
     if not redundant:
         return multipliers
-    joints = Joints(system.mechanism)
+    joints = Joints(points.system.mechanism)
     least = np.empty_like(multipliers)
     for row, found in enumerate(multipliers):
-        held = system if constants is None else system.holding(constants[row])
-        t, q, v, accelerations = (each[row] for each in states)
-        inner = _smallest(held, redundant, (t, q, v), found)
-        least[row] = joints.relieved(held, (t, q, v, accelerations), inner, freedom(held, redundant, t, q, v))
+        system, (t, q, v) = points.system_at(row), (each[row] for each in points.state)
+        inner = _smallest(system, redundant, (t, q, v), found)
+        least[row] = joints.relieved(system, (t, q, v, accelerations[row]), inner, freedom(system, redundant, t, q, v))
     return least
 
 

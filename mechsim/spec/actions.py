@@ -149,6 +149,16 @@ class Controller:
 
 
 @dataclass(frozen=True, slots=True)
+class Input:
+    """A value that is set from outside while the mechanism moves: held between two times, or `linear` between them."""
+
+    name: str
+    start: Number
+    linear: bool
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A function of time through given values. `kind`: step, linear, cubic or pchip; outside, values are held."""
 
@@ -194,11 +204,12 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A point on a curve: `implicit` in x and y, or `parametric` (x, y) in s, with the value of s to start from."""
+    """A point on a curve: `implicit` in its coordinates, or each of them in s (`parametric`), with the value of s to
+    start from."""
 
     point: str
     implicit: Expression | None
-    parametric: tuple[Expression, Expression] | None
+    parametric: tuple[Expression, ...] | None
     start: Number
     mark: Mark
 
@@ -249,6 +260,7 @@ class Skate:
 class Actions:
     """All of it, in the order of the file."""
 
+    inputs: tuple[Input, ...] = ()
     signals: tuple[Term, ...] = ()
     tables: tuple[Table, ...] = ()
     piecewise: tuple[Piecewise, ...] = ()
