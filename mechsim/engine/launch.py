@@ -8,12 +8,12 @@ constraints that are nearly dependent do not tell well.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
@@ -30,7 +30,7 @@ class Launch:
 
     def __init__(
         self,
-        march: Any,
+        march: March,
         plan: Plan,
         system: System,
         state: np.ndarray,

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.engine import Points, integrate
+from mechsim.initial import Start
 from mechsim.kernel.graph import strong_components
+from mechsim.kernel.system import System
 from mechsim.spec.number import SMALLEST
+from mechsim.structure import Structure
 
 Array = NDArray[np.float64]
 
@@ -33,7 +36,7 @@ UNSEEN = 1e100  # for work in the rough run: it shortens no step there
 class Sizes:
     """Sizes of the coordinates of a system, whose own scales do not matter here."""
 
-    def __init__(self, system: Any, t: float, q: Array, given: Array):
+    def __init__(self, system: System, t: float, q: Array, given: Array):
         """`given`: what a user says, NaN elsewhere."""
         self.given = given
         self.moving = np.array([variable.kind != "state" for variable in system.mechanism.variables])
@@ -75,7 +78,7 @@ class Sizes:
         return np.where(np.isnan(self.given), sizes, self.given)
 
 
-def _chains(system: Any, moving: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+def _chains(system: System, moving: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
     """Coordinates that enter each other's equations, together."""
     rows, columns, _ = system.signature()
     counted = np.concatenate([moving, np.ones(system.m, dtype=bool)])
@@ -89,7 +92,7 @@ def _chains(system: Any, moving: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
 class Reach:
     """The largest value of each coordinate, and of the energies, along a rough run."""
 
-    def __init__(self, system: Any, structure: Any, start: Any, tend: float):
+    def __init__(self, system: System, structure: Structure, start: Start, tend: float):
         self.system = system
         self.positions = np.abs(start.positions)
         self.energy = 0.0

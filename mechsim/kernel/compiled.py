@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.derive.program import FUNCTIONS, OPERATIONS
 from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel.march import March
 from mechsim.kernel.plan import Block, Plan
 
 
@@ -32,7 +33,7 @@ def make_march(
     safety: float,
     fixed_step: float = 0.0,
     rejection: float,
-) -> Any:
+) -> March:
     """A March of the compiled module, ready to be given a state."""
     march = _kernel.March(
         plan.size,
@@ -54,7 +55,8 @@ def make_march(
     for block in _blocks(plan):
         march.add_block(*block)
     march.ready()
-    return march
+    found: March = march
+    return found
 
 
 def fingerprint(plan: Plan) -> str:

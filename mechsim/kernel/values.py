@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -131,16 +131,16 @@ class Values(Outputs):
         solution = np.linalg.solve(matrix, right)
         return solution[:n], solution[n:]
 
-    def energies(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
+    def energies(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic and potential energy; with leading axes, for many points at once."""
         return self._total("kinetic", t, q, v), self._total("potential", t, q, v)
 
-    def hamiltonian(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> Any:
+    def hamiltonian(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """H = q' dL/dq' - L; it differs from T + V where the Lagrangian is not natural or a drive depends on time."""
         return self._total("hamiltonian", t, q, v)
 
-    def _total(self, name: str, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> Any:
-        total: Any = np.zeros(np.shape(q)[:-1])
+    def _total(self, name: str, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        total = np.zeros(np.shape(q)[:-1])
         for group, _, values in self._values((name,), t, q, v):
             total = total + np.broadcast_to(values[0], (*np.shape(total), group.lanes)).sum(axis=-1)
         return total

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ class Complete(Constrained, Protocol):
     """What is asked of a system with all its constraints."""
 
     @property
-    def levels(self) -> Any: ...
-    def without(self, constraints: Any) -> Complete: ...
+    def levels(self) -> NDArray[np.int64]: ...
+    def without(self, constraints: Iterable[int]) -> Complete: ...
     def constraint_jacobian(self, t: float, q: Array) -> Triplets: ...
 
 
