@@ -19,6 +19,7 @@ from mechsim.engine.leading import planned
 from mechsim.engine.machine import Machines
 from mechsim.initial import assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
+from mechsim.initial.problem import InitialValueProblem
 from mechsim.kernel.numbers import Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -40,12 +41,16 @@ class Family:
         self._variations: dict[tuple[str, ...], Variation] = {}
 
     @cached_property
+    def problem(self) -> InitialValueProblem:
+        return InitialValueProblem.of(self.spec)
+
+    @property
     def system(self) -> System:
-        return System(build(self.spec))
+        return self.problem.system
 
     @cached_property
     def prepared(self) -> Prepared:
-        return prepare(self.spec, self.system)
+        return prepare(self.spec, self.problem)
 
     @cached_property
     def plan(self) -> Plan:
