@@ -150,7 +150,8 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int n)
 }
 
 // How coefficient n >= 1 of an operation changes when coefficient n of its operands does: linear, O(1).
-template <int Step>
+// Where the operation was evaluated before (`Known`), the change is added; else only what a silent one left out is.
+template <bool Known, int Step>
 MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, int n) {
     const int step = Step ? Step : block.stride / kWidth;
     Row change = op.change;
@@ -172,7 +173,7 @@ MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, i
             case Code::shift: change[l] = a; break;
             case Code::function: change[l] = slope_sign(op.function) * b0[l] * a; break;
         }
-        w[l] = op.silent ? change[l] : w[l] + change[l];
+        w[l] = op.silent && !Known ? change[l] : w[l] + change[l];
     }
 }
 
@@ -184,6 +185,26 @@ MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n
     const int* unknown = block.unknowns.data() + std::size_t(i) * block.stride;
     double* target = block.row(i, n);
     for (int l = 0; l < block.stride; ++l) copy[l] = target[l] = factor * source[unknown[l]];
+}
+
+// The same where it was read before: its change.
+MECHSIM_INLINE void read_change(Block& block, const Coefficients& x, int i, int n, double* change) {
+    const Input& input = block.inputs[i];
+    const double factor = factorials.falling[input.order][n];
+    const double* source = x.degree(n + input.order);
+    const int* unknown = block.unknowns.data() + std::size_t(i) * block.stride;
+    double* target = block.row(i, n);
+    for (int l = 0; l < block.stride; ++l) {
+        const double value = factor * source[unknown[l]];
+        change[l] = value - target[l];
+        target[l] = value;
+    }
+}
+
+template <int Step>
+MECHSIM_INLINE void evaluate_operations(Block& block, int stage) {
+    for (const Operation& op : block.operations)
+        if (stage + op.lead >= 0) evaluate_operation<false, Step>(block, op, stage + op.lead);
 }
 
 template <int Step>
@@ -198,7 +219,7 @@ template <int Step>
 MECHSIM_INLINE void correct_operations(Block& block, int stage) {
     for (int i : block.corrected) {
         const Operation& op = block.operations[i];
-        correct_operation<Step>(block, op, stage + op.lead);
+        correct_operation<false, Step>(block, op, stage + op.lead);
     }
 }
 
@@ -325,8 +346,11 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
         if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
             read_input(block, x, i, n, block.change(i));
     }
-    for (const Operation& op : block.operations)
-        if (stage + op.lead >= 0) evaluate_operation<false, 0>(block, op, stage + op.lead);
+    switch (block.stride / kWidth) {
+        case 1: evaluate_operations<1>(block, stage); break;
+        case 2: evaluate_operations<2>(block, stage); break;
+        default: evaluate_operations<0>(block, stage);
+    }
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const Output& output = block.outputs[o];
         const int n = stage + output.lead;
@@ -341,6 +365,21 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
             const double* value = block.constant(output.constant);
             for (int l = 0; l < block.lanes; ++l) residual[row[l]] += value[l];
         }
+    }
+}
+
+// A coefficient of degree 0 is computed again; one beyond is linear in what was found at its degree.
+MECHSIM_CLONES void finish_stage(Block& block, const Coefficients& x, int stage) {
+    for (std::size_t i = 0; i < block.inputs.size(); ++i) {
+        const int n = stage + block.inputs[i].available;
+        if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
+            read_change(block, x, int(i), n, block.change(int(i)));
+    }
+    for (const Operation& op : block.operations)
+        if (stage + op.lead == 0 && (op.hot || op.extra >= 0)) evaluate_operation<false, 0>(block, op, 0);
+    for (int i : block.corrected) {
+        const Operation& op = block.operations[i];
+        if (stage + op.lead > 0) correct_operation<true, 0>(block, op, stage + op.lead);
     }
 }
 
