@@ -61,6 +61,7 @@ struct Contribution {
     std::size_t offset;
     double factor;
     std::size_t source;  // of the factor among the block's constants
+    bool last;           // of its row
 };
 
 struct AlignedFree {

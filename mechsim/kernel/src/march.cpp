@@ -15,6 +15,7 @@ constexpr double kRounding = 64 * kEpsilon;  // of the largest position (a turn 
 constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
 constexpr double kCurvature = 10.0;    // a state that moves by this much (relative) changes the matrix by as much, over this
 constexpr double kStale = 0.1;         // a matrix changed by this many tolerances is not the one of the step's series
+constexpr double kGrowth = 1e2;        // of entries of the factors, and so of roundings: where nothing else decides
 constexpr double kConverging = 0.1;    // of two corrections: with less, the matrix is not that of the rows
 
 double factorial(int n) {
@@ -54,6 +55,7 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
     degrees_ = control_.order + largest_offset_;
     if (control_.order < 1 || largest_offset_ >= kMostOffsets || degrees_ + largest_offset_ > kMostDegrees)
         throw std::invalid_argument("the order is beyond what the kernel's tables hold");
+    lu_.allow_growth(std::max(kGrowth, control_.settled / kRounding));
     of_offset_.resize(largest_offset_ + 1);
     for (int j = 0; j < size_; ++j) {
         of_offset_[d_[j]].push_back(j);
@@ -103,11 +105,10 @@ void March::ready() {
                 if (order < d_[unknown]) matrix_order_ = std::max(matrix_order_, order);
                 affine_ = affine_ && order < d_[unknown];
             }
-    // After stage 0 a block whose rows are linear in what a stage finds has nothing to say.
+    // After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say.
     working_.clear();
     for (Block& block : blocks_)
-        if (std::any_of(block.terms.begin(), block.terms.end(), [](const Term& term) { return !term.silent; }))
-            working_.push_back(&block);
+        if (!block.contributions.empty()) working_.push_back(&block);
 }
 
 std::size_t March::table_size() const {
