@@ -143,8 +143,8 @@ def adjust(
 
 
 def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepared:
-    """Build the mechanism and give it equations (the `problem`, where it is known), find a consistent start, and analyse
-    its structure."""
+    """Build the mechanism, give it equations (they are the `problem`, where it is known), find a consistent start, and
+    analyse its structure."""
     from mechsim.engine.ending import culprit_at
     from mechsim.initial.problem import InitialValueProblem
 

@@ -32,9 +32,10 @@ def make_march(
     tolerance: float,
     safety: float,
     fixed_step: float = 0.0,
+    settled: float = 0.0,
     rejection: float,
 ) -> March:
-    """A March of the compiled module, ready to be given a state."""
+    """A March of the compiled module, ready to be given a state; see `struct Control` in src/march.hpp."""
     march = _kernel.March(
         plan.size,
         plan.equation_offsets,
@@ -50,6 +51,7 @@ def make_march(
         tolerance,
         safety,
         fixed_step,
+        settled,
         rejection,
     )
     for block in _blocks(plan):

@@ -97,6 +97,7 @@ nb::dict statistics(const March& march) {
     result["steps"] = march.statistics().steps;
     result["rejected"] = march.statistics().rejected;
     result["factorizations"] = march.statistics().factorizations;
+    result["evaluations"] = march.statistics().evaluations;
     result["pivot_choices"] = march.statistics().analyses;
     result["largest_projection"] = march.statistics().largest_projection;
     return result;
@@ -213,12 +214,12 @@ NB_MODULE(_kernel, m) {
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
                 const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix,
                 const Integers& spare, int redundant, int order,
-                double tolerance, double safety, double fixed_step, double rejection) {
+                double tolerance, double safety, double fixed_step, double settled, double rejection) {
                  check_plan(size, integers(c), integers(d), doubles(scales), integers(rows), integers(columns),
                             doubles(matrix), integers(spare), redundant, order);
                  new (self) March(size, integers(c), integers(d), doubles(scales), doubles(constants), integers(rows),
                                   integers(columns), doubles(matrix), integers(spare), redundant,
-                                  Control{order, tolerance, safety, fixed_step, rejection});
+                                  Control{order, tolerance, safety, fixed_step, settled, rejection});
              })
         .def("add_block", [](March& self, int lanes, const Doubles& constants, const Integers& inputs,
                              const Integers& unknowns, const Integers& operations, const Integers& outputs,
