@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -232,6 +233,33 @@ void SparseLU::solve(double* b) {
         double value = y[p];
         for (int k = pivot.u_first; k < pivot.u_last; ++k) value -= u_solve_[k].value * b[u_solve_[k].index];
         b[pivot.column] = value;
+    }
+}
+
+// Plain pointers, so that each clone of this is compiled for its machine as a whole.
+MECHSIM_CLONES void SparseLU::solve_many(double* right, int vectors) {
+    many_.resize(std::size_t(size_) * vectors * kWidth + kWidth);
+    auto address = reinterpret_cast<std::uintptr_t>(many_.data());
+    Lanes* y = reinterpret_cast<Lanes*>((address + sizeof(Lanes) - 1) / sizeof(Lanes) * sizeof(Lanes));
+    Lanes* b = reinterpret_cast<Lanes*>(right);
+    const int count = int(pivots_.size());
+    for (int p = 0; p < count; ++p) {
+        const Pivot& pivot = pivots_[p];
+        Lanes* value = y + std::size_t(p) * vectors;
+        for (int v = 0; v < vectors; ++v) value[v] = b[pivot.row * vectors + v] * inverse_[p];
+        for (int k = pivot.l_first; k < pivot.l_last; ++k) {
+            Lanes* target = b + std::size_t(l_solve_[k].index) * vectors;
+            for (int v = 0; v < vectors; ++v) target[v] -= l_solve_[k].value * value[v];
+        }
+    }
+    for (int p = count - 1; p >= 0; --p) {
+        const Pivot& pivot = pivots_[p];
+        Lanes* value = y + std::size_t(p) * vectors;
+        for (int k = pivot.u_first; k < pivot.u_last; ++k) {
+            const Lanes* source = b + std::size_t(u_solve_[k].index) * vectors;
+            for (int v = 0; v < vectors; ++v) value[v] -= u_solve_[k].value * source[v];
+        }
+        for (int v = 0; v < vectors; ++v) b[pivot.column * vectors + v] = value[v];
     }
 }
 

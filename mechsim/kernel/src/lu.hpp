@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "lanes.hpp"
+
 namespace mechsim {
 
 class SparseLU {
@@ -16,6 +18,8 @@ class SparseLU {
     bool factor(const double* values);
     // Solve in place: b becomes the solution.
     void solve(double* b);
+    // The same for many right-hand sides at once: `b` has `vectors` vectors per row, aligned as Lanes are.
+    void solve_many(double* b, int vectors);
     // Of these rows, the `count` that depend most on all others: what is left of them after the others are eliminated is
     // least, beside what they were.
     std::vector<int> weakest(const double* values, const std::vector<int>& rows, int count) const;
@@ -61,6 +65,7 @@ class SparseLU {
     std::vector<Factor> u_solve_, l_solve_;
     std::vector<int> targets_;
     std::vector<double> values_, inverse_, work_;
+    std::vector<double> many_;  // work of solve_many, a vector more than needed to align it
 };
 
 }  // namespace mechsim

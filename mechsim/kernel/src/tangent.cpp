@@ -1,0 +1,358 @@
+#include "tangent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "dual.hpp"
+#include "march.hpp"
+
+namespace mechsim {
+
+namespace {
+
+// The matrix is as good as this where a stage k <= 0 was settled (see march.cpp): a correction of the changes that is
+// larger, relative to them, leaves a remainder above rounding and is followed by another.
+constexpr double kSettledChange = 1e-6;
+constexpr int kMostCorrections = 4;
+
+bool leaves_out(Code code) { return code == Code::multiply || code == Code::square || code == Code::function; }
+
+}  // namespace
+
+Tangents::Tangents(March& march, int directions, const double* tables)
+    : march_(march), count_(directions), padded_((directions + kWidth - 1) / kWidth * kWidth), width_(march.x_.width),
+      degrees_(march.x_.degrees) {
+    const std::size_t size = std::size_t(degrees_) * width_ * padded_;
+    x_ = aligned_zeros(size);
+    polynomial_ = aligned_zeros(size);
+    residual_ = aligned_zeros(std::size_t(march_.size_ + 1) * padded_);
+    blocks_.resize(march_.blocks_.size());
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        blocks_[i].block = &march_.blocks_[i];
+        make_block(blocks_[i], tables);
+    }
+    share_constants();
+}
+
+Tangents::~Tangents() {
+    for (DualBlock& dual : blocks_) {
+        dual.block->corrected = dual.told_before;
+        dual.block->read = dual.read_before;
+    }
+    march_.find_working();
+}
+
+void Tangents::make_block(DualBlock& dual, const double*& table) {
+    Block& block = *dual.block;
+    const std::size_t registers = block.inputs.size() + block.operations.size();
+    dual.directions = padded_;
+    dual.series = aligned_zeros(registers * block.lanes * block.degrees * padded_);
+    dual.delta = aligned_zeros(registers * block.lanes * padded_);
+    dual.constants = aligned_zeros(std::size_t(block.constant_count) * block.lanes * padded_);
+    dual.living.assign(block.constant_count, 0);
+    for (int constant = 0; constant < block.constant_count; ++constant)
+        for (int lane = 0; lane < block.lanes; ++lane, table += count_) {
+            std::copy_n(table, count_, reinterpret_cast<double*>(dual.constant(constant, lane)));
+            if (std::any_of(table, table + count_, [](double change) { return change != 0; })) dual.living[constant] = 1;
+        }
+    dual.told_before = block.corrected;
+    dual.read_before = block.read;
+}
+
+// After any change of what changes: which registers have a change, and what is to be done at each stage.
+void Tangents::share_constants() {
+    for (DualBlock& dual : blocks_) {
+        read_constants(dual);
+        find_active(dual);
+        make_schedule(dual);
+    }
+    // A block whose rows are linear in what a stage finds says how its factors change, and is told all for that.
+    march_.find_working();
+    working_.clear();
+    for (DualBlock& dual : blocks_) {
+        if (!dual.contributions.empty()) working_.push_back(&dual);
+        auto& all = march_.working_;
+        const bool factors = std::find(dual.living.begin(), dual.living.end(), 1) != dual.living.end();
+        if (factors && std::find(all.begin(), all.end(), dual.block) == all.end()) all.push_back(dual.block);
+    }
+    ready_ = false;
+}
+
+void Tangents::read_constants(DualBlock& dual) {
+    const Block& block = *dual.block;
+    for (std::size_t i = 0; i < block.inputs.size(); ++i)
+        if (!block.inputs[i].time && block.inputs[i].available >= kAlways && block.inputs[i].order == 0)
+            for (int lane = 0; lane < block.lanes; ++lane)
+                std::copy_n(coefficient(0, block.unknowns[i * block.stride + lane]), padded_,
+                            reinterpret_cast<double*>(dual.row(int(i), lane, 0)));
+}
+
+// Time does not change, nor do constants whose changes are zero, nor what is made of these.
+void Tangents::find_active(DualBlock& dual) {
+    const Block& block = *dual.block;
+    const int inputs = int(block.inputs.size());
+    dual.active.assign(inputs + block.operations.size(), 0);
+    for (int i = 0; i < inputs; ++i)
+        for (int lane = 0; lane < block.lanes && !block.inputs[i].time; ++lane) {
+            const int unknown = block.unknowns[std::size_t(i) * block.stride + lane];
+            const double* value = coefficient(0, unknown);
+            const bool moves = unknown < march_.size_;
+            if (moves || (block.inputs[i].order == 0 && std::any_of(value, value + count_, [](double c) { return c != 0; })))
+                dual.active[i] = 1;
+        }
+    for (bool found = true; found;) {  // a slope may come after the function that reads it
+        found = false;
+        for (std::size_t i = 0; i < block.operations.size(); ++i) {
+            const Operation& op = block.operations[i];
+            char& own = dual.active[inputs + i];
+            if (own) continue;
+            own = dual.active[op.a] || (op.b >= 0 && dual.active[op.b]) || (op.constant >= 0 && dual.living[op.constant]);
+            found = found || own;
+        }
+    }
+}
+
+void Tangents::make_schedule(DualBlock& dual) {
+    Block& block = *dual.block;
+    const int inputs = int(block.inputs.size()), operations = int(block.operations.size());
+    dual.silent.assign(inputs + operations, 0);
+    for (auto* list : {&dual.predicted, &dual.corrected, &dual.read, &dual.cleared}) list->clear();
+    dual.contributions.clear(), dual.all.clear(), dual.levels.clear();
+    for (int i = 0; i < inputs; ++i) dual.silent[i] = block.inputs[i].hot;
+    bool living = false;
+    for (char constant : dual.living) living = living || constant;
+    // A product with a factor that changes is not zero before the solve: the motion's own coefficient is known.
+    for (int i = 0; i < operations; ++i) {
+        const Operation& op = block.operations[i];
+        const bool of_factor = op.code == Code::scale && dual.living[op.constant];
+        dual.silent[inputs + i] = op.silent && !of_factor && dual.silent[op.a] && (op.b < 0 || dual.silent[op.b]);
+    }
+    // What the block tells of its own series is enough, unless factors change: then all of it is read.
+    block.corrected = dual.told_before;
+    block.read = dual.read_before;
+    dual.read = block.read;
+    for (int i : block.corrected)
+        if (dual.active[inputs + i]) dual.corrected.push_back(i);
+    if (living) {
+        block.corrected.clear(), block.read.clear();
+        for (int i = 0; i < operations; ++i)
+            if (block.operations[i].hot) block.corrected.push_back(i);
+        for (int i = 0; i < inputs; ++i)
+            if (!block.inputs[i].time && block.inputs[i].available < kAlways) block.read.push_back(i);
+    }
+    std::vector<char> clear(inputs + operations, 0);
+    for (int i = 0; i < operations; ++i) {
+        const Operation& op = block.operations[i];
+        if (dual.silent[inputs + i] || !dual.active[inputs + i]) continue;
+        dual.predicted.push_back(i);
+        if (leaves_out(op.code)) continue;
+        if (op.fresh_a && dual.silent[op.a]) clear[op.a] = 1;
+        if (op.fresh_b && dual.silent[op.b]) clear[op.b] = 1;
+    }
+    for (int reg = 0; reg < inputs + operations; ++reg)
+        if (clear[reg]) dual.cleared.push_back(reg);
+    for (std::size_t o = 0; o < block.outputs.size(); ++o) {
+        const Output& output = block.outputs[o];
+        for (int lane = 0; lane < block.lanes; ++lane) {
+            const int row = block.rows[o * block.stride + lane];
+            for (int t = output.first_term; t < output.last_term; ++t) {
+                const Term& term = block.terms[t];
+                DualBlock::Contribution part{row, lane, output.lead, term.reg, term.constant, bool(dual.active[term.reg]),
+                                             bool(dual.living[term.constant])};
+                if (part.of_register || part.of_factor) dual.all.push_back(part);
+                if (term.silent && dual.silent[term.reg]) part.of_register = false;
+                if (part.of_register || part.of_factor) dual.contributions.push_back(part);
+            }
+            if (output.constant >= 0 && dual.living[output.constant])
+                dual.levels.push_back({row, lane, output.lead, output.constant});
+        }
+    }
+    auto by_row = [](const auto& one, const auto& other) { return one.row < other.row; };
+    std::stable_sort(dual.contributions.begin(), dual.contributions.end(), by_row);
+}
+
+void Tangents::set_state(const double* derivatives) {
+    for (int n = 0; n < degrees_; ++n)
+        std::fill_n(x_.get() + std::size_t(n) * width_ * padded_, std::size_t(march_.size_) * padded_, 0.0);
+    double factorial = 1;
+    for (int n = 0; n < march_.largest_offset_; ++n, factorial *= n)
+        for (int j = 0; j < march_.size_; ++j, derivatives += count_)
+            for (int k = 0; k < count_ && n < march_.d_[j]; ++k)
+                x_[(std::size_t(n) * width_ + j) * padded_ + k] = derivatives[k] / factorial;
+    ready_ = false;
+}
+
+void Tangents::set_constants(const double* changes) {
+    for (int number = 0; number < int(march_.constants_.size()); ++number, changes += count_)
+        for (Aligned* series : {&x_, &polynomial_})
+            std::copy_n(changes, count_, series->get() + std::size_t(march_.size_ + number) * padded_);
+    share_constants();
+}
+
+void Tangents::set_constant(int number, const double* changes) {
+    for (Aligned* series : {&x_, &polynomial_})
+        std::copy_n(changes, count_, series->get() + std::size_t(march_.size_ + number) * padded_);
+    share_constants();
+}
+
+void Tangents::evaluate(int stage) {
+    std::memset(residual_.get(), 0, sizeof(double) * std::size_t(march_.size_ + 1) * padded_);
+    for (DualBlock& dual : blocks_) evaluate_dual(dual, x_.get(), width_, degrees_, stage, residual_.get());
+}
+
+// The rows of a stage are met: what is found is added to the changes, or with `replace` is them. Returns the largest
+// correction, relative to the changes of its direction.
+double Tangents::solve(int stage, bool replace) {
+    const std::vector<double>& equation_factor = march_.equation_factors_[stage + march_.largest_offset_];
+    const std::vector<double>& unknown_factor = march_.unknown_factors_[stage + march_.largest_offset_];
+    double* residual = residual_.get();
+    for (int i = 0; i < march_.size_; ++i) {
+        const bool rests = stage + march_.c_[i] < 0 || march_.resting_[i];
+        const double factor = rests ? 0.0 : equation_factor[i];
+        for (int k = 0; k < padded_; ++k) residual[i * padded_ + k] *= factor;
+    }
+    march_.lu_.solve_many(residual, padded_ / kWidth);
+    double largest = 0;
+    std::vector<double> moved, size;
+    if (!replace) moved.assign(std::size_t(kMostOffsets) * padded_, 0.0), size = moved;
+    for (int j = 0; j < march_.size_; ++j) {
+        const int degree = stage + march_.d_[j];
+        if (degree < 0) continue;
+        double* x = x_.get() + (std::size_t(degree) * width_ + j) * padded_;
+        const double* found = residual + std::size_t(j) * padded_;
+        const double factor = unknown_factor[j], scale = march_.inverse_scales_[j];
+        if (replace) {
+            for (int k = 0; k < padded_; ++k) x[k] = found[k] * factor;
+            continue;
+        }
+        for (int k = 0; k < padded_; ++k) {
+            const double delta = found[k] * factor;
+            x[k] += delta;
+            moved[degree * padded_ + k] = std::max(moved[degree * padded_ + k], std::abs(delta) * scale);
+            size[degree * padded_ + k] = std::max(size[degree * padded_ + k], std::abs(x[k]) * scale);
+            if (!std::isfinite(delta)) return delta;
+        }
+    }
+    for (std::size_t k = 0; k < moved.size(); ++k)
+        if (moved[k] > 0) largest = std::max(largest, moved[k] / size[k]);
+    return largest;
+}
+
+// The changes at a stage k <= 0 are linear in what is found, so one solve would do if the matrix had all its digits.
+bool Tangents::settle(int stage) {
+    bool active = false;
+    for (int c : march_.c_) active = active || stage + c >= 0;
+    for (int correction = 0; active && correction < kMostCorrections; ++correction) {
+        evaluate(stage);
+        const double moved = solve(stage, false);
+        if (!std::isfinite(moved)) return false;
+        if (moved <= kSettledChange) break;
+    }
+    evaluate(stage);
+    return true;
+}
+
+bool Tangents::prepare() {
+    for (int stage = -march_.largest_offset_; stage <= 0; ++stage)
+        if (!settle(stage)) return false;
+    ready_ = true;
+    return true;
+}
+
+void Tangents::expand() {
+    if (!ready_)
+        for (int stage = -march_.largest_offset_; stage <= 0; ++stage) evaluate(stage);
+    ready_ = true;
+    for (int stage = 1; stage < march_.control_.order; ++stage) {
+        std::memset(residual_.get(), 0, sizeof(double) * std::size_t(march_.size_ + 1) * padded_);
+        for (DualBlock* dual : working_) predict_dual(*dual, stage, residual_.get());
+        solve(stage, true);
+        for (DualBlock* dual : working_) correct_dual(*dual, x_.get(), width_, degrees_, stage);
+    }
+}
+
+// The changes of the state after h, from those of the step; also a guess for what stage 0 will find.
+void Tangents::predict(double h) {
+    std::vector<double> sum(padded_);
+    for (int m = 0; m <= march_.largest_offset_; ++m)
+        for (int j = 0; j < march_.size_; ++j) {
+            if (m > march_.d_[j]) continue;
+            std::fill(sum.begin(), sum.end(), 0.0);
+            for (int n = march_.degrees_ - 1; n >= m; --n) {
+                const double binomial = march_.binomials_[m][n];
+                const double* old = polynomial_.get() + (std::size_t(n) * width_ + j) * padded_;
+                for (int k = 0; k < padded_; ++k) sum[k] = sum[k] * h + binomial * old[k];
+            }
+            std::copy(sum.begin(), sum.end(), x_.get() + (std::size_t(m) * width_ + j) * padded_);
+        }
+}
+
+bool Tangents::arrive(double h) {
+    predict(h);
+    return prepare();
+}
+
+// The largest coefficient of this degree among unknowns of an offset, relative to scales, for each direction.
+std::vector<double> Tangents::largest(int offset, int degree) const {
+    std::vector<double> found(padded_, 0.0);
+    for (int j : march_.of_offset_[offset]) {
+        const double scale = march_.inverse_scales_[j];
+        const double* c = coefficient(degree, j);
+        for (int k = 0; k < padded_; ++k) found[k] = std::max(found[k], std::abs(c[k]) * scale);
+    }
+    return found;
+}
+
+double Tangents::step_size(double h, int last) const {
+    double step = INFINITY;
+    for (int derivative = 0; derivative < 2; ++derivative) {
+        // How large each direction becomes in the step: it may begin with nothing.
+        std::vector<double> size(padded_, 0.0);
+        for (int offset = derivative + 1; offset <= march_.largest_offset_; ++offset) {
+            double power = 1;
+            for (int n = derivative; n <= last + offset; ++n, power *= h) {
+                const std::vector<double> terms = largest(offset, n);
+                const double weight = power * (derivative == 1 ? n : 1);
+                for (int k = 0; k < padded_; ++k) size[k] = std::max(size[k], weight * terms[k]);
+            }
+        }
+        for (int back = 0; back < 2; ++back)
+            for (int offset = derivative + 1; offset <= march_.largest_offset_; ++offset) {
+                const int degree = last + offset - back;
+                const std::vector<double> terms = largest(offset, degree);
+                double share = 0;
+                for (int k = 0; k < padded_; ++k)
+                    if (terms[k] > 0) share = std::max(share, terms[k] / size[k]);
+                if (derivative == 1) share *= degree;
+                const double allowed = march_.control_.tolerance;
+                if (share > 0) step = std::min(step, std::pow(allowed / share, 1.0 / (degree - derivative)));
+            }
+    }
+    return march_.control_.safety * step;
+}
+
+void Tangents::write_point() {
+    for (int n = 0; n < 2; ++n)
+        for (int j = 0; j < march_.size_; ++j)
+            for (int k = 0; k < count_; ++k)
+                record.points.push_back(n == 0 || march_.d_[j] >= 1 ? coefficient(n, j)[k] : 0.0);
+}
+
+// As March::write_step.
+void Tangents::write_step(bool begun, double h) {
+    if (!record.keep_polynomials) return;
+    const std::size_t first = record.polynomials.size(), row = std::size_t(march_.size_) * count_;
+    for (int n = 0; n < march_.degrees_; ++n)
+        for (int j = 0; j < march_.size_; ++j) {
+            const double* values = polynomial_.get() + (std::size_t(n) * width_ + j) * padded_;
+            record.polynomials.insert(record.polynomials.end(), values, values + count_);
+        }
+    if (!begun) return;
+    double* coefficients = record.polynomials.data() + first;
+    for (int low = 0; low + 1 < march_.degrees_; ++low)
+        for (int n = march_.degrees_ - 2; n >= low; --n)
+            for (std::size_t i = 0; i < row; ++i) coefficients[n * row + i] += h * coefficients[(n + 1) * row + i];
+}
+
+}  // namespace mechsim
