@@ -13,6 +13,7 @@ from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
 from mechsim.spec.number import LARGEST
 
 if TYPE_CHECKING:
+    from mechsim.kernel.system import System
     from mechsim.model.mechanism import Mechanism
     from mechsim.result import Derived, Motion
 
@@ -141,17 +142,18 @@ def adjust(
     return changed
 
 
-def prepare(spec: MechSpec) -> Prepared:
-    """Build the mechanism, give it equations, find a consistent start, and analyse its structure."""
+def prepare(spec: MechSpec, system: System | None = None) -> Prepared:
+    """Build the mechanism, give it equations (unless there are some), find a consistent start, and analyse its
+    structure."""
     from mechsim.engine.ending import culprit_at
     from mechsim.initial import assemble
     from mechsim.kernel.system import System
     from mechsim.model import build
     from mechsim.structure import analyse
 
-    mechanism = build(spec)
-    system = System(mechanism)
-    start = assemble(mechanism, system, spec.problem, branch=spec.problem.branch)
+    if system is None:
+        system = System(build(spec))
+    start = assemble(system.mechanism, system, spec.problem, branch=spec.problem.branch)
     structure = analyse(system, start.redundancy)
     if found := culprit_at(start.system, start.t, start.positions, start.velocities):
         message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
@@ -199,7 +201,8 @@ def reaction_points(prepared: Prepared, asked: Sequence[str] | None = None) -> t
     from mechsim.result.bearings import bearings
 
     points = tuple(prepared.spec.output.reactions if asked is None else asked)
-    bearings(prepared.mechanism, points)
+    if points:
+        bearings(prepared.mechanism, points)
     return points
 
 

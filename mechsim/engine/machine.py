@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,15 +32,17 @@ class Machines:
     def __init__(self, plan: Plan, numbers: Numbers, order: int, tolerance: float):
         self.plan, self.order, self.tolerance = plan, order, tolerance
         blocks = (*plan.blocks, *plan.jacobian_blocks)
+        nothing = np.zeros(0, dtype=np.intp)
         tables = [numbers.tables[block.group][:, block.members].ravel() for block in blocks]
-        self._tables = np.concatenate([*tables, np.zeros(0, dtype=np.intp)])
+        self._tables = np.concatenate([*tables, nothing])
         sources = [numbers.tables[group][constant, members] for _, group, constant, members in plan.matrix_sources]
-        self._sources = np.concatenate([*sources, np.zeros(0, dtype=np.intp)])
-        self._entries = np.concatenate([*(each[0] for each in plan.matrix_sources), np.zeros(0, dtype=np.intp)])
+        self._sources = np.concatenate([*sources, nothing])
+        self._entries = np.concatenate([*(each[0] for each in plan.matrix_sources), nothing])
         self._free: list[tuple[Any, bytes]] = []
 
-    def take(self, values: np.ndarray, plan: Plan) -> tuple[Any, bytes]:
-        """A march as new, for the numbers of these nodes, which are those of `plan`; give it back when it has run."""
+    @contextmanager
+    def march(self, plan: Plan, values: np.ndarray) -> Iterator[Any]:
+        """A march as new for the values of all nodes of the numbers; `plan` is this one tuned to them."""
         try:
             march, new = self._free.pop()  # one call: another thread gets another march
         except IndexError:
@@ -47,10 +51,5 @@ class Machines:
         march.restore(new)
         matrix = np.bincount(self._entries, values[self._sources], minlength=len(plan.matrix_rows))
         march.tune(values[self._tables], plan.constants, plan.scales, matrix)
-        return march, new
-
-    def give_back(self, machine: tuple[Any, bytes]) -> None:
-        self._free.append(machine)
-
-    def __reduce__(self) -> Any:
-        raise TypeError("marches are not pickled; they are made anew")
+        yield march
+        self._free.append((march, new))  # one that failed strangely is not used again

@@ -20,11 +20,10 @@ class Stops:
     changes, or the last one if it need not be remembered."""
 
     def __init__(self, system: System, start: Any, tend: float, remember: bool = True):
-        mechanism = system.mechanism
         self.system, self.start, self.tend, self.remember = system, start, tend, remember
         self.constants = system.constants.copy()
-        self.switches = sorted(mechanism.switches, key=lambda switch: switch.time)
-        self.samplers = mechanism.samplers
+        self.switches = sorted(system.switches, key=lambda switch: switch.time)
+        self.samplers = system.samplers
         if (self.switches or self.samplers) and tend < start.t:
             raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
         self.taken = 0  # switches already made
@@ -47,6 +46,7 @@ class Stops:
         self.taken, self.constants = state[0], state[2].copy()
         self.counts = list(state[1])
         self.history = [(self.start.t, self.constants.copy())]
+        self.next = min(self._times_ahead())
 
     def begin(self, march: Any) -> None:
         """Set the constants for the start itself."""
@@ -59,23 +59,24 @@ class Stops:
         while self.taken < len(self.switches) and self.switches[self.taken].time <= t:
             changed.update(self.switches[self.taken].values)
             self.taken += 1
-        self._set(march, changed)
+        self.set(march, changed)
         for number, sampler in enumerate(self.samplers):
             if self._due(number) <= t + CLOSE * sampler.period:
                 values = self.system.holding(self.constants).signals(sampler.element, t, q, v)
-                self._set(march, dict(zip(sampler.constants, values, strict=True)))
+                self.set(march, dict(zip(sampler.constants, values, strict=True)))
                 self.counts[number] += 1
         if not self.remember:
             del self.history[1:]
         self.history.append((t, self.constants.copy()))
-        self.next = min(self._times_after(t), default=self.tend)
+        self.next = min(self._times_ahead())
 
-    def _set(self, march: Any, values: dict[int, float]) -> None:
+    def set(self, march: Any, values: dict[int, float]) -> None:
+        """Let constants have other values from here on."""
         for number, value in values.items():
             self.constants[number] = value
             march.set_constant(number, float(value))
 
-    def _times_after(self, t: float) -> list[float]:
+    def _times_ahead(self) -> list[float]:
         times = [self.tend]
         if self.taken < len(self.switches):
             times.append(self.switches[self.taken].time)

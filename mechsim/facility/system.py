@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechsim._version import __version__
+from mechsim.equations import Equations
 from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
 from mechsim.facility.functions import Function, Functions, kind_of, said
 from mechsim.facility.lowering import mechanism_of, number, numbers, problem_of, without_place
@@ -69,17 +70,20 @@ def _names(coordinates: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-class LagrangianSystem:
-    """A user's Lagrangian with its equations; `system` gives residuals, mass matrix and more at any state."""
+class LagrangianSystem(Equations):
+    """A user's Lagrangian with its equations, at any state, and its motions."""
 
     def __init__(self, kind: Kind, parameters: Mapping[str, float], title: str):
         self.kind = kind
         self.parameters = dict(parameters)
         self.title = title
-        self.coordinates = kind.variables[:-1] if kind.account else kind.variables
+        self._names = kind.variables[:-1] if kind.account else kind.variables
         self._variants: dict[frozenset[str], System] = {}
-        self.system = self._with(self.parameters)
-        self.mechanism = self.system.mechanism
+        self._system = self._with(self.parameters)
+
+    @property
+    def system(self) -> System:
+        return self._system
 
     def _with(self, parameters: Mapping[str, float]) -> System:
         """The equations with these parameters; zeros change the structure, so each set of them is derived once."""
@@ -133,7 +137,7 @@ class LagrangianSystem:
         fixed: Sequence[str],
         times: tuple[float, float],
     ) -> Problem:
-        names = self.coordinates
+        names = self._names
         levels = numbers(positions, names, "positions"), numbers(velocities, names, "velocities")
         numbers(dict.fromkeys(fixed, 0.0), names, "fixed")
         t0, tend = number(times[0], "t0"), number(times[1], "tend")
@@ -141,7 +145,7 @@ class LagrangianSystem:
 
     def _scales(self, given: Mapping[str, float]) -> Array:
         """Of all variables; NaN where nobody says it."""
-        known = numbers(given, self.coordinates, "scales")
+        known = numbers(given, self._names, "scales")
         if wrong := [name for name, scale in known.items() if not scale > 0]:
             raise MechsimError(Fault(f"scales of {wrong[0]} must be above 0, but is {known[wrong[0]]:g}"))
         return np.array([known.get(name, np.nan) for name in self.kind.variables])
@@ -178,7 +182,7 @@ class LagrangianSystem:
 
     def _check_inertia(self, offsets: Any) -> None:
         """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""
-        massless = [name for name, offset in zip(self.coordinates, offsets, strict=False) if offset == 0]
+        massless = [name for name, offset in zip(self._names, offsets, strict=False) if offset == 0]
         if massless:
             hint = "give it a mass, or eliminate it by its balance of forces"
             raise MechsimError(Fault(f"the Lagrangian gives no inertia to {', '.join(massless)}", hint=hint))

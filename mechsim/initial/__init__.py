@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
-from mechsim.initial import assembly, branches
+from mechsim.initial import assembly, branches, warm
 from mechsim.initial.start import Row, Start
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem
@@ -17,7 +17,7 @@ from mechsim.spec.document import Problem
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
-__all__ = ["Row", "Start", "assemble", "configurations"]
+__all__ = ["Row", "Start", "assemble", "configurations", "start_beside"]
 
 
 def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: int | None = None) -> Start:
@@ -27,6 +27,12 @@ def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: 
     """
     with _explained():
         return assembly.assemble(mechanism, system, problem, branch=branch)
+
+
+def start_beside(system: System, problem: Problem, known: Start) -> Start | None:
+    """The start of a mechanism on the branch of one that is known; None where only `assemble` can tell (see `warm`)."""
+    with _explained():
+        return warm.start_beside(system, problem, known)
 
 
 def configurations(mechanism: Mechanism, system: System, problem: Problem, **search: Any) -> list[Start]:

@@ -7,15 +7,16 @@ parameters, and so of those of the file. All of them are computed in one pass, f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel.plan import Block, Plan, constant_part
 from mechsim.kernel.system import Group, System
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Mechanism, Sampler, Switch
 from mechsim.spec.living import Tape, settled
 
 # As `enum class Step` in src/constants.hpp.
@@ -23,6 +24,8 @@ STEPS = (
     *("value", "parameter", "add", "subtract", "multiply", "divide", "power", "atan2", "hypot"),
     *("root", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
 )
+
+TUNED = ("scales", "constants", "blocks", "jacobian_blocks", "matrix_constant")  # of a plan: its numbers
 
 
 class Numbers:
@@ -96,9 +99,22 @@ class TunedSystem(System):
         self.constants = values[numbers.constants]
         self.scales = np.concatenate([values[numbers.scales], like.scales[like.n :]])
 
+    def _settled(self, record: Any) -> Any:
+        return settled(record, lambda number: float(self._all[number.number]))
+
     @cached_property
     def mechanism(self) -> Mechanism:  # type: ignore[override]
-        found: Mechanism = settled(self._living, lambda number: float(self._all[number.number]))
+        found: Mechanism = self._settled(self._living)
+        return found
+
+    @cached_property
+    def switches(self) -> tuple[Switch, ...]:
+        found: tuple[Switch, ...] = self._settled(self._living.switches)
+        return found
+
+    @cached_property
+    def samplers(self) -> tuple[Sampler, ...]:
+        found: tuple[Sampler, ...] = self._settled(self._living.samplers)
         return found
 
     @cached_property
@@ -108,6 +124,38 @@ class TunedSystem(System):
 
     def __reduce__(self) -> Any:
         return System, (self.mechanism, self.kinds, self.dropped, self.complete, self._programs_known)
+
+
+class TunedPlan(Plan):
+    """The plan of another, with numbers of its own; only who makes a march of it asks for the tables."""
+
+    _like: Plan
+    _numbers: Numbers
+    _all: np.ndarray
+
+    def __init__(self, like: Plan, numbers: Numbers, values: np.ndarray, system: System):
+        shared = {name: value for name, value in vars(like).items() if name not in TUNED}
+        own = {"scales": system.scales, "constants": np.append(system.constants, 0.0)}
+        vars(self).update(shared, _like=like, _numbers=numbers, _all=values, **own)
+
+    @cached_property
+    def _tables(self) -> list[np.ndarray]:
+        return [self._all[table] for table in self._numbers.tables]
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(block.tuned(self._tables) for block in self._like.blocks)
+
+    @cached_property
+    def jacobian_blocks(self) -> tuple[Block, ...]:
+        return tuple(block.tuned(self._tables) for block in self._like.jacobian_blocks)
+
+    @cached_property
+    def matrix_constant(self) -> np.ndarray:
+        return constant_part(self, self._tables)
+
+    def __reduce__(self) -> Any:
+        return Plan, tuple(getattr(self, field.name) for field in fields(Plan))
 
 
 class _Guards:

@@ -74,17 +74,7 @@ class Plan:
     matrix_sources: tuple[tuple[np.ndarray, int, int, np.ndarray], ...]  # (entries, group, constant, members) it sums
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
-
-    def tuned(self, tables: Sequence[np.ndarray], constants: np.ndarray, scales: np.ndarray) -> Plan:
-        """The same plan for other numbers: tables of constants of each group, constants of the mechanism, scales."""
-        return replace(
-            self,
-            scales=scales,
-            constants=np.append(constants, 0.0),
-            blocks=tuple(block.tuned(tables) for block in self.blocks),
-            jacobian_blocks=tuple(block.tuned(tables) for block in self.jacobian_blocks),
-            matrix_constant=_constant_part(len(self.matrix_rows), self.matrix_sources, tables),
-        )
+    complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
 
 
 def make_plan(
@@ -119,7 +109,7 @@ def _make_plan(
     spare_rows = system.n + np.asarray(spare, dtype=np.int32)
     pattern.entries(spare_rows, spare_rows)  # a row that rests holds its own multiplier
     rows, columns = pattern.arrays()
-    return Plan(
+    plan = Plan(
         size=system.n + system.m,
         equation_offsets=np.asarray(equation_offsets, dtype=np.int32),
         variable_offsets=np.asarray(variable_offsets, dtype=np.int32),
@@ -129,18 +119,19 @@ def _make_plan(
         jacobian_blocks=tuple(jacobian),
         matrix_rows=rows,
         matrix_columns=columns,
-        matrix_constant=_constant_part(len(rows), pattern.sources, [group.constants for group in system.groups]),
+        matrix_constant=np.zeros(len(rows)),
         matrix_sources=tuple(pattern.sources),
         spare=spare_rows.astype(np.int32),
         redundant=redundant,
+        complete=system.complete,
     )
+    return replace(plan, matrix_constant=constant_part(plan, [group.constants for group in system.groups]))
 
 
-def _constant_part(
-    count: int, sources: Sequence[tuple[np.ndarray, int, int, np.ndarray]], tables: Sequence[np.ndarray]
-) -> np.ndarray:
-    total = np.zeros(count)
-    for entries, group, constant, members in sources:
+def constant_part(plan: Plan, tables: Sequence[np.ndarray]) -> np.ndarray:
+    """The parts of the matrix that never change, by the constants of each group."""
+    total = np.zeros(len(plan.matrix_rows))
+    for entries, group, constant, members in plan.matrix_sources:
         np.add.at(total, entries, tables[group][constant, members])
     return total
 

@@ -19,7 +19,7 @@ from mechsim.kernel.evaluate import evaluate
 from mechsim.lagrangian import kind_named
 from mechsim.lagrangian.kind import Kind
 from mechsim.lagrangian.law import kind_of
-from mechsim.model.mechanism import Element, Mechanism
+from mechsim.model.mechanism import Element, Mechanism, Sampler, Switch
 
 Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -103,6 +103,16 @@ class System:
         Programs that are known are not derived again, also those of kinds that no disk cache can hold.
         """
         return System(mechanism, self.kinds, self.dropped, self.complete, self._programs_known)
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """Times at which constants change, and how."""
+        return self.mechanism.switches
+
+    @property
+    def samplers(self) -> tuple[Sampler, ...]:
+        """What is computed at times and held between them."""
+        return self.mechanism.samplers
 
     @cached_property
     def accounts(self) -> np.ndarray:

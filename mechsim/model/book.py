@@ -11,7 +11,7 @@ from mechsim.model.grip import Grip
 from mechsim.model.labels import unused
 from mechsim.model.law import Law
 from mechsim.model.layout import Layout
-from mechsim.model.mechanism import Element, Sampler, Switch, Variable, titled
+from mechsim.model.mechanism import Element, Port, Sampler, Switch, Variable, titled
 from mechsim.spec.expression import MAX_DEPTH
 
 # People type lengths with ten digits or so; a misfit below this share of what is compared is their rounding.
@@ -64,6 +64,7 @@ class Book:
         self.drafts: dict[int, Draft] = {}  # by the number of their elements
         self.laws: dict[str, Law] = {}
         self.samplers: list[Sampler] = []
+        self.inputs: dict[str, Port] = {}
         self.guesses: dict[int, float] = {}
         self.notes: list[Note] = []
         self.faults: list[Fault] = []  # `build` raises them together

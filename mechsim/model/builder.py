@@ -29,6 +29,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         raise SpecError(*faults)
     book = Book(layout, _elements(spec, layout))
     quantities = Quantities(spec, layout, book)
+    quantities.add_inputs()
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
     elements = tuple(book.elements)
@@ -47,6 +48,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         laws=book.laws,
         switches=book.switches,
         samplers=tuple(book.samplers),
+        inputs=book.inputs,
         readouts=readouts,
         guesses=book.guesses,
         guides=_guides(spec),

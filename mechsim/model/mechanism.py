@@ -79,6 +79,15 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
+class Port:
+    """The constants that hold an input: its value and, where it is linear in time, its slope and since when."""
+
+    value: int
+    slope: int | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sampler:
     """Every `period` from `start` on, the signals of `element` are computed and held until the next time."""
 
@@ -101,6 +110,7 @@ class Mechanism:
     laws: Mapping[str, Law] = field(default_factory=dict)  # by their names, which elements use as kinds
     switches: tuple[Switch, ...] = ()  # by time; the integrator steps exactly to each
     samplers: tuple[Sampler, ...] = ()
+    inputs: Mapping[str, Port] = field(default_factory=dict)  # what is set from outside
     readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
     guides: tuple[Guide, ...] = ()

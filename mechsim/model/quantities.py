@@ -20,8 +20,9 @@ from mechsim.model.formula import (
     velocity,
 )
 from mechsim.model.layout import Layout
+from mechsim.model.mechanism import Port
 from mechsim.model.tables import piecewise, table
-from mechsim.spec.actions import Term
+from mechsim.spec.actions import Input, Term
 from mechsim.spec.document import MechSpec, Number, Rigid
 from mechsim.spec.expression import CONSTANTS, MATH, Expression
 from mechsim.spec.number import values_of
@@ -46,6 +47,19 @@ class Quantities:
         self.tables = {each.name: each for each in actions.tables}
         self.pieces = {each.name: each for each in actions.piecewise}
         self.known: dict[str, Formula] = {}
+
+    def add_inputs(self) -> None:
+        """Every input is there to be set, also one that nothing uses."""
+        for each in self.spec.actions.inputs:
+            self.known[each.name] = self._input(each)
+
+    def _input(self, given: Input) -> Formula:
+        slots = [self.book.constant(given.start.value)]
+        if given.linear:
+            slots += [self.book.constant(0.0), self.book.constant(self.spec.problem.t0.value)]
+        self.book.inputs[given.name] = Port(*(-1 - slot for slot in slots))
+        value, *slope = map(coordinate, slots)
+        return value + slope[0] * (TIME - slope[1]) if slope else value
 
     def of(self, expression: Expression, local: Mapping[str, Formula] = {}) -> Formula:
         """A user's expression as a formula; `local` are further names."""

@@ -65,10 +65,14 @@ class Motion:
     def __init__(self, solution: Any, facts: Mapping[str, Any], reactions: Sequence[str] = ()):
         self.solution = solution
         self.system = solution.system
-        self.mechanism: Mechanism = solution.system.mechanism
         self.facts = dict(facts)
         self.reactions = tuple(reactions)
         self._forces: dict[str | None, Derived] = {}
+
+    @property
+    def mechanism(self) -> Mechanism:
+        found: Mechanism = self.system.mechanism
+        return found
 
     def __call__(self, t: float | Array) -> State:
         """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`."""

@@ -149,6 +149,16 @@ class Controller:
 
 
 @dataclass(frozen=True, slots=True)
+class Input:
+    """A value that is set from outside while the mechanism moves: held between two times, or `linear` between them."""
+
+    name: str
+    start: Number
+    linear: bool
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A function of time through given values. `kind`: step, linear, cubic or pchip; outside, values are held."""
 
@@ -249,6 +259,7 @@ class Skate:
 class Actions:
     """All of it, in the order of the file."""
 
+    inputs: tuple[Input, ...] = ()
     signals: tuple[Term, ...] = ()
     tables: tuple[Table, ...] = ()
     piecewise: tuple[Piecewise, ...] = ()

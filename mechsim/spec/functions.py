@@ -1,4 +1,4 @@
-"""Signals, Tables and Piecewise: functions with a name that every expression may use."""
+"""Inputs, Signals, Tables and Piecewise: functions with a name that every expression may use."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
-from mechsim.spec.actions import Piecewise, Table, Term
+from mechsim.spec.actions import Input, Piecewise, Table, Term
 from mechsim.spec.circles import ordered, shown
 from mechsim.spec.expression import Expression
 from mechsim.spec.nodes import DictNode, ListNode, Node, describe
+from mechsim.spec.number import Number
 from mechsim.spec.parameters import check_parameter_name
 from mechsim.spec.records import Entry, Field, Named, Record
 from mechsim.spec.scope import TIME, VELOCITY, Scope, StateExpression
@@ -82,7 +83,35 @@ TABLE = Record(
         "outside": Field(Word({"hold": True, "error": False}), "before and after: hold (if omitted) or error"),
     }
 )
+INPUT = Record(
+    {
+        "start": Field(Quantity(), "its value until it is set; 0 if omitted"),
+        "hold": Field(
+            Word({"constant": False, "linear": True}),
+            "between two times: constant (if omitted), or linear from one value to the next",
+        ),
+    }
+)
+
+
+class InputShape:
+    """A start value, or a record with one. Reads to (start or None, linear)."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> tuple[Number, bool]:
+        if isinstance(node, DictNode):
+            values = INPUT.read(node, reading, label)
+            return values.get("start") or Number(0.0, "0", node.mark), values.get("hold", False)
+        start: Number = Quantity().read(node, reading, label)
+        return start, False
+
+    def schema(self) -> Schema:
+        return {"anyOf": [Quantity().schema(), INPUT.schema()]}
+
+
 SECTIONS = {
+    "Inputs": Field(
+        Named(InputShape(), _check_name, NAME), "values that are set from outside while it moves", may_be_empty=True
+    ),
     "Signals": Field(
         Named(StateExpression(), _check_name, NAME), "names for expressions of time and state", may_be_empty=True
     ),
@@ -97,20 +126,29 @@ SECTIONS = {
 }
 
 
-def build_functions(
-    values: Mapping[str, Any], scope: Scope
-) -> tuple[tuple[Term, ...], tuple[Table, ...], tuple[Piecewise, ...]]:
-    """Signals (each after those it uses), tables and piecewise functions; their names are known in `scope` then."""
+def build_functions(values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+    """Inputs, signals (each after those it uses), tables and piecewise functions; `scope` knows their names then."""
     seen: dict[str, str] = {}
     for section in SECTIONS:
         for entry in values.get(section, {}).values():
             _check_new(entry, section, seen, scope)
+    inputs = [
+        Input(each.name, each.value[0], each.value[1], each.mark)
+        for each in values.get("Inputs", {}).values()
+        if each.value is not None
+    ]
+    scope.functions.update((name, TIME) for name in values.get("Inputs", {}))
     tables = [_table(entry, scope) for entry in values.get("Tables", {}).values()]
     scope.functions.update((name, TIME) for name in values.get("Tables", {}))
     pieces = [_piecewise(entry, scope) for entry in values.get("Piecewise", {}).values()]
     scope.functions.update((name, TIME) for name in values.get("Piecewise", {}))
     signals = _signals(values.get("Signals", {}), scope)
-    return tuple(signals), tuple(t for t in tables if t), tuple(p for p in pieces if p)
+    return {
+        "inputs": tuple(inputs),
+        "signals": tuple(signals),
+        "tables": tuple(table for table in tables if table),
+        "piecewise": tuple(piece for piece in pieces if piece),
+    }
 
 
 def _check_new(entry: Entry, section: str, seen: dict[str, str], scope: Scope) -> None:

@@ -158,6 +158,18 @@ def settled(record: Any, value_of: Callable[[Living], float] = _plain) -> Any:
     return record
 
 
+def nodes_in(record: Any) -> set[int]:
+    """The nodes of all living numbers in a record."""
+    found: list[int] = []
+
+    def note(number: Living) -> float:
+        found.append(number.number)
+        return 0.0
+
+    settled(record, note)
+    return set(found)
+
+
 def living(name: str, function: Callable[..., float], *operands: float) -> float:
     """The value of an operation of the tape; Living if an operand is."""
     tape = next((operand.tape for operand in operands if isinstance(operand, Living)), None)

@@ -124,12 +124,12 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
 
 def _actions(values: Mapping[str, Any], scope: Scope) -> Actions:
     """Everything that acts; named functions first, because all expressions may use them."""
-    signals, tables, piecewise = build_functions(values, scope)
+    functions = build_functions(values, scope)
     springs = values["PartData"].get("Springs", {})
     loads = build_loads(values.get("AppliedForces", {}), springs, scope)
     motion = build_motion(values, scope)
     joints = build_joints(values.get("Joints", {}), scope)
-    return Actions(signals, tables, piecewise, **loads, **motion, **joints)
+    return Actions(**functions, **loads, **motion, **joints)
 
 
 def _unless_empty(node: Node | None) -> Node | None:

@@ -1,0 +1,167 @@
+"""The equations of a mechanism at any state (seed 001 section 7), for files and for a user's Lagrangian alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechsim.result.layout import Array
+
+if TYPE_CHECKING:
+    from mechsim.kernel.system import System
+    from mechsim.model.mechanism import Mechanism
+
+Values = Mapping[str, Any] | Sequence[float] | Array
+TOLERANCE = 1e-12  # to which a state that is asked about is taken to be consistent
+
+
+class Equations:
+    """Mass matrix, forces, constraints, accelerations and multipliers of a mechanism, `system`, at any state:
+
+        M(q) q'' + J^T lam = f(q, q', t),    J q'' = g(q, q', t)
+
+    with f = `generalised_forces`, J = `constraint_jacobian` and g = `constraint_right_side`. Positions and velocities
+    are arrays in the order of `coordinates`, or mappings by point and turn angle such as
+    `{"A": (0.3, -0.4), "theta_OA": -0.9}`, where every coordinate needs a value (states such as work begin at 0). All
+    results are arrays, rows in the order of `coordinates` and of `constraints`.
+    """
+
+    @property
+    def system(self) -> System:
+        raise NotImplementedError
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return self.system.mechanism
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(self.system.labels[: self.system.n])
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Those coordinates that have no inertia and no acceleration, only a rate: integrals, such as work."""
+        return tuple(variable.label for variable in self.mechanism.variables if variable.kind == "state")
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        return tuple(self.system.labels[self.system.n :])
+
+    def constraint_residuals(self, positions: Values, *, t: float = 0.0) -> Array:
+        """C(t, q): zero where the parts fit together."""
+        return np.asarray(self.system.constraints(t, self.vector(positions)))
+
+    def constraint_rates(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
+        """dC/dt: zero where the velocities keep the parts together."""
+        return np.asarray(self.system.constraint_rate(t, self.vector(positions), self.vector(velocities)))
+
+    def constraint_jacobian(self, positions: Values, velocities: Values | None = None, *, t: float = 0.0) -> Array:
+        """J, one row per constraint: dC/dq, and dpsi/dq' of velocity constraints, where only those that are not linear
+        in the velocities need these."""
+        v = np.zeros(self.system.n) if velocities is None else self.vector(velocities)
+        rows, columns, values = self.system.rate_jacobian(t, self.vector(positions), v)
+        jacobian = np.zeros((self.system.m, self.system.n))
+        np.add.at(jacobian, (rows, columns), values)
+        return jacobian
+
+    def constraint_right_side(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
+        """g: what constraints ask of the accelerations, J q'' = g."""
+        return -np.asarray(self.system.curvature(t, self.vector(positions), self.vector(velocities)))
+
+    def mass_matrix(self, positions: Values, velocities: Values | None = None, *, t: float = 0.0) -> Array:
+        """M = d2L/dq'2; velocities matter only where T is not quadratic in them."""
+        v = None if velocities is None else self.vector(velocities)
+        return np.asarray(self.system.mass_matrix(t, self.vector(positions), v))
+
+    def generalised_forces(
+        self,
+        positions: Values,
+        velocities: Values,
+        multipliers: Sequence[float] | Array | None = None,
+        *,
+        t: float = 0.0,
+    ) -> Array:
+        """f: all that acts on the coordinates but for M q'' and the constraints, inertia by the velocities too. For a
+        state it is what its rate should be, less what it is.
+
+        Friction that depends on a reaction needs the `multipliers`; without them it counts as for none.
+        """
+        n, m = self.system.n, self.system.m
+        lam = np.zeros(m) if multipliers is None else np.asarray(multipliers, float)
+        q, v = self.vector(positions), self.vector(velocities)
+        forces = -np.asarray(self.system.residuals(t, q, v, np.zeros(n), lam))[:n]
+        return forces + self.constraint_jacobian(q, v, t=t).T @ lam
+
+    def accelerations(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
+        """q'' at a consistent state."""
+        return self._solve(positions, velocities, t)[0]
+
+    def multipliers(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
+        """The Lagrange multipliers at a consistent state; the smallest where constraints are redundant."""
+        return self._solve(positions, velocities, t)[1]
+
+    def reactions(self, point: str, positions: Values, velocities: Values, *, t: float = 0.0) -> dict[str, Array]:
+        """The force on each part at a point, in newtons, at a consistent state: what everything else exerts there."""
+        from mechsim.result.reactions import Reactions
+
+        accelerations, multipliers = self._solve(positions, velocities, t)
+        q, v = self.vector(positions), self.vector(velocities)
+        return Reactions(self.system, [point]).forces(t, q, v, accelerations, multipliers)
+
+    def energies(self, positions: Values, velocities: Values, *, t: float = 0.0) -> tuple[float, float]:
+        """Kinetic and potential energy."""
+        kinetic, potential = self.system.energies(t, self.vector(positions), self.vector(velocities))
+        return float(kinetic), float(potential)
+
+    def residuals(
+        self,
+        positions: Values,
+        velocities: Values,
+        accelerations: Values,
+        multipliers: Sequence[float] | Array,
+        *,
+        t: float = 0.0,
+    ) -> Array:
+        """Euler-Lagrange rows, then constraints: all zero along a motion."""
+        q, v, a = (self.vector(values) for values in (positions, velocities, accelerations))
+        return np.asarray(self.system.residuals(t, q, v, a, np.asarray(multipliers, float)))
+
+    def vector(self, values: Values) -> Array:
+        """Named or listed values as one array in the order of `coordinates`."""
+        if not isinstance(values, Mapping):
+            array = np.array(values, float)
+            if array.shape != (self.system.n,):
+                raise ValueError(f"{array.shape} values, but there are {self.system.n} coordinates")
+            return array
+        given = {**dict.fromkeys(self.states, 0.0), **self._named(values)}
+        if missing := [label for label in self.coordinates if label not in given]:
+            raise ValueError(f"no value for {', '.join(missing)}")
+        return np.array([given[label] for label in self.coordinates], float)
+
+    def _named(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Values by coordinate; a point's vector is spread over its coordinates."""
+        given: dict[str, float] = {}
+        for name, value in values.items():
+            slots = self.mechanism.points.get(name)
+            if slots is not None and all(slot >= 0 for slot in slots):
+                given.update(zip((self.coordinates[slot] for slot in slots), np.asarray(value, float), strict=True))
+            elif name in self.coordinates:
+                given[name] = float(value)
+            elif slots is None:
+                raise ValueError(f"no point or coordinate {name!r}; coordinates are {', '.join(self.coordinates)}")
+        return given
+
+    def _solve(self, positions: Values, velocities: Values, t: float) -> tuple[Array, Array]:
+        from mechsim.engine.leading import Leading
+        from mechsim.result.multipliers import smallest
+        from mechsim.structure import analyse, redundancy
+
+        q, v = self.vector(positions), self.vector(velocities)
+        redundant = redundancy(self.system, t, q)
+        leading = Leading(self.system, analyse(self.system, redundant), TOLERANCE, rough=True)
+        times, q, v = np.array([t]), q[None], v[None]
+        accelerations, multipliers = leading(times, q, v)
+        found = smallest(self.system, len(redundant.rows), (times, q, v, accelerations), multipliers)
+        return accelerations[0], found[0]

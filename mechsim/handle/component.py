@@ -1,0 +1,239 @@
+"""A mechanism as a component of a larger system (seed 001 section 7): stepped from outside, with inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine import BATCH_SECONDS, BATCH_STEPS, MESSAGES, Batch, State, order_for, state_of
+from mechsim.engine.launch import Launch
+from mechsim.engine.machine import new_march
+from mechsim.engine.stops import Stops
+from mechsim.engine.watch import Watch
+from mechsim.errors import Fault, IntegrationError, MechsimError
+from mechsim.handle.run import Run, misfits
+from mechsim.kernel.compiled import Status
+from mechsim.kernel.system import System
+from mechsim.model.mechanism import Mechanism, Port
+from mechsim.result.motion import State as Named
+from mechsim.spec.suggest import did_you_mean
+
+JUMP = 1e-9  # of size or speed: a constraint that an input moves by more would need an infinite force
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A component at one time, to return to; it can be pickled."""
+
+    time: float
+    march: bytes
+    stops: tuple[int, tuple[int, ...], np.ndarray]
+    launched: bool
+    inputs: dict[str, float]  # as they are,
+    wanted: dict[str, float]  # and as they were set since the last advance
+    values: np.ndarray
+    rates: np.ndarray
+
+
+class Inputs(MutableMapping[str, float]):
+    """The inputs of a component by name. What is set counts from the next `advance` on."""
+
+    def __init__(self, values: dict[str, float]):
+        self._values = values
+
+    def __getitem__(self, name: str) -> float:
+        return self._values[self._known(name)]
+
+    def __setitem__(self, name: str, value: float) -> None:
+        number = float(value)
+        if not isfinite(number):
+            raise MechsimError(Fault(f"the input {name} must be a number, but is {number}"))
+        self._values[self._known(name)] = number
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("inputs are set, not removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Inputs({self._values})"
+
+    def _known(self, name: str) -> str:
+        if name not in self._values:
+            hint = did_you_mean(name, self._values) or f"the file has the Inputs {', '.join(self._values) or '(none)'}"
+            raise MechsimError(Fault(f"there is no input {name}", hint=hint))
+        return name
+
+
+class Component:
+    """A mechanism that moves when it is told to: `advance(to=...)`, with `inputs` set between two calls.
+
+    An input is held from the call on, or with `hold: linear` it goes from its value at the call to the new one at the
+    time advanced to. Without new inputs many calls are one motion, bit by bit.
+    """
+
+    def __init__(self, run: Run, until: float | None):
+        prepared = run.prepared
+        solver = prepared.spec.solver
+        self.system: System = prepared.system
+        self.mechanism: Mechanism = self.system.mechanism
+        self.until = until
+        self._tolerance = solver.tolerance
+        self._plan = run.plan
+        self._march = new_march(self._plan, solver.order or order_for(solver.tolerance), solver.tolerance)
+        self._start = prepared.start
+        self._stops = Stops(self.system, self._start, float("inf"), remember=False)
+        self._watch = Watch(self.system, prepared.structure.redundancy.spare)
+        self._given = {name: float(self.system.constants[port.value]) for name, port in self.mechanism.inputs.items()}
+        self._set = dict(self._given)
+        self.inputs = Inputs(self._set)
+        self._bound = _binding(self.mechanism)
+        self._begin()
+
+    def _begin(self) -> None:
+        start, march = self._start, self._march
+        self._unknowns = state_of(self.system, self._plan.variable_offsets, start)
+        march.set_state(start.t, self._unknowns)
+        self._stops.begin(march)
+        self._launched = not (start.singular and np.any(start.velocities))
+        self.time = float(start.t)
+        self._values, self._rates = start.positions.copy(), start.velocities.copy()
+
+    @property
+    def state(self) -> State:
+        """Time, positions and velocities; `handle.simulate(start=...)` takes it too."""
+        return State(self.time, self._values[: self.system.n].copy(), self._rates[: self.system.n].copy())
+
+    @property
+    def positions(self) -> Named:
+        """By name: `sim.positions["A"]`."""
+        return Named(self.mechanism, self._values[: self.system.n])
+
+    @property
+    def velocities(self) -> Named:
+        return Named(self.mechanism, self._rates[: self.system.n], constant=0.0)
+
+    def output(self, name: str) -> Any:
+        """A signal of `Output`, a point, a coordinate (`A_x`, `theta_OA`) or its rate (`A_x_dot`)."""
+        n = self.system.n
+        if name in self.mechanism.readouts:
+            held = self.system.holding(self._stops.constants)
+            element = self.mechanism.readouts[name]
+            return float(held.signals(element, self.time, self._values[:n], self._rates[:n])[0])
+        if name.endswith("_dot") and name.removesuffix("_dot") in self.velocities:
+            return self.velocities[name.removesuffix("_dot")]
+        try:
+            return self.positions[name]
+        except KeyError:
+            known = [*self.mechanism.readouts, *self.positions.places]
+            raise MechsimError(Fault(f"there is no output {name}", hint=did_you_mean(name, known))) from None
+
+    def advance(self, *, to: float) -> None:
+        """Move on to this time. Raises IntegrationError where the motion cannot be followed; then it stays where it was
+        followed to."""
+        goal = float(to)
+        if not self.time <= goal < float("inf"):
+            raise MechsimError(Fault(f"a component at t = {self.time:g} cannot advance to {goal:g}"))
+        if self.until is not None and goal > self.until:
+            hint = "begin(tend=...) builds them for a longer time"
+            raise MechsimError(Fault(f"tables are known to t = {self.until:g} only, not to {goal:g}", hint=hint))
+        if goal == self.time:
+            return
+        self._apply_inputs(goal)
+        if not self._launched:
+            self._launch(goal)
+        while self.time < goal:
+            self._take(min(goal, self._stops.next))
+            if self.time >= self._stops.next:
+                n = self.system.n
+                self._stops.reached(self._march, self.time, self._values[:n], self._rates[:n])
+
+    def _take(self, goal: float) -> None:
+        status, t, x, v, _, _ = self._march.advance(goal, BATCH_STEPS, BATCH_SECONDS, False)
+        if len(t):
+            n = self.system.n
+            good = self._watch.holds(Batch(t, x[:, :n], v[:, :n], x[:, n:], self._held(len(t))))
+            if good:
+                self.time, self._values, self._rates = float(t[good - 1]), x[good - 1], v[good - 1]
+            if self._watch.broken:
+                message = f"{self._watch.broken} cannot be met with the other constraints after t = {self.time:.9g}"
+                raise IntegrationError(Fault(message))
+        if status not in (Status.REACHED, Status.RUNNING):
+            raise _stopped(Status(status), self.time)
+
+    def _held(self, count: int) -> np.ndarray | None:
+        held = self._stops.held
+        return None if held is None else np.tile(held, (count, 1))
+
+    def _launch(self, goal: float) -> None:
+        """The first step from a singular pose."""
+        start = self._start
+        launch = Launch(self._march, self._plan, self.system, self._unknowns, start.t, start.fixed, self._tolerance)
+        found = launch.towards(goal)
+        if found is None:
+            raise _stopped(Status.SINGULAR, start.t)
+        self._launched = True
+        self.time = found[0]
+
+    def _apply_inputs(self, goal: float) -> None:
+        changed: dict[int, float] = {}
+        for name, port in self.mechanism.inputs.items():
+            changed |= self._changes(name, port, goal)
+        if changed:
+            self._refuse_jump(changed)
+            self._stops.set(self._march, changed)
+            self._given.update(self._set)
+
+    def _changes(self, name: str, port: Port, goal: float) -> dict[int, float]:
+        """Constants that change where an input does."""
+        before, after = self._given[name], self._set[name]
+        if port.slope is None or port.since is None:
+            return {port.value: after} if after != before else {}
+        if after == before and self._stops.constants[port.slope] == 0:
+            return {}
+        return {port.value: before, port.slope: (after - before) / (goal - self.time), port.since: self.time}
+
+    def _refuse_jump(self, changed: dict[int, float]) -> None:
+        """What a constraint prescribes cannot jump."""
+        if self._bound.isdisjoint(changed):
+            return
+        n, t = self.system.n, self.time
+        after = self._stops.constants.copy()
+        after[list(changed)] = list(changed.values())
+        for what, off in misfits(self.system.holding(after), t, self._values[:n], self._rates[:n]).items():
+            if off.max() > JUMP:
+                label = self.system.labels[n + int(np.argmax(off))]
+                message = f"an input would make {what} jump at t = {t:g}: {label} would be off by {off.max():.3g}"
+                raise IntegrationError(Fault(message, hint="no force can do that: let inputs act on forces"))
+
+    def snapshot(self) -> Snapshot:
+        """The component as it is now."""
+        own = self._march.snapshot(), self._stops.state, self._launched, dict(self._given), dict(self._set)
+        return Snapshot(self.time, *own, self._values.copy(), self._rates.copy())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a snapshot of this component, or of another one of the same mechanism and parameters."""
+        self._march.restore(snapshot.march)
+        self._stops.resume(snapshot.stops)
+        self._launched, self.time = snapshot.launched, snapshot.time
+        self._given.update(snapshot.inputs)
+        self._set.update(snapshot.wanted)
+        self._values, self._rates = snapshot.values.copy(), snapshot.rates.copy()
+
+
+def _stopped(status: Status, time: float) -> IntegrationError:
+    return IntegrationError(Fault(f"the integration stopped: {MESSAGES[status]}, at t = {time:.9g}"))
+
+
+def _binding(mechanism: Mechanism) -> set[int]:
+    """Constants that enter a constraint."""
+    slots = (slot for element in mechanism.elements if element.multipliers for slot in element.slots)
+    return {-1 - slot for slot in slots if slot < 0}

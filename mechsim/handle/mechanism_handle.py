@@ -1,0 +1,172 @@
+"""The handle of a file's mechanism: equations at any state, and motions for any parameters and starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from mechsim.engine import State
+from mechsim.equations import Equations, Values
+from mechsim.errors import AssemblyError, IntegrationError
+from mechsim.handle.component import Component
+from mechsim.handle.family import Family, Member
+from mechsim.handle.run import Run, consistent
+from mechsim.kernel.system import System
+from mechsim.model import build
+from mechsim.result import Motion
+from mechsim.result.layout import Array
+from mechsim.simulation import Prepared, adjust, prepare
+from mechsim.source import Folders, Parameters, Source, read
+from mechsim.spec.document import MechSpec
+
+Beginning = Motion | State | tuple[Values, Values]
+
+
+def mechanism(source: Source, parameters: Parameters | None = None, *, tables_from: Folders = ()) -> MechanismHandle:
+    """The mechanism of a file, of its text, or of a MechSpec, ready to be asked about any state and to be simulated.
+    Tables in files are read from the folder of the mechanism file, and from `tables_from`."""
+    return MechanismHandle(read(source, parameters, tables_from))
+
+
+class MechanismHandle(Equations):
+    """A mechanism that is read and derived once: `simulate` it with other parameters and from other starts.
+
+    Several threads may use one handle, and it can be pickled.
+    """
+
+    def __init__(self, spec: MechSpec, given: Parameters | None = None, families: dict[Any, Family] | None = None):
+        self._file = spec
+        self._given = dict(given or {})
+        self._families: dict[Any, Family] = {} if families is None else families
+
+    @cached_property
+    def spec(self) -> MechSpec:
+        """The file, read with the parameters of this handle."""
+        return read(self._file, self._given)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        return {name: float(number) for name, number in self.spec.parameters.items()}
+
+    @cached_property
+    def system(self) -> System:
+        if not self._given:
+            return self._family().system
+        return System(build(self.spec))
+
+    def with_parameters(self, **parameters: float | str) -> MechanismHandle:
+        """The same mechanism with other PhysicalParams; what these do not change is shared."""
+        handle = MechanismHandle(self._file, {**self._given, **parameters}, self._families)
+        handle.spec  # a mistake is told here and now  # noqa: B018
+        return handle
+
+    def start(self) -> tuple[Array, Array]:
+        """Consistent positions and velocities of the file's initial-value problem."""
+        start = self._prepared_run({}).prepared.start
+        return start.positions.copy(), start.velocities.copy()
+
+    def simulate(
+        self,
+        *,
+        parameters: Parameters | None = None,
+        start: Beginning | None = None,
+        tol: float | None = None,
+        order: int | None = None,
+        t0: float | None = None,
+        tend: float | None = None,
+        reactions: Sequence[str] | None = None,
+        keep: str = "polynomials",
+    ) -> Motion:
+        """The motion with other `parameters` (numbers, or expressions as text), as `mechsim.simulate` has it.
+
+        It starts from the file's start: the consistent point nearest to the guesses, on the branch on which the file's
+        own parameters start. Or from `start`: positions and velocities at t0, the state of a component, or where
+        another motion ended, at its last time. No run changes a later one.
+        """
+        run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
+        return run.motion(reactions, keep)
+
+    def begin(
+        self,
+        *,
+        parameters: Parameters | None = None,
+        start: Beginning | None = None,
+        tol: float | None = None,
+        order: int | None = None,
+        t0: float | None = None,
+        tend: float | None = None,
+    ) -> Component:
+        """The mechanism as a component of a larger system, which is moved from outside: see `Component`. `tend` is how
+        far tables of the file are needed; without tables there is no end."""
+        run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
+        return Component(run, float(run.prepared.spec.problem.tend) if self._is_timed else None)
+
+    def _run(self, parameters: Parameters, start: Beginning | None, **settings: Any) -> Run:
+        if start is None:
+            return self._prepared_run(parameters, **settings)
+        if isinstance(start, Motion) and settings["t0"] is None:
+            whole = self._prepared_run(parameters, **settings)
+            if whole.goes_on_from(start):
+                return whole.starting(start.solution.ending)
+        state = self._state(start, settings["t0"])
+        run = self._prepared_run(parameters, **{**settings, "t0": state.t})
+        return run.starting(consistent(run.prepared, state))
+
+    def _prepared_run(
+        self,
+        parameters: Parameters,
+        tol: float | None = None,
+        order: int | None = None,
+        t0: float | None = None,
+        tend: float | None = None,
+    ) -> Run:
+        member = self._member(parameters, t0, tend)
+        prepared = self._read_again(parameters, t0, tend) if member is None else member.prepared
+        return Run(replace(prepared, spec=adjust(prepared.spec, tol=tol, order=order, t0=t0, tend=tend)), member)
+
+    def _read_again(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Prepared:
+        """As if the file had never been read before."""
+        return prepare(adjust(read(self._file, {**self._given, **parameters}), t0=t0, tend=tend))
+
+    def _member(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Member | None:
+        """The mechanism as one of a family; None where its structure is another one."""
+        given = self._numbers({**self._given, **parameters})
+        try:
+            return self._family(t0, tend).variation(tuple(sorted(given))).member(given)
+        except (AssemblyError, IntegrationError):
+            return None  # the file's own parameters have no start, but these may
+
+    def _numbers(self, given: Parameters) -> dict[str, float]:
+        """Values of parameters; expressions are read in the file's place. Raises SpecError for names it has not."""
+        if all(name in self._file.parameters and not isinstance(value, str) for name, value in given.items()):
+            return {name: float(value) for name, value in given.items()}
+        values = read(self._file, given).parameters
+        return {name: float(values[name]) for name in given}
+
+    def _family(self, t0: float | None = None, tend: float | None = None) -> Family:
+        """What motions between these times have in common: tables and piecewise functions are built for all of it."""
+        key = (t0, tend if self._is_timed else None)
+        if key not in self._families:
+            self._families[key] = Family(self._file, *key)
+        return self._families[key]
+
+    @property
+    def _is_timed(self) -> bool:
+        """Whether something is built for the time of the run only."""
+        return bool(self._file.actions.tables or self._file.actions.piecewise)
+
+    def _state(self, start: Beginning, t0: float | None) -> State:
+        """The state to start from, at t0 if that is given."""
+        if isinstance(start, tuple):
+            time = float(self._file.problem.t0) if t0 is None else t0
+            return State(time, self.vector(start[0]), self.vector(start[1]))
+        ending = start.solution.ending if isinstance(start, Motion) else start
+        return State(ending.t if t0 is None else t0, ending.positions, ending.velocities)
+
+    def __reduce__(self) -> Any:
+        return MechanismHandle, (self._file, self._given)
+
+    def __repr__(self) -> str:
+        return f"<mechanism {self._file.title!r}: coordinates {', '.join(self.coordinates)}>"

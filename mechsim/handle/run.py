@@ -1,0 +1,74 @@
+"""One motion of a handle: a prepared problem, and the march of its family where it belongs to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechsim.engine import State, order_for
+from mechsim.engine.leading import planned
+from mechsim.errors import AssemblyError, Fault
+from mechsim.handle.family import Member
+from mechsim.initial.assembly import with_state_rates
+from mechsim.kernel.plan import Plan
+from mechsim.kernel.system import System
+from mechsim.result import Motion
+from mechsim.result.layout import Array
+from mechsim.simulation import Prepared, motion_of
+from mechsim.structure import is_singular
+
+OFF = 1e-6  # of the mechanism's size, or of its speed: a state that misses its constraints by more is not meant
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is to be integrated; `member` is None where the file had to be read again."""
+
+    prepared: Prepared
+    member: Member | None
+
+    @property
+    def plan(self) -> Plan:
+        return planned(self.prepared.system, self.prepared.structure) if self.member is None else self.member.plan
+
+    def starting(self, state: State) -> Run:
+        return replace(self, prepared=replace(self.prepared, start=state))
+
+    def goes_on_from(self, motion: Motion) -> bool:
+        """Whether this is the march of that motion, so that it goes on as if it had not been stopped."""
+        left, solver = motion.solution.handed_on, self.prepared.spec.solver
+        if left is None or self.member is None:
+            return False
+        return bool(left.fits(self.member.plan, solver.order or order_for(solver.tolerance), solver.tolerance))
+
+    def motion(self, reactions: Sequence[str] | None, keep: str) -> Motion:
+        if self.member is None:
+            return motion_of(self.prepared, reactions, keep)
+        solver = self.prepared.spec.solver
+        machines = self.member.machines(solver.order, solver.tolerance)
+        with machines.march(self.member.plan, self.member.values) as march:
+            return motion_of(self.prepared, reactions, keep, ready=(self.member.plan, march))
+
+
+def consistent(prepared: Prepared, state: State) -> State:
+    """A state to start from, with the rates of integrals; AssemblyError where it does not satisfy the constraints."""
+    system, t, q, v = prepared.system, state.t, state.positions, state.velocities
+    for what, off in misfits(system, t, q, v).items():
+        if len(off) and not off.max() <= OFF:
+            label = system.labels[system.n + int(np.argmax(off))]
+            message = f"the {what} to start from are not consistent: {label} is missed by {off.max():.3g} of the size"
+            raise AssemblyError(Fault(message, hint="start from a state of a motion, or from `handle.start()`"))
+    v = with_state_rates(prepared.mechanism, system, t, q, v.copy())
+    independent = system.without(prepared.structure.redundancy.rows)
+    return State(t, q.copy(), v, singular=bool(is_singular(independent, t, q)))
+
+
+def misfits(system: System, t: float, q: Array, v: Array) -> dict[str, Array]:
+    """By how much each constraint is missed: in positions relative to size, in velocities to size and speed."""
+    lengths = system.gradient_lengths(t, q, v)
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    speed = max(1.0, float(np.max(np.abs(v / system.scales[: system.n]), initial=0.0)))
+    rates = system.constraint_rate(t, q, v) / (lengths * speed)
+    return {"positions": np.abs(system.constraints(t, q) / lengths), "velocities": np.abs(rates)}
