@@ -11,6 +11,7 @@ import numpy as np
 
 from mechsim.engine.control import REJECTION
 from mechsim.engine.state import HandedOn, State
+from mechsim.engine.tangents import Directions, Tangents
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -108,6 +109,8 @@ class Solution:
     tolerance: float
     held: Held
     handed_on: HandedOn | None = None
+    tangents: Tangents | None = None  # derivatives of the motion, where directions were given
+    directions: Directions | None = None
 
     @property
     def ending(self) -> State:

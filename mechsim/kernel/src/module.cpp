@@ -181,6 +181,18 @@ nb::object tangent_coefficients(March& march, bool all) {
     return owned(std::move(values), {degrees, size, count});
 }
 
+// Changes of the constants of the mechanism, (constants, directions).
+nb::object constant_changes(March& march) {
+    Tangents& tangents = tangents_of(march);
+    const std::size_t count = tangents.directions();
+    std::vector<double> values;
+    for (std::size_t number = 0; number < march.constant_count(); ++number) {
+        const double* row = tangents.coefficient(0, march.size() + int(number));
+        values.insert(values.end(), row, row + count);
+    }
+    return owned(std::move(values), {march.constant_count(), count});
+}
+
 nb::object expand(March& march) {
     march.expand();
     std::vector<double> values;
@@ -256,7 +268,9 @@ NB_MODULE(_kernel, m) {
         .def("expand", &expand)
         .def("advance", &advance)
         .def("set_tangents", &set_tangents)
+        .def("forget_tangents", [](March& self) { self.set_tangents(0, nullptr, nullptr, nullptr); })
         .def("set_constant_change", &set_constant_change)
+        .def("constant_changes", &constant_changes)
         .def("keep_tangents", [](March& self, bool keep) { tangents_of(self).record.keep_polynomials = keep; })
         .def("take_tangents", &take_tangents)
         .def("prepare_tangents", [](March& self) { return tangents_of(self).prepare(); })
