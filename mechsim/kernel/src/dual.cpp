@@ -270,4 +270,31 @@ MECHSIM_CLONES void correct_dual(DualBlock& dual, const double* x, int width, in
     for (int i : dual.corrected) correct_lanes(dual, i, stage + block.operations[i].lead);
 }
 
+MECHSIM_CLONES void scale_rows(Lanes* rows, const double* factors, int count, int vectors) {
+    for (int i = 0; i < count; ++i)
+        for (int v = 0; v < vectors; ++v) rows[i * vectors + v] *= factors[i];
+}
+
+MECHSIM_CLONES void place_rows(const Lanes* rows, const double* factors, Lanes* const* targets, int count, int vectors) {
+    for (int i = 0; i < count; ++i)
+        for (int v = 0; v < vectors; ++v) targets[i][v] = rows[i * vectors + v] * factors[i];
+}
+
+MECHSIM_CLONES void sum_powers(const Lanes* coefficients, std::size_t step, const double* binomials, int first, int last,
+                               double h, Lanes* target, int vectors) {
+    for (int v = 0; v < vectors; ++v) {
+        Lanes sum = {};
+        for (int n = last; n >= first; --n) sum = sum * h + binomials[n] * coefficients[n * step + v];
+        target[v] = sum;
+    }
+}
+
+MECHSIM_CLONES void note_largest(const Lanes* row, double scale, Lanes* largest, int vectors) {
+    for (int v = 0; v < vectors; ++v) {
+        Lanes size = row[v] * scale;
+        size = size < 0.0 ? -size : size;
+        largest[v] = largest[v] < size ? size : largest[v];
+    }
+}
+
 }  // namespace mechsim

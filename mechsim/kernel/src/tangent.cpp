@@ -1,6 +1,7 @@
 #include "tangent.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -15,6 +16,11 @@ namespace {
 // larger, relative to them, leaves a remainder above rounding and is followed by another.
 constexpr double kSettledChange = 1e-6;
 constexpr int kMostCorrections = 4;
+constexpr double kLongest = 1e12;    // a step that the motion does not bound begins here, and is shortened
+constexpr int kMostShortened = 100;  // times
+constexpr double kAlike = 0.7;       // steps that differ by less are one
+// Last terms of a tangent are those of the motion times about their degree; a share of it is granted.
+constexpr double kShare = 4.0;
 
 bool leaves_out(Code code) { return code == Code::multiply || code == Code::square || code == Code::function; }
 
@@ -27,6 +33,8 @@ Tangents::Tangents(March& march, int directions, const double* tables)
     x_ = aligned_zeros(size);
     polynomial_ = aligned_zeros(size);
     residual_ = aligned_zeros(std::size_t(march_.size_ + 1) * padded_);
+    sizes_ = aligned_zeros(std::size_t(degrees_) * padded_);
+    targets_.resize(march_.size_);
     blocks_.resize(march_.blocks_.size());
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         blocks_[i].block = &march_.blocks_[i];
@@ -201,31 +209,25 @@ void Tangents::evaluate(int stage) {
     for (DualBlock& dual : blocks_) evaluate_dual(dual, x_.get(), width_, degrees_, stage, residual_.get());
 }
 
-// The rows of a stage are met: what is found is added to the changes, or with `replace` is them. Returns the largest
-// correction, relative to the changes of its direction.
-double Tangents::solve(int stage, bool replace) {
-    const std::vector<double>& equation_factor = march_.equation_factors_[stage + march_.largest_offset_];
+void Tangents::solve_rows(int stage) {
+    Lanes* rows = reinterpret_cast<Lanes*>(residual_.get());
+    scale_rows(rows, march_.equation_factors_[stage + march_.largest_offset_].data(), march_.size_, padded_ / kWidth);
+    for (int i = 0; i < march_.size_; ++i)
+        if (stage + march_.c_[i] < 0) std::fill_n(residual_.get() + std::size_t(i) * padded_, padded_, 0.0);
+    march_.lu_.solve_many(residual_.get(), padded_ / kWidth);
+}
+
+// The rows of a stage k <= 0 are met. Returns the largest correction, relative to the changes of its direction.
+double Tangents::correct(int stage) {
+    solve_rows(stage);
     const std::vector<double>& unknown_factor = march_.unknown_factors_[stage + march_.largest_offset_];
-    double* residual = residual_.get();
-    for (int i = 0; i < march_.size_; ++i) {
-        const bool rests = stage + march_.c_[i] < 0 || march_.resting_[i];
-        const double factor = rests ? 0.0 : equation_factor[i];
-        for (int k = 0; k < padded_; ++k) residual[i * padded_ + k] *= factor;
-    }
-    march_.lu_.solve_many(residual, padded_ / kWidth);
-    double largest = 0;
-    std::vector<double> moved, size;
-    if (!replace) moved.assign(std::size_t(kMostOffsets) * padded_, 0.0), size = moved;
+    std::vector<double> moved(std::size_t(kMostOffsets) * padded_, 0.0), size = moved;
     for (int j = 0; j < march_.size_; ++j) {
         const int degree = stage + march_.d_[j];
         if (degree < 0) continue;
         double* x = x_.get() + (std::size_t(degree) * width_ + j) * padded_;
-        const double* found = residual + std::size_t(j) * padded_;
+        const double* found = residual_.get() + std::size_t(j) * padded_;
         const double factor = unknown_factor[j], scale = march_.inverse_scales_[j];
-        if (replace) {
-            for (int k = 0; k < padded_; ++k) x[k] = found[k] * factor;
-            continue;
-        }
         for (int k = 0; k < padded_; ++k) {
             const double delta = found[k] * factor;
             x[k] += delta;
@@ -234,8 +236,9 @@ double Tangents::solve(int stage, bool replace) {
             if (!std::isfinite(delta)) return delta;
         }
     }
+    double largest = 0;
     for (std::size_t k = 0; k < moved.size(); ++k)
-        if (moved[k] > 0) largest = std::max(largest, moved[k] / size[k]);
+        if (moved[k] > 0) largest = std::max(largest, moved[k] / std::max(moved[k], size[k]));
     return largest;
 }
 
@@ -245,7 +248,7 @@ bool Tangents::settle(int stage) {
     for (int c : march_.c_) active = active || stage + c >= 0;
     for (int correction = 0; active && correction < kMostCorrections; ++correction) {
         evaluate(stage);
-        const double moved = solve(stage, false);
+        const double moved = correct(stage);
         if (!std::isfinite(moved)) return false;
         if (moved <= kSettledChange) break;
     }
@@ -267,25 +270,26 @@ void Tangents::expand() {
     for (int stage = 1; stage < march_.control_.order; ++stage) {
         std::memset(residual_.get(), 0, sizeof(double) * std::size_t(march_.size_ + 1) * padded_);
         for (DualBlock* dual : working_) predict_dual(*dual, stage, residual_.get());
-        solve(stage, true);
+        solve_rows(stage);
+        for (int j = 0; j < march_.size_; ++j)
+            targets_[j] = reinterpret_cast<Lanes*>(x_.get() + (std::size_t(stage + march_.d_[j]) * width_ + j) * padded_);
+        place_rows(reinterpret_cast<Lanes*>(residual_.get()), march_.unknown_factors_[stage + march_.largest_offset_].data(),
+                   targets_.data(), march_.size_, padded_ / kWidth);
         for (DualBlock* dual : working_) correct_dual(*dual, x_.get(), width_, degrees_, stage);
     }
 }
 
 // The changes of the state after h, from those of the step; also a guess for what stage 0 will find.
 void Tangents::predict(double h) {
-    std::vector<double> sum(padded_);
+    const int vectors = padded_ / kWidth;
+    const Lanes* old = reinterpret_cast<const Lanes*>(polynomial_.get());
+    Lanes* found = reinterpret_cast<Lanes*>(x_.get());
+    const std::size_t step = std::size_t(width_) * vectors;
     for (int m = 0; m <= march_.largest_offset_; ++m)
-        for (int j = 0; j < march_.size_; ++j) {
-            if (m > march_.d_[j]) continue;
-            std::fill(sum.begin(), sum.end(), 0.0);
-            for (int n = march_.degrees_ - 1; n >= m; --n) {
-                const double binomial = march_.binomials_[m][n];
-                const double* old = polynomial_.get() + (std::size_t(n) * width_ + j) * padded_;
-                for (int k = 0; k < padded_; ++k) sum[k] = sum[k] * h + binomial * old[k];
-            }
-            std::copy(sum.begin(), sum.end(), x_.get() + (std::size_t(m) * width_ + j) * padded_);
-        }
+        for (int j = 0; j < march_.size_; ++j)
+            if (m <= march_.d_[j])
+                sum_powers(old + j * vectors, step, march_.binomials_[m].data(), m, march_.degrees_ - 1, h,
+                           found + m * step + j * vectors, vectors);
 }
 
 bool Tangents::arrive(double h) {
@@ -293,41 +297,56 @@ bool Tangents::arrive(double h) {
     return prepare();
 }
 
-// The largest coefficient of this degree among unknowns of an offset, relative to scales, for each direction.
-std::vector<double> Tangents::largest(int offset, int degree) const {
-    std::vector<double> found(padded_, 0.0);
-    for (int j : march_.of_offset_[offset]) {
-        const double scale = march_.inverse_scales_[j];
-        const double* c = coefficient(degree, j);
-        for (int k = 0; k < padded_; ++k) found[k] = std::max(found[k], std::abs(c[k]) * scale);
-    }
-    return found;
+// The largest coefficients of each degree among unknowns of an offset, relative to scales, for each direction.
+void Tangents::measure(int offset, int last) {
+    std::fill_n(sizes_.get(), std::size_t(degrees_) * padded_, 0.0);
+    const int vectors = padded_ / kWidth;
+    for (int n = 0; n <= last + offset; ++n)
+        for (int j : march_.of_offset_[offset])
+            note_largest(reinterpret_cast<const Lanes*>(coefficient(n, j)), march_.inverse_scales_[j],
+                         reinterpret_cast<Lanes*>(sizes_.get()) + n * vectors, vectors);
 }
 
-double Tangents::step_size(double h, int last) const {
-    double step = INFINITY;
-    for (int derivative = 0; derivative < 2; ++derivative) {
-        // How large each direction becomes in the step: it may begin with nothing.
-        std::vector<double> size(padded_, 0.0);
-        for (int offset = derivative + 1; offset <= march_.largest_offset_; ++offset) {
-            double power = 1;
-            for (int n = derivative; n <= last + offset; ++n, power *= h) {
-                const std::vector<double> terms = largest(offset, n);
-                const double weight = power * (derivative == 1 ? n : 1);
-                for (int k = 0; k < padded_; ++k) size[k] = std::max(size[k], weight * terms[k]);
+double Tangents::step_size(double h, int last) {
+    double step = std::min(h, kLongest);
+    for (int offset = 1; offset <= march_.largest_offset_; ++offset) {
+        if (march_.of_offset_[offset].empty()) continue;
+        measure(offset, last);
+        for (int derivative = 0; derivative < std::min(offset, 2); ++derivative)
+            // How large a direction becomes depends on the step, and the step on that.
+            for (int again = 0; again < kMostShortened; ++again) {
+                const double allowed = longest(derivative, last + offset, step);
+                const bool settled = !(allowed < kAlike * step);
+                step = std::min(step, allowed);
+                if (settled) break;
             }
-        }
+    }
+    return step == kLongest ? h : step;
+}
+
+// The longest step over which the last two terms of derivative 0 or 1 are below the tolerance, relative to the largest
+// terms of their direction in a step of length h: it may begin with nothing.
+double Tangents::longest(int derivative, int last, double h) const {
+    std::array<double, kMostDegrees> powers;
+    powers[derivative] = 1;
+    for (int n = derivative + 1; n <= last; ++n) powers[n] = powers[n - 1] * h;
+    double shares[2] = {0, 0};
+    for (int k = 0; k < count_; ++k) {
+        const double* sizes = sizes_.get() + k;
+        double largest = 0;
+        for (int n = derivative; n <= last; ++n)
+            largest = std::max(largest, sizes[n * padded_] * powers[n] * (derivative == 1 ? n : 1));
         for (int back = 0; back < 2; ++back)
-            for (int offset = derivative + 1; offset <= march_.largest_offset_; ++offset) {
-                const int degree = last + offset - back;
-                const std::vector<double> terms = largest(offset, degree);
-                double share = 0;
-                for (int k = 0; k < padded_; ++k)
-                    if (terms[k] > 0) share = std::max(share, terms[k] / size[k]);
-                if (derivative == 1) share *= degree;
-                const double allowed = march_.control_.tolerance;
-                if (share > 0) step = std::min(step, std::pow(allowed / share, 1.0 / (degree - derivative)));
-            }
+            if (sizes[(last - back) * padded_] > 0)
+                shares[back] = std::max(shares[back], sizes[(last - back) * padded_] / largest);
+    }
+    double step = INFINITY;
+    for (int back = 0; back < 2; ++back) {
+        const int degree = last - back;
+        const double share = shares[back] * (derivative == 1 ? degree : 1);
+        if (share > 0)
+            step = std::min(step, std::pow(kShare * march_.control_.tolerance / share, 1.0 / (degree - derivative)));
+        if (std::isnan(share)) return share;
     }
     return march_.control_.safety * step;
 }

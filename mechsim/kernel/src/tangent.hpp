@@ -73,7 +73,7 @@ class Tangents {
     bool arrive(double h);
     // The longest step over which the last two terms stay below the tolerance, relative to each direction's size in a
     // step of length h.
-    double step_size(double h, int last) const;
+    double step_size(double h, int last);
 
     // Coefficient n of an unknown, `directions()` values; of the point, or of the last step.
     const double* coefficient(int n, int unknown) const { return x_.get() + (std::size_t(n) * width_ + unknown) * padded_; }
@@ -105,10 +105,12 @@ class Tangents {
     void find_active(DualBlock& dual);
     void read_constants(DualBlock& dual);
     void evaluate(int stage);
-    double solve(int stage, bool replace);
+    void solve_rows(int stage);
+    double correct(int stage);
     bool settle(int stage);
     void predict(double h);
-    std::vector<double> largest(int offset, int degree) const;
+    void measure(int offset, int last);
+    double longest(int derivative, int last, double h) const;
 
     March& march_;
     int count_, padded_, width_, degrees_;
@@ -116,6 +118,8 @@ class Tangents {
     std::vector<DualBlock*> working_;
     Aligned x_, polynomial_;  // degrees x width x directions
     Aligned residual_;        // one row more than unknowns: the trash row
+    Aligned sizes_;           // degrees x directions: see measure
+    std::vector<Lanes*> targets_;
     bool ready_ = false;      // the rows of stages k <= 0 are those of the state
 };
 
