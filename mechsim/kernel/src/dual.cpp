@@ -1,5 +1,6 @@
 #include "dual.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mechsim {
@@ -19,8 +20,15 @@ MECHSIM_INLINE void add_products(Lanes* sum, const double* s, int s_step, const 
             three[c] += s[2 * s_step] * row[c - 2 * step];
             four[c] += s[3 * s_step] * row[c - 3 * step];
         }
-    for (; count > 0; --count, s += s_step, row -= step)
-        for (int c = 0; c < C; ++c) one[c] += s[0] * row[c];
+    if (count & 2) {
+        for (int c = 0; c < C; ++c) {
+            one[c] += s[0] * row[c];
+            two[c] += s[s_step] * row[c - step];
+        }
+        s += 2 * s_step, row -= 2 * step;
+    }
+    if (count & 1)
+        for (int c = 0; c < C; ++c) three[c] += s[0] * row[c];
     for (int c = 0; c < C; ++c) sum[c] += (one[c] + two[c]) + (three[c] + four[c]);
 }
 
@@ -40,154 +48,135 @@ MECHSIM_INLINE void add_turned_slopes(Lanes* sum, const double* s, int s_step, c
     }
 }
 
-// What one lane of an operation reads: series of the motion, `stride` apart, and of the tangents.
-struct Operands {
-    const double *w, *a, *b;
-    Lanes* dw;
-    const Lanes *da, *db, *dc;  // nullptr: does not change
-    double constant;
-    int stride, step;
-};
-
 MECHSIM_INLINE double slope_sign(Function f) { return f == Function::cos || f == Function::acos ? -1.0 : 1.0; }
 
-// Coefficient n of the changes, C vectors of them. Operands that are absent count as zero.
-template <int C>
-MECHSIM_INLINE void evaluate_operation(const Operation& op, const Operands& o, int n, bool absent_a, bool absent_b) {
+struct Shape {
+    int stride, step;         // between coefficients: of the motion, in numbers; of the changes, in vectors
+    bool absent_a, absent_b;  // operands whose newest changes count as zero
+    double sign;
+};
+
+// Coefficient n of the changes, C vectors of them.
+template <Code code, int C>
+MECHSIM_INLINE void evaluate_operation(const DualOperands& o, const Shape& shape, int n) {
     Lanes sum[C] = {};
-    const int stride = o.stride, step = o.step;
-    const int from_a = absent_a ? 1 : 0, from_b = absent_b ? 1 : 0;
+    const int stride = shape.stride, step = shape.step;
     // Changes of an operand times a series of the motion, from coefficient `first` of the latter on.
     auto times = [&](const double* s, const Lanes* row, int first) __attribute__((always_inline)) {
         add_products<C>(sum, s + first * stride, stride, row + (n - first) * step, step, n - first + 1);
     };
-    switch (op.code) {
-        case Code::add:
-        case Code::subtract:
-            if (o.da)
-                for (int c = 0; c < C; ++c) sum[c] += o.da[n * step + c];
-            if (o.db)
-                for (int c = 0; c < C; ++c) sum[c] += op.code == Code::add ? o.db[n * step + c] : -o.db[n * step + c];
-            break;
-        case Code::multiply:
-            if (o.da) times(o.b, o.da, from_a);
-            if (o.db) times(o.a, o.db, from_b);
-            break;
-        case Code::square:
-            times(o.a, o.da, from_a);
-            for (int c = 0; c < C; ++c) sum[c] += sum[c];
-            break;
-        case Code::divide:  // b dw = da - w db
-            if (o.db) times(o.w, o.db, 0);
-            if (n > 0) times(o.b, o.dw, 1);
-            for (int c = 0; c < C; ++c) sum[c] = ((o.da ? o.da[n * step + c] : Lanes{}) - sum[c]) / o.b[0];
-            if (n > 0 && std::abs(o.b[0]) > kBeyondMeasure)
-                for (int c = 0; c < C; ++c) sum[c] = Lanes{};
-            break;
-        case Code::ratio:  // a dw = dc - w da
-            if (o.da) times(o.w, o.da, 0);
-            if (n > 0) times(o.a, o.dw, 1);
-            for (int c = 0; c < C; ++c) sum[c] = ((n == 0 && o.dc ? o.dc[c] : Lanes{}) - sum[c]) / o.a[0];
-            if (n > 0 && std::abs(o.a[0]) > kBeyondMeasure)
-                for (int c = 0; c < C; ++c) sum[c] = Lanes{};
-            break;
-        case Code::root:  // 2 w dw = da
-            if (n > 0) times(o.w, o.dw, 1);
-            for (int c = 0; c < C; ++c) sum[c] = (0.5 * o.da[n * step + c] - sum[c]) / o.w[0];
-            break;
-        case Code::scale:
-            if (o.da)
-                for (int c = 0; c < C; ++c) sum[c] += o.constant * o.da[n * step + c];
-            if (o.dc)
-                for (int c = 0; c < C; ++c) sum[c] += o.a[n * stride] * o.dc[c];
-            break;
-        case Code::shift:
-            if (o.da)
-                for (int c = 0; c < C; ++c) sum[c] += o.da[n * step + c];
-            if (o.dc && n == 0)
-                for (int c = 0; c < C; ++c) sum[c] += o.dc[c];
-            break;
-        case Code::function: {  // dw = +- b da at first, then dw' = +- (b da' + db a')
-            if (n == 0) {
-                if (o.da)
-                    for (int c = 0; c < C; ++c) sum[c] += o.b[0] * o.da[c];
-            } else {
-                if (o.da) add_turned_slopes<C>(sum, o.b, stride, o.da, step, n, from_a);
-                if (o.db) add_slopes<C>(sum, o.a, stride, o.db, step, n);
-            }
-            const double factor = slope_sign(op.function) / (n > 0 ? n : 1);
-            for (int c = 0; c < C; ++c) sum[c] *= factor;
-            break;
-        }
+    auto add = [&](double factor, const Lanes* row) __attribute__((always_inline)) {
+        for (int c = 0; c < C; ++c) sum[c] += factor * row[c];
+    };
+    if constexpr (code == Code::add || code == Code::subtract) {
+        if (o.da) add(1.0, o.da + n * step);
+        if (o.db) add(code == Code::add ? 1.0 : -1.0, o.db + n * step);
+    } else if constexpr (code == Code::multiply) {
+        if (o.da) times(o.b, o.da, shape.absent_a);
+        if (o.db) times(o.a, o.db, shape.absent_b);
+    } else if constexpr (code == Code::square) {
+        times(o.a, o.da, shape.absent_a);
+        for (int c = 0; c < C; ++c) sum[c] += sum[c];
+    } else if constexpr (code == Code::divide || code == Code::ratio) {  // b dw = da - w db, a dw = dc - w da
+        const double* below = code == Code::divide ? o.b : o.a;
+        const Lanes* below_change = code == Code::divide ? o.db : o.da;
+        const Lanes* above_change = code == Code::divide ? o.da : n == 0 ? o.dc : nullptr;
+        if (below_change) times(o.w, below_change, 0);
+        if (n > 0) times(below, o.dw, 1);
+        const int place = code == Code::divide ? n * step : 0;
+        const double inverse = n > 0 && std::abs(below[0]) > kBeyondMeasure ? 0.0 : 1 / below[0];
+        for (int c = 0; c < C; ++c) sum[c] = ((above_change ? above_change[place + c] : Lanes{}) - sum[c]) * inverse;
+    } else if constexpr (code == Code::root) {  // 2 w dw = da
+        if (n > 0) times(o.w, o.dw, 1);
+        for (int c = 0; c < C; ++c) sum[c] = (0.5 * o.da[n * step + c] - sum[c]) / o.w[0];
+    } else if constexpr (code == Code::scale) {
+        if (o.da) add(o.constant[0], o.da + n * step);
+        if (o.dc) add(o.a[n * stride], o.dc);
+    } else if constexpr (code == Code::shift) {
+        if (o.da) add(1.0, o.da + n * step);
+        if (o.dc && n == 0) add(1.0, o.dc);
+    } else if (n == 0) {  // dw = +- b da at first, then dw' = +- (b da' + db a')
+        if (o.da) add(shape.sign * o.b[0], o.da);
+    } else {
+        if (o.da) add_turned_slopes<C>(sum, o.b, stride, o.da, step, n, shape.absent_a);
+        if (o.db) add_slopes<C>(sum, o.a, stride, o.db, step, n);
+        for (int c = 0; c < C; ++c) sum[c] *= shape.sign / n;
     }
     for (int c = 0; c < C; ++c) o.dw[n * step + c] = sum[c];
 }
 
-MECHSIM_INLINE Operands operands_of(const DualBlock& dual, const Operation& op, int own, int lane, int vector) {
-    const Block& block = *dual.block;
-    auto series = [&](int reg) __attribute__((always_inline)) { return block.row(reg, 0) + lane; };
-    auto changes = [&](int reg) __attribute__((always_inline)) { return reg >= 0 && dual.active[reg] ? dual.row(reg, lane, 0) + vector : nullptr; };
-    const bool has_constant = op.constant >= 0;
-    return {series(own),
-            series(op.a),
-            op.b >= 0 ? series(op.b) : nullptr,
-            dual.row(own, lane, 0) + vector,
-            changes(op.a),
-            changes(op.b),
-            has_constant && dual.living[op.constant] ? dual.constant(op.constant, lane) + vector : nullptr,
-            has_constant ? block.constant(op.constant)[lane] : 0.0,
-            block.stride,
-            dual.directions / kWidth};
+template <Code code>
+MECHSIM_INLINE void evaluate_lanes(const DualBlock& dual, const DualOperands* operands, const Shape& shape, int n) {
+    const int pairs = dual.pairs(), lanes = dual.block->lanes;
+    if (pairs == 1 && shape.step == 2)
+        for (int lane = 0; lane < lanes; ++lane) evaluate_operation<code, 2>(operands[lane], shape, n);
+    else
+        for (int lane = 0; lane < lanes; ++lane, operands += pairs)
+            for (int pair = 0; pair < pairs; ++pair)
+                if (2 * pair + 2 <= shape.step)
+                    evaluate_operation<code, 2>(operands[pair], shape, n);
+                else
+                    evaluate_operation<code, 1>(operands[pair], shape, n);
 }
 
 template <bool Predicting>
-MECHSIM_INLINE void evaluate_lanes(DualBlock& dual, int i, int n) {
+MECHSIM_INLINE void evaluate_changes(const DualBlock& dual, int i, int n) {
     const Block& block = *dual.block;
     const Operation& op = block.operations[i];
-    const int own = int(block.inputs.size()) + i, vectors = dual.directions / kWidth;
-    const bool absent_a = Predicting && op.fresh_a && dual.silent[op.a];
-    const bool absent_b = Predicting && op.fresh_b && dual.silent[op.b];
-    for (int lane = 0; lane < block.lanes; ++lane) {
-        int v = 0;
-        for (; v + 2 <= vectors; v += 2)
-            evaluate_operation<2>(op, operands_of(dual, op, own, lane, v), n, absent_a, absent_b);
-        if (v < vectors) evaluate_operation<1>(op, operands_of(dual, op, own, lane, v), n, absent_a, absent_b);
+    const DualOperands* operands = dual.operands.data() + std::size_t(i) * block.lanes * dual.pairs();
+    const Shape shape{block.stride, dual.directions / kWidth, Predicting && op.fresh_a && dual.silent[op.a],
+                      Predicting && op.fresh_b && dual.silent[op.b], slope_sign(op.function)};
+    switch (op.code) {
+        case Code::add: evaluate_lanes<Code::add>(dual, operands, shape, n); break;
+        case Code::subtract: evaluate_lanes<Code::subtract>(dual, operands, shape, n); break;
+        case Code::multiply: evaluate_lanes<Code::multiply>(dual, operands, shape, n); break;
+        case Code::square: evaluate_lanes<Code::square>(dual, operands, shape, n); break;
+        case Code::divide: evaluate_lanes<Code::divide>(dual, operands, shape, n); break;
+        case Code::ratio: evaluate_lanes<Code::ratio>(dual, operands, shape, n); break;
+        case Code::root: evaluate_lanes<Code::root>(dual, operands, shape, n); break;
+        case Code::scale: evaluate_lanes<Code::scale>(dual, operands, shape, n); break;
+        case Code::shift: evaluate_lanes<Code::shift>(dual, operands, shape, n); break;
+        case Code::function: evaluate_lanes<Code::function>(dual, operands, shape, n); break;
     }
 }
 
-// How the changes of coefficient n >= 1 change with those of the operands' newest: as the coefficient itself does.
-MECHSIM_INLINE void correct_lanes(DualBlock& dual, int i, int n) {
+struct Slopes {
+    double a = 1, b = 1;
+};
+
+// How coefficient n >= 1 of an operation changes with coefficient n of its operands.
+MECHSIM_INLINE Slopes slopes_of(const Operation& op, const DualOperands& o) {
+    switch (op.code) {
+        case Code::subtract: return {1, -1};
+        case Code::multiply: return {o.b[0], o.a[0]};
+        case Code::square: return {2 * o.a[0], 0};
+        case Code::divide: return {1 / o.b[0], -o.w[0] / o.b[0]};
+        case Code::ratio: return {-o.w[0] / o.a[0], 0};
+        case Code::root: return {0.5 / o.w[0], 0};
+        case Code::scale: return {o.constant[0], 0};
+        case Code::function: return {slope_sign(op.function) * o.b[0], 0};
+        default: return {};
+    }
+}
+
+MECHSIM_INLINE void correct_changes(const DualBlock& dual, int i, int n) {
     const Block& block = *dual.block;
     const Operation& op = block.operations[i];
-    const int own = int(block.inputs.size()) + i, vectors = dual.directions / kWidth;
+    const int own = int(block.inputs.size()) + i, vectors = dual.directions / kWidth, pairs = dual.pairs();
     const bool of_a = op.fresh_a && dual.active[op.a], of_b = op.fresh_b && dual.active[op.b];
-    const bool fresh = dual.silent[own];
-    for (int lane = 0; lane < block.lanes; ++lane) {
-        const double w0 = block.row(own, 0)[lane], a0 = block.row(op.a, 0)[lane];
-        const double b0 = op.b >= 0 ? block.row(op.b, 0)[lane] : 0.0;
-        double by_a = 1, by_b = 1;
-        switch (op.code) {
-            case Code::add:
-            case Code::shift: break;
-            case Code::subtract: by_b = -1; break;
-            case Code::multiply: by_a = b0, by_b = a0; break;
-            case Code::square: by_a = 2 * a0; break;
-            case Code::divide: by_a = 1 / b0, by_b = -w0 / b0; break;
-            case Code::ratio: by_a = -w0 / a0; break;
-            case Code::root: by_a = 0.5 / w0; break;
-            case Code::scale: by_a = block.constant(op.constant)[lane]; break;
-            case Code::function: by_a = slope_sign(op.function) * b0; break;
-        }
-        Lanes* change = dual.change(own, lane);
-        Lanes* w = dual.row(own, lane, n);
-        const Lanes* da = of_a ? dual.change(op.a, lane) : nullptr;
-        const Lanes* db = of_b ? dual.change(op.b, lane) : nullptr;
-        for (int v = 0; v < vectors; ++v) {
+    const bool silent = dual.silent[own];
+    const DualOperands* operands = dual.operands.data() + std::size_t(i) * block.lanes * pairs;
+    for (int place = 0; place < block.lanes * pairs; ++place) {
+        const DualOperands& o = operands[place];
+        const Slopes slopes = slopes_of(op, o);
+        const int count = std::min(2, vectors - 2 * (place % pairs));
+        for (int c = 0; c < count; ++c) {
             Lanes sum = {};
-            if (da) sum += by_a * da[v];
-            if (db) sum += by_b * db[v];
-            change[v] = sum;
-            w[v] = fresh ? sum : w[v] + sum;
+            if (of_a) sum += slopes.a * o.a_change[c];
+            if (of_b) sum += slopes.b * o.b_change[c];
+            o.change[c] = sum;
+            Lanes* w = o.dw + n * vectors + c;
+            *w = silent ? sum : *w + sum;
         }
     }
 }
@@ -235,7 +224,7 @@ MECHSIM_CLONES void evaluate_dual(DualBlock& dual, const double* x, int width, i
     }
     for (int i = 0; i < int(block.operations.size()); ++i) {
         const int n = stage + block.operations[i].lead;
-        if (n >= 0 && dual.active[inputs + i]) evaluate_lanes<false>(dual, i, n);
+        if (n >= 0 && dual.active[inputs + i]) evaluate_changes<false>(dual, i, n);
     }
     for (const DualBlock::Contribution& part : dual.all)
         if (stage + part.lead >= 0) add_contribution(dual, part, stage + part.lead, residual);
@@ -256,7 +245,7 @@ MECHSIM_CLONES void predict_dual(DualBlock& dual, int stage, double* residual) {
         for (int lane = 0; lane < block.lanes; ++lane)
             for (int v = 0; v < vectors; ++v) dual.row(reg, lane, stage + ahead)[v] = Lanes{};
     }
-    for (int i : dual.predicted) evaluate_lanes<true>(dual, i, stage + block.operations[i].lead);
+    for (int i : dual.predicted) evaluate_changes<true>(dual, i, stage + block.operations[i].lead);
     for (const DualBlock::Contribution& part : dual.contributions)
         add_contribution(dual, part, stage + part.lead, residual);
 }
@@ -267,7 +256,7 @@ MECHSIM_CLONES void correct_dual(DualBlock& dual, const double* x, int width, in
         const int n = stage + block.inputs[i].available;
         if (n + block.inputs[i].order < degrees) read_input(dual, x, width, i, n);
     }
-    for (int i : dual.corrected) correct_lanes(dual, i, stage + block.operations[i].lead);
+    for (int i : dual.corrected) correct_changes(dual, i, stage + block.operations[i].lead);
 }
 
 MECHSIM_CLONES void scale_rows(Lanes* rows, const double* factors, int count, int vectors) {

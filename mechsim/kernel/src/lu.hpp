@@ -56,6 +56,8 @@ class SparseLU {
 
     struct Elimination;
     bool analyse(const double* values);
+    template <int Width>
+    void solve_vectors(Lanes* b, Lanes* y, int given) const;
     double eliminate(const double* values);  // returns the growth of scaled entries of U
 
     int size_, analyses_ = 0;

@@ -74,6 +74,7 @@ void Tangents::share_constants() {
         read_constants(dual);
         find_active(dual);
         make_schedule(dual);
+        find_operands(dual);
     }
     // A block whose rows are linear in what a stage finds says how its factors change, and is told all for that.
     march_.find_working();
@@ -178,6 +179,37 @@ void Tangents::make_schedule(DualBlock& dual) {
     }
     auto by_row = [](const auto& one, const auto& other) { return one.row < other.row; };
     std::stable_sort(dual.contributions.begin(), dual.contributions.end(), by_row);
+}
+
+// Where every operation finds its operands.
+void Tangents::find_operands(DualBlock& dual) {
+    const Block& block = *dual.block;
+    dual.operands.clear();
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+        const Operation& op = block.operations[i];
+        const int own = int(block.inputs.size() + i);
+        for (int lane = 0; lane < block.lanes; ++lane)
+            for (int pair = 0; pair < dual.pairs(); ++pair) {
+                auto changes = [&](int reg) { return dual.active[reg] ? dual.row(reg, lane, 0) + 2 * pair : nullptr; };
+                DualOperands o{};
+                o.w = block.row(own, 0) + lane;
+                o.a = block.row(op.a, 0) + lane;
+                o.dw = dual.row(own, lane, 0) + 2 * pair;
+                o.da = changes(op.a);
+                o.change = dual.change(own, lane) + 2 * pair;
+                o.a_change = dual.change(op.a, lane) + 2 * pair;
+                if (op.b >= 0) {
+                    o.b = block.row(op.b, 0) + lane;
+                    o.db = changes(op.b);
+                    o.b_change = dual.change(op.b, lane) + 2 * pair;
+                }
+                if (op.constant >= 0) {
+                    o.constant = block.constant(op.constant) + lane;
+                    if (dual.living[op.constant]) o.dc = dual.constant(op.constant, lane) + 2 * pair;
+                }
+                dual.operands.push_back(o);
+            }
+    }
 }
 
 void Tangents::set_state(const double* derivatives) {

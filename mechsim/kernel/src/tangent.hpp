@@ -14,6 +14,15 @@ namespace mechsim {
 
 class March;
 
+// What an operation reads and writes for one lane and one or two vectors of directions: series of the motion, and of its
+// changes; nullptr where nothing changes.
+struct DualOperands {
+    const double *w, *a, *b, *constant;
+    Lanes* dw;
+    const Lanes *da, *db, *dc;
+    Lanes *change, *a_change, *b_change;
+};
+
 // The changes of a block: registers x lanes x degrees x directions.
 struct DualBlock {
     // How a row reads a register before the solve of a stage k >= 1, or with `change` the change of its factor.
@@ -31,10 +40,12 @@ struct DualBlock {
     std::vector<char> living;         // per constant: whether it changes in any direction
     std::vector<char> active, silent; // per register: whether it changes at all; is zero before a solve
     std::vector<int> predicted, corrected, read, cleared;
+    std::vector<DualOperands> operands;  // operations x lanes x pairs of vectors
     std::vector<Contribution> contributions, all;  // at stages k >= 1, and k <= 0
     std::vector<Level> levels;
     std::vector<int> told_before, read_before;  // what the block itself told, and read, without tangents
 
+    int pairs() const { return (directions / kWidth + 1) / 2; }
     std::size_t place(int reg, int lane, int degree) const {
         return ((std::size_t(reg) * block->lanes + lane) * block->degrees + degree) * directions;
     }
@@ -103,6 +114,7 @@ class Tangents {
     void make_block(DualBlock& dual, const double*& table);
     void make_schedule(DualBlock& dual);
     void find_active(DualBlock& dual);
+    void find_operands(DualBlock& dual);
     void read_constants(DualBlock& dual);
     void evaluate(int stage);
     void solve_rows(int stage);
