@@ -126,7 +126,6 @@ class _Differentiated:
         self.count = 0 if directions is None else directions.count
         self.parts: list[Any] = []
         if directions is None:
-            march.forget_tangents()  # it may have had some before
             return
         if keep == "outline":
             raise ValueError('tangents are kept at all steps: keep="steps" or "polynomials"')
@@ -140,15 +139,17 @@ class _Differentiated:
             coefficients = self.march.tangent_coefficients(False)
             values = np.zeros((1, 2, *coefficients.shape[1:]))
             values[0, : min(2, len(coefficients))] = coefficients[:2]
-            self.parts.append((values, np.zeros((0, 1, *coefficients.shape[1:]))))
+            self.parts.append((values, None))
 
     def take(self) -> None:
         if self.directions is not None:
             self.parts.append(self.march.take_tangents())
 
     def told(self, solution: Solution) -> Solution:
-        if self.directions is None or not self.parts:
+        """The solution with its tangents; the march is left without, for who may use it next."""
+        if self.directions is None:
             return solution
+        self.march.forget_tangents()
         found = Tangents.gathered(self.directions, solution.t, solution.system.n, self.parts)
         return replace(solution, tangents=found, directions=self.directions)
 

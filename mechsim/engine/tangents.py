@@ -141,10 +141,12 @@ class Tangents:
     coefficients: np.ndarray | None  # (steps, degrees, unknowns, directions)
 
     @classmethod
-    def gathered(cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[tuple[Any, Any]]) -> Tangents:
-        points, polynomials = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-        points, steps = points[: len(t)], polynomials[: max(len(t) - 1, 0)]
-        kept = steps if len(steps) else None
+    def gathered(cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[tuple[Any, Any]]) -> Tangents | None:
+        if not parts:
+            return None
+        points = np.concatenate([part[0] for part in parts])[: len(t)]
+        polynomials = [part[1] for part in parts if part[1] is not None and len(part[1])]
+        kept = np.concatenate(polynomials)[: max(len(t) - 1, 0)] if polynomials else None
         return cls(directions.names, t, points[:, 0, :n], points[:, 1, :n], points[:, 0, n:], kept)
 
     def evaluate(self, times: Any) -> tuple[np.ndarray, np.ndarray]:
