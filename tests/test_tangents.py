@@ -279,21 +279,59 @@ def test_laws_joints_and_controllers(name, names, tend):
     assert_as_quotients(SPECS / "forces" / f"{name}.yaml", names, tend)
 
 
-TABLE = """
-PhysicalParams: {k: 1.5, l: 1.0, m: 2.0, c: 0.3}
+ARM = """
+PhysicalParams: {k: 1.5, l: 1.0, m: 2.0, c: 0.3, kp: 40, aim: 0.5, late: 0.4}
 PartData:
   Fixed: {O: []}
   Rigids: {OA: {Geom: [[l]]}}
   Particles: {A: m}
-Functions:
-  push: {kind: linear, times: [0, 0.4, 1, 2], values: [0, k, 2*k, k**2]}
 AppliedForces:
   Gravity: [0, -9.81]
-  Forces: {A: [push(t), -c*A.vy]}
+  Forces: {A: [HERE, -c*A.vy]}
 ProblemData:
   tend: 1.5
   positions: {A: [l, [0, fixed]]}
 """
+
+
+def test_pieces_and_tables_of_forces():
+    """What they hold changes with parameters; their values jump at breaks."""
+    pieces = ARM.replace("HERE", "push") + "Piecewise: {push: [[0, k*sin(3*t)], [0.5, k**2], [0.9, m*k*t]]}\n"
+    assert_as_quotients(pieces, ("k", "l", "m", "c"), 1.2)
+    table = (
+        ARM.replace("HERE", "k*push") + "Tables: {push: {kind: cubic, points: [[0, 0], [0.4, 2], [1, 1], [2, 3]]}}\n"
+    )
+    assert_as_quotients(table, ("k", "l"), 1.2)
+
+
+def test_table_drive():
+    """A drive by a table, scaled by a parameter."""
+    text = """
+PhysicalParams: {a: 0.4, b: 1.1, m: 1.0, lift: 0.8}
+PartData:
+  Fixed: {O: [], Q: [2, 0]}
+  Rigids:
+    OA: {Geom: [[a]], Dyna: [[a/2], m, m*a**2/12]}
+    AB: {Geom: [[b]], Dyna: [[b/2], m, m*b**2/12]}
+Joints: {Slots: {B-OQ: []}}
+Tables: {turn: {kind: cubic, ends: clamped, points: [[0, 0.3], [0.4, 1], [1, 0.2], [2, 1]]}}
+Drives: {theta_OA: lift*turn}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1.3, positions: {B: [1.4]}}
+"""
+    assert_as_quotients(text, ("a", "b", "m", "lift"), 1.3)
+
+
+def test_sampled_controller():
+    """Outputs and integrals are held between samples, and carry their changes."""
+    control = "Controllers: {theta_OA: {target: aim + 0.1*sin(t), kp: kp, ki: 20, kd: 9, period: 0.07}}\n"
+    assert_as_quotients(ARM.replace("HERE", "0") + control, ("kp", "aim", "m", "l"), 1.0)
+
+
+def test_times_that_move_are_refused():
+    pieces = ARM.replace("HERE", "push") + "Piecewise: {push: [[0, k], [late, 2]]}\n"
+    with pytest.raises(SpecError, match="moves with a parameter"):
+        by_parameters(prepared(pieces, 1.0), ("late",))
 
 
 def test_a_parameter_that_is_zero_is_not_folded_away():

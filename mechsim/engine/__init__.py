@@ -74,7 +74,9 @@ def integrate(
     differentiated = _Differentiated(march, plan, start, tangents, keep)
     watch = Watch(system, structure.redundancy.spare)
     collector = _Collector(system.n, keep, observer, watch, detailed)
-    stops = Stops(system, start, tend, remember=keep != "outline", changes=HeldChanges(tangents, system) if tangents else None)
+    stops = Stops(
+        system, start, tend, remember=keep != "outline", changes=HeldChanges(tangents, system) if tangents else None
+    )
     handed_on = getattr(start, "handed_on", None)
     if handed_on is not None and handed_on.fits(plan, order, tolerance, differentiated.count):
         march.restore(handed_on.march)

@@ -88,9 +88,7 @@ def _joined_switch(one: Directions, other: Directions, number: int) -> dict[int,
 
     first, second = changes(one), changes(other)
     constants = sorted({*first, *second})
-    pairs = {
-        c: (first.get(c, np.zeros(one.count)), second.get(c, np.zeros(other.count))) for c in constants
-    }
+    pairs = {c: (first.get(c, np.zeros(one.count)), second.get(c, np.zeros(other.count))) for c in constants}
     return {constant: np.concatenate(pair) for constant, pair in pairs.items()}
 
 
@@ -141,7 +139,9 @@ class Tangents:
     coefficients: np.ndarray | None  # (steps, degrees, unknowns, directions)
 
     @classmethod
-    def gathered(cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[tuple[Any, Any]]) -> Tangents | None:
+    def gathered(
+        cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[tuple[Any, Any]]
+    ) -> Tangents | None:
         if not parts:
             return None
         points = np.concatenate([part[0] for part in parts])[: len(t)]

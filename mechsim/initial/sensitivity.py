@@ -1,8 +1,8 @@
 """How a start changes with the numbers it is found from: the derivative of the nearest-point problem that it solves.
 
 Positions (and then velocities) minimise a weighted distance to what was asked for, subject to the constraints, with
-fixed values held. At the minimum `W (x - g) + J^T multipliers = 0` and `C = 0`; both stay so as numbers change, which is
-a linear system for the changes, with the matrix of Newton's method in nearest.py.
+fixed values held. At the minimum `W (x - g) + J^T multipliers = 0` and `C = 0`; both stay so as numbers change: a linear
+system for the changes, with the matrix of Newton's method in nearest.py.
 """
 
 from __future__ import annotations
@@ -71,7 +71,13 @@ def _positions(system: System, start: Start, living: Living, asked: Wishes) -> A
 
     found = changes_of(system, ("constraint",), point, (still, still), living.numbers)
     nearest = _Nearest(
-        "positions", system, q - target, change, asked, rows, dense(system.constraint_jacobian(t, q), system.m, system.n)
+        "positions",
+        system,
+        q - target,
+        change,
+        asked,
+        rows,
+        dense(system.constraint_jacobian(t, q), system.m, system.n),
     )
     missed = gathered(found, lambda g, k: g.multipliers[k[1]], system.m, count)
     result = nearest.changes(living.numbers.scales, missed, gradient_changes, bending)
@@ -89,7 +95,12 @@ def _velocities(system: System, start: Start, living: Living, asked: Wishes, of_
     still = np.zeros((system.n, count))
 
     def gradient_changes(multipliers: Array) -> Array:
-        return _pulled(changes_of(system, ("gradient", "slope"), (t, q, v), (of_q, still), living.numbers), system, multipliers, count)
+        return _pulled(
+            changes_of(system, ("gradient", "slope"), (t, q, v), (of_q, still), living.numbers),
+            system,
+            multipliers,
+            count,
+        )
 
     found = changes_of(system, ("rate",), (t, q, v), (of_q, still), living.numbers)
     jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)
@@ -245,5 +256,7 @@ def _refuse_placed(system: System, living: Living, nearest: _Nearest, placing: l
         for j in weighty:
             if not np.isclose(here[j], there[j], rtol=0, atol=1e-12 * system.scales[j]):
                 name = system.labels[j]
-                message = f"how the start of {name} changes with a parameter is not known: only shapes of parts place it"
+                message = (
+                    f"how the start of {name} changes with a parameter is not known: only shapes of parts place it"
+                )
                 raise AssemblyError(Fault(message, hint=f"give a guess for it, or fix as much as decides {name}"))

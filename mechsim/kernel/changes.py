@@ -1,6 +1,6 @@
-"""First derivatives of a system's values at a point, along directions: of its state, of its constants, of its numbers.
+"""First derivatives of a system's values at a point, along directions of its state and of its numbers.
 
-The same product rule as in src/dual.cpp, at Taylor degree 0, for what is asked now and then: starts and sampled signals.
+The product rule of src/dual.cpp at Taylor degree 0, for what is asked now and then: starts and sampled signals.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ class NumberChanges:
         """The directions of both."""
         tables = tuple(np.concatenate(pair, axis=-1) for pair in zip(self.tables, other.tables, strict=True))
         constants, scales = (
-            np.concatenate(pair, axis=-1)
-            for pair in ((self.constants, other.constants), (self.scales, other.scales))
+            np.concatenate(pair, axis=-1) for pair in ((self.constants, other.constants), (self.scales, other.scales))
         )
         return NumberChanges(tables, constants, scales)
 
