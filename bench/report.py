@@ -9,6 +9,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from bench import tangents
+
 Row = dict[str, Any]
 HISTORY = ("date", "commit", "machine", "load", "mechsim_ms", "digits", "heyoka_ms", "ratio_medians", "ratio_fastest",
            "warm_s", "bar_s", "cold_s", "chain_exponent", "derive_10_s", "derive_1000_s", "note")  # fmt: skip
@@ -154,6 +156,10 @@ def text(results: Row, history: Path) -> str:
             "## A chain of N rods",
             "",
             *chain_section(results["chain"]),
+            "",
+            "## Andrews with eight tangents",
+            "",
+            *tangents.section(results["tangents"]),
             "",
             "## The seed's figures 5-9",
             "",

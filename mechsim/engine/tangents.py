@@ -44,6 +44,15 @@ class Directions:
         return cls(tuple(names), q, v, NumberChanges.none(system, len(names)))
 
     @classmethod
+    def of_inputs(cls, system: System, names: Sequence[str]) -> Directions:
+        """Directions in which inputs of the mechanism change, each by one."""
+        still = np.zeros((system.n, len(names)))
+        numbers = NumberChanges.none(system, len(names))
+        for place, name in enumerate(names):
+            numbers.constants[system.mechanism.inputs[name].value, place] = 1.0
+        return cls(tuple(names), still, still.copy(), numbers)
+
+    @classmethod
     def basis(cls, system: System, t: float, q: np.ndarray, v: np.ndarray) -> Directions:
         """A basis of all changes of the state that the constraints allow: of positions, then of velocities."""
         rows, columns, values = system.rate_jacobian(t, q, v)

@@ -1,8 +1,8 @@
 """How a start changes with the numbers it is found from: the derivative of the nearest-point problem that it solves.
 
 Positions (and then velocities) minimise a weighted distance to what was asked for, subject to the constraints, with
-fixed values held. At the minimum `W (x - g) + J^T multipliers = 0` and `C = 0`; both stay so as numbers change: a linear
-system for the changes, with the matrix of Newton's method in nearest.py.
+fixed values held. At the minimum `W (x - g) + J^T multipliers = 0` and `C = 0`; both stay so as numbers change, by a
+linear system for the changes, with the matrix of Newton's method in nearest.py.
 """
 
 from __future__ import annotations
