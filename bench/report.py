@@ -9,6 +9,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from bench import tangents
 from bench.startup import BARS as STARTUP_BARS
 from bench.startup import PLOT_BAR
 
@@ -162,6 +163,10 @@ def text(results: Row, history: Path) -> str:
             "## A chain of N rods",
             "",
             *chain_section(results["chain"]),
+            "",
+            "## Andrews with eight tangents",
+            "",
+            *tangents.section(results["tangents"]),
             "",
             "## The seed's figures 5-9",
             "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mechsim.engine.segments import Segment, Segments
 from mechsim.engine.solution import Solution
 from mechsim.engine.state import HandedOn, State, state_of
 from mechsim.engine.stops import Stops
+from mechsim.engine.tangents import Directions, HeldChanges, Tangents, refuse
 from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.plan import Plan
@@ -45,6 +47,8 @@ MESSAGES = {
     Status.SINGULAR: "the equations became singular: accelerations or reactions are not determined there",
     Status.NOT_FINITE: "the motion left the range where its equations have values",
     Status.NOT_PROJECTED: "the constraints could not be met again after a step",
+    Status.NOT_DIFFERENTIABLE: "the motion cannot be differentiated through a singular pose, or where its derivatives "
+    "are no numbers",
 }
 
 
@@ -61,6 +65,7 @@ def integrate(
     fixed_step: float = 0.0,
     detailed: bool = False,
     ready: tuple[Plan, Any] | None = None,
+    tangents: Directions | None = None,
 ) -> Solution:
     """March from a consistent start (a State, or what has its attributes) to `tend`. Failure is a status of the
     Solution, not an exception. From the `ending` of another Solution the motion goes on as if it had not been stopped.
@@ -68,6 +73,7 @@ def integrate(
     `keep`: "polynomials" of all steps, all "steps", or an "outline": points all along the march, and its last ones,
     which take no more memory however long it is. `detailed`: the observer gets the polynomials with each batch.
     `ready`: the plan of the system and a march of it, with order and tolerance as here, where these are known.
+    `tangents`: directions in which the motion is differentiated; the Solution's `tangents` are these derivatives.
     """
     order = order or order_for(tolerance)
     began = time.perf_counter()
@@ -77,14 +83,16 @@ def integrate(
     plan, march = ready
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)
+    differentiated = _Differentiated(march, plan, start, tangents, keep)
     watch = Watch(system, structure.redundancy.spare)
-    stops = Stops(system, start, tend)
+    stops = Stops(system, start, tend, changes=HeldChanges(tangents, system) if tangents else None)
     collector = Collector(system, stops.log, keep, observer, watch, detailed)
     handed_on = getattr(start, "handed_on", None)
-    if handed_on is not None and handed_on.fits(plan, order, tolerance):
+    if handed_on is not None and handed_on.fits(plan, order, tolerance, differentiated.count):
         march.restore(handed_on.march)
         stops.resume(handed_on.stops)
         collector.resume(start.t, handed_on)
+        differentiated.resume(stops)
     elif handed_on is not None:
         stops.hold(march, handed_on.stops)
     earlier = march.statistics
@@ -97,6 +105,7 @@ def integrate(
         while status == Status.RUNNING and not watch.broken:
             goal = stops.next
             status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.dense))
+            differentiated.take()
             if status == Status.REACHED and goal != tend and not watch.broken:
                 stops.reached(march, *collector.last)
                 status = Status.RUNNING
@@ -115,16 +124,54 @@ def integrate(
     counts = {key: value - earlier[key] for key, value in march.statistics.items() if isinstance(value, int)}
     times = {"seconds": seconds, "preparation_seconds": prepared - began}
     statistics = {**march.statistics, **counts, "order": order, **times}
-    left = _handed_on(march, plan, order, tolerance, stops, collector) if name in HANDED_ON else None
-    return collector.solution(name, message, statistics, system, structure, plan, order, tolerance, left)
+    kept = name in HANDED_ON
+    left = _handed_on(march, plan, order, tolerance, stops, collector, differentiated.count) if kept else None
+    solution = collector.solution(name, message, statistics, system, structure, plan, order, tolerance, left)
+    return differentiated.told(solution)
+
+
+class _Differentiated:
+    """The tangents of a march, if any are wanted."""
+
+    def __init__(self, march: Any, plan: Plan, start: Any, directions: Directions | None, keep: str):
+        self.march, self.directions = march, directions
+        self.count = 0 if directions is None else directions.count
+        self.parts: list[Any] = []
+        if directions is None:
+            return
+        if keep == "outline":
+            raise ValueError('tangents are kept at all steps: keep="steps" or "polynomials"')
+        refuse(plan, start)
+        directions.begin(march, plan, keep == "polynomials")
+
+    def resume(self, stops: Stops) -> None:
+        """The point where a march goes on."""
+        if self.directions is not None:
+            stops.changes.constants[:] = self.march.constant_changes()[: len(stops.constants)]
+            coefficients = self.march.tangent_coefficients(False)
+            values = np.zeros((1, 2, *coefficients.shape[1:]))
+            values[0, : min(2, len(coefficients))] = coefficients[:2]
+            self.parts.append((values, None))
+
+    def take(self) -> None:
+        if self.directions is not None:
+            self.parts.append(self.march.take_tangents())
+
+    def told(self, solution: Solution) -> Solution:
+        """The solution with its tangents; the march is left without, for who may use it next."""
+        if self.directions is None:
+            return solution
+        self.march.forget_tangents()
+        found = Tangents.gathered(self.directions, solution.t, solution.system.n, self.parts)
+        return replace(solution, tangents=found, directions=self.directions)
 
 
 def _handed_on(
-    march: Any, plan: Plan, order: int, tolerance: float, stops: Stops, collector: Collector
+    march: Any, plan: Plan, order: int, tolerance: float, stops: Stops, collector: Collector, directions: int
 ) -> HandedOn | None:
     """What a march hands on where it was stopped, unless an interrupt came before its last batch was taken."""
     if not collector.parts or march.time != collector.last[0]:
         return None
     _, q, v, lam = (column[-1] for column in collector.parts[-1])
     x, rates = np.concatenate([q, lam]), np.concatenate([v, np.zeros_like(lam)])
-    return HandedOn(plan, order, tolerance, march.snapshot(), stops.passed, x, rates)
+    return HandedOn(plan, order, tolerance, march.snapshot(), stops.passed, x, rates, directions)

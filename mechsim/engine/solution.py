@@ -13,6 +13,7 @@ from mechsim.engine.leading import Leading, Leadings
 from mechsim.engine.points import Points, evaluated
 from mechsim.engine.segments import SIDES, Segments, Side, last_begun
 from mechsim.engine.state import HandedOn, State
+from mechsim.engine.tangents import Directions, Tangents
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
@@ -40,6 +41,8 @@ class Solution:
     order: int
     tolerance: float
     handed_on: HandedOn | None = None
+    tangents: Tangents | None = None  # derivatives of the motion, where directions were given
+    directions: Directions | None = None
 
     @property
     def ending(self) -> State:

@@ -27,10 +27,11 @@ class HandedOn:
     stops: Passed
     x: np.ndarray
     rates: np.ndarray
+    directions: int = 0  # of tangents that went along; their changes of the state are those of the march
 
-    def fits(self, plan: Plan, order: int, tolerance: float) -> bool:
+    def fits(self, plan: Plan, order: int, tolerance: float, directions: int = 0) -> bool:
         """Whether a march of this plan would have gone the same way; another one has only the state."""
-        if (self.order, self.tolerance) != (order, tolerance):
+        if (self.order, self.tolerance, self.directions) != (order, tolerance, directions):
             return False
         return self.plan is plan or fingerprint(self.plan) == fingerprint(plan)
 

@@ -34,8 +34,9 @@ class Stops:
     """The stops between a start and `tend`, the constants as they are now, and the `log` of segments until now, which
     need not be remembered."""
 
-    def __init__(self, system: System, start: Any, tend: float, remember: bool = True):
+    def __init__(self, system: System, start: Any, tend: float, remember: bool = True, changes: Any = None):
         self.system, self.start, self.tend = system, start, tend
+        self.changes = changes  # of these constants where the motion is differentiated: HeldChanges, or None
         self.constants = system.constants.copy()
         self.switches = sorted(system.switches, key=lambda switch: switch.time)
         self.samplers = system.samplers
@@ -83,11 +84,15 @@ class Stops:
         changed: dict[int, float] = {}
         while self.taken < len(self.switches) and self.switches[self.taken].time <= t:
             changed.update(self.switches[self.taken].values)
+            if self.changes:
+                self.changes.switched(march, self.taken, tuple(self.switches[self.taken].values))
             self.taken += 1
         self.set(march, changed)
         for number, sampler in enumerate(self.samplers):
             if self._due(number) <= t + CLOSE * sampler.period:
                 values = self.now.signals(sampler.element, t, q, v)
+                if self.changes:
+                    self.changes.sampled(march, sampler, self.now, (t, q, v))
                 self.set(march, dict(zip(sampler.constants, values, strict=True)))
                 self.counts[number] += 1
         self.log.begin(t, self.constants)

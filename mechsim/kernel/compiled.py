@@ -23,6 +23,7 @@ class Status(IntEnum):
     SINGULAR = 3
     NOT_FINITE = 4
     NOT_PROJECTED = 5
+    NOT_DIFFERENTIABLE = 6
 
 
 def make_march(

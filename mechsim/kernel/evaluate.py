@@ -12,10 +12,7 @@ from mechsim.derive.program import CONSTANT_FUNCTIONS, Program
 
 def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """One array per output, shaped like the inputs: (..., instances). `constants` is the program's constant table."""
-    registers: list[np.ndarray] = list(inputs)
-    with np.errstate(all="ignore"):  # a root of a negative number is nan here; who reads the values says what it means
-        for operation in program.operations:
-            registers.append(_operation(operation, registers, constants))
+    registers = registers_of(program, constants, inputs)
     results = []
     for output in program.outputs:
         total: Any = constants[output.constant] if output.constant >= 0 else np.zeros(constants.shape[1])
@@ -23,6 +20,15 @@ def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarra
             total = total + constants[factor] * registers[register]
         results.append(total)
     return results
+
+
+def registers_of(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The inputs and the results of all operations."""
+    registers: list[np.ndarray] = list(inputs)
+    with np.errstate(all="ignore"):  # a root of a negative number is nan here; who reads the values says what it means
+        for operation in program.operations:
+            registers.append(_operation(operation, registers, constants))
+    return registers
 
 
 def _operation(operation: Any, registers: list[np.ndarray], constants: np.ndarray) -> np.ndarray:

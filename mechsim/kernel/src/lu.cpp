@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -252,6 +253,47 @@ void SparseLU::solve(double* b) {
         const Factor* last = u_solve_.data() + pivot[p].u_last;
         for (entry = u_solve_.data() + pivot[p].u_first; entry < last; ++entry) value -= entry->value * b[entry->index];
         b[pivot[p].column] = value;
+    }
+}
+
+// `Width` is the number of vectors in a row when it is small, 0 when it is known only at run time.
+template <int Width>
+MECHSIM_INLINE void SparseLU::solve_vectors(Lanes* b, Lanes* y, int given) const {
+    const int vectors = Width ? Width : given;
+    const int count = int(pivots_.size());
+    for (int p = 0; p < count; ++p) {
+        const Lanes* given_row = b + std::size_t(pivots_[p].row) * vectors;
+        Lanes* value = y + std::size_t(p) * vectors;
+        for (int v = 0; v < vectors; ++v) {
+            Lanes sum = given_row[v];
+            for (int k = l_rows_[p]; k < l_rows_[p + 1]; ++k)
+                sum -= l_solve_[k].value * y[std::size_t(l_solve_[k].index) * vectors + v];
+            value[v] = sum * inverse_[p];
+        }
+    }
+    for (int p = count - 1; p >= 0; --p) {
+        const Pivot& pivot = pivots_[p];
+        Lanes* value = y + std::size_t(p) * vectors;
+        Lanes* found = b + std::size_t(pivot.column) * vectors;
+        for (int v = 0; v < vectors; ++v) {
+            Lanes sum = value[v];
+            for (int k = pivot.u_first; k < pivot.u_last; ++k)
+                sum -= u_solve_[k].value * b[std::size_t(u_solve_[k].index) * vectors + v];
+            value[v] = sum;
+        }
+        for (int v = 0; v < vectors; ++v) found[v] = value[v];
+    }
+}
+
+MECHSIM_CLONES void SparseLU::solve_many(double* right, int vectors) {
+    many_.resize(std::size_t(size_) * vectors * kWidth + kWidth);
+    const auto address = reinterpret_cast<std::uintptr_t>(many_.data());
+    Lanes* y = reinterpret_cast<Lanes*>((address + sizeof(Lanes) - 1) / sizeof(Lanes) * sizeof(Lanes));
+    Lanes* b = reinterpret_cast<Lanes*>(right);
+    switch (vectors) {
+        case 1: solve_vectors<1>(b, y, vectors); break;
+        case 2: solve_vectors<2>(b, y, vectors); break;
+        default: solve_vectors<0>(b, y, vectors);
     }
 }
 

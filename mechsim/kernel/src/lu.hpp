@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "lanes.hpp"
+
 namespace mechsim {
 
 class SparseLU {
@@ -18,6 +20,8 @@ class SparseLU {
     void allow_growth(double limit) { growth_limit_ = limit; }
     // Solve in place: b becomes the solution.
     void solve(double* b);
+    // The same for many right-hand sides at once: `b` has `vectors` vectors per row, aligned as Lanes are.
+    void solve_many(double* b, int vectors);
     // Of these rows, the `count` that depend most on all others: what is left of them after the others are eliminated is
     // least, beside what they were.
     std::vector<int> weakest(const double* values, const std::vector<int>& rows, int count) const;
@@ -55,6 +59,8 @@ class SparseLU {
     struct Elimination;
     bool analyse(const double* values);
     void collect_rows();
+    template <int Width>
+    void solve_vectors(Lanes* b, Lanes* y, int given) const;
     double eliminate(const double* values);  // returns the growth of scaled entries of U
 
     int size_, analyses_ = 0;
@@ -66,6 +72,7 @@ class SparseLU {
     std::vector<int> l_rows_, l_slots_;      // where each row begins there, and the slot of each entry
     std::vector<int> targets_;
     std::vector<double> values_, inverse_, work_;
+    std::vector<double> many_;  // work of solve_many, a vector more than needed to align it
 };
 
 }  // namespace mechsim

@@ -105,7 +105,11 @@ void March::ready() {
                 if (order < d_[unknown]) matrix_order_ = std::max(matrix_order_, order);
                 affine_ = affine_ && order < d_[unknown];
             }
-    // After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say.
+    find_working();
+}
+
+// After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say.
+void March::find_working() {
     working_.clear();
     for (Block& block : blocks_)
         if (!block.contributions.empty()) working_.push_back(&block);
@@ -116,6 +120,22 @@ std::size_t March::table_size() const {
     for (const auto* blocks : {&blocks_, &matrix_blocks_})
         for (const Block& block : *blocks) size += std::size_t(block.constant_count) * block.lanes;
     return size;
+}
+
+std::size_t March::row_table_size() const {
+    std::size_t size = 0;
+    for (const Block& block : blocks_) size += std::size_t(block.constant_count) * block.lanes;
+    return size;
+}
+
+void March::set_tangents(int directions, const double* state, const double* tables, const double* constants) {
+    tangents_.reset();
+    if (directions == 0) return;
+    tangents_ = std::make_unique<Tangents>(*this, directions, tables);
+    tangents_->set_constants(constants);
+    tangents_->set_state(state);
+    prepared_ = expanded_ = false;
+    cut_.clear();
 }
 
 void March::tune(const double* tables, std::vector<double> constants, std::vector<double> scales,
@@ -389,6 +409,7 @@ void March::expand() {
         for (int j = 0; j < size_; ++j) found[d_[j] * x_.width + j] = residual_[j] * unknown_factor[j];
         for (Block* block : working_) correct_stage(*block, x_, stage);
     }
+    if (tangents_) tangents_->expand();
 }
 
 }  // namespace mechsim

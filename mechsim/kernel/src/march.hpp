@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "archive.hpp"
 #include "block.hpp"
 #include "lu.hpp"
+#include "tangent.hpp"
 
 namespace mechsim {
 
@@ -26,7 +28,7 @@ inline void add_exactly(double& hi, double& lo, double value) {
 // A number in (-1, 1) of no special kind for each i.
 inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
 
-enum class Status : int { reached, running, step_too_small, singular, not_finite, not_projected };
+enum class Status : int { reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable };
 
 struct Control {
     int order = 0;             // p: stages 0..p-1
@@ -88,6 +90,10 @@ class March {
     int offset(int unknown) const { return d_[unknown]; }
     // How far positions move when constraints are missed a little, over that.
     double leverage() { return note_leverage(), largest_leverage(); }
+    // Derivatives of the motion, from its state on: see tangent.hpp for the arrays. None of them with no directions.
+    void set_tangents(int directions, const double* state, const double* tables, const double* constants);
+    Tangents* tangents() { return tangents_.get(); }
+    std::size_t row_table_size() const;
     // Whether the last projection moved positions and velocities by no more than a step may be rejected for.
     bool is_close() const;
     // All that the march will read when it goes on, as bytes, for a march of the same plan and control.
@@ -95,6 +101,8 @@ class March {
     void restore(const Bytes& bytes);
 
   private:
+    friend class Tangents;
+    void find_working();
     template <class Archive>
     void transfer(Archive& archive);
     void remember();
@@ -143,7 +151,7 @@ class March {
     double largest_leverage() const;
     bool tells_pose_at(double distance) const;
     void write_point(Record& record);
-    void write_step(Record& record) const;
+    void write_step(Record& record);
     bool is_written(double t_end) const;
 
     int size_, largest_offset_ = 0, degrees_ = 0;
@@ -205,6 +213,7 @@ class March {
     bool polynomial_whole_ = false;  // the series of the last step have all their terms
     double written_ = NAN;           // the last time that was recorded
     Statistics statistics_;
+    std::unique_ptr<Tangents> tangents_;  // or none
 };
 
 }  // namespace mechsim

@@ -158,6 +158,69 @@ void tune(March& march, const Doubles& tables, const Doubles& constants, const D
     march.tune(tables.data(), doubles(constants), doubles(scales), doubles(matrix));
 }
 
+// Changes in some directions (the last axis) of the state, of the constants of the blocks, one after the other, and of
+// those of the mechanism.
+void set_tangents(March& march, const Doubles& state, const Doubles& tables, const Doubles& constants) {
+    const std::size_t count = state.ndim() == 3 ? state.shape(2) : 0;
+    const std::size_t orders = march.largest_offset(), size = march.size();
+    if (state.ndim() != 3 || state.shape(0) != orders || state.shape(1) != size ||
+        tables.size() != march.row_table_size() * count || constants.size() != march.constant_count() * count)
+        throw std::invalid_argument("these changes are not those of this plan");
+    march.set_tangents(int(count), state.data(), tables.data(), constants.data());
+}
+
+Tangents& tangents_of(March& march) {
+    if (!march.tangents()) throw std::invalid_argument("this march has no tangents");
+    return *march.tangents();
+}
+
+void set_constant_change(March& march, int number, const Doubles& changes) {
+    Tangents& tangents = tangents_of(march);
+    if (number < 0 || std::size_t(number) >= march.constant_count() || int(changes.size()) != tangents.directions())
+        throw std::invalid_argument("one change per direction, of a constant of the mechanism");
+    tangents.set_constant(number, changes.data());
+}
+
+// What was written since this was last asked: (points, 2, unknowns, directions) values and rates, and (steps, degrees,
+// unknowns, directions) coefficients where `keep_tangents` asked for them.
+nb::tuple take_tangents(March& march) {
+    Tangents& tangents = tangents_of(march);
+    const std::size_t size = march.size(), count = tangents.directions(), degrees = march.degrees();
+    const std::size_t points = tangents.record.points.size() / (2 * size * count);
+    const std::size_t steps = tangents.record.polynomials.size() / (degrees * size * count);
+    std::vector<double> values, polynomials;
+    values.swap(tangents.record.points);
+    polynomials.swap(tangents.record.polynomials);
+    return nb::make_tuple(owned(std::move(values), {points, 2, size, count}),
+                          owned(std::move(polynomials), {steps, degrees, size, count}));
+}
+
+// Changes of all unknowns where the march stands: coefficients 0..largest offset, or all of them once it is expanded.
+nb::object tangent_coefficients(March& march, bool all) {
+    Tangents& tangents = tangents_of(march);
+    const std::size_t size = march.size(), count = tangents.directions();
+    const std::size_t degrees = all ? march.degrees() : march.largest_offset() + 1;
+    std::vector<double> values;
+    for (std::size_t n = 0; n < degrees; ++n)
+        for (std::size_t j = 0; j < size; ++j) {
+            const double* row = tangents.coefficient(int(n), int(j));
+            values.insert(values.end(), row, row + count);
+        }
+    return owned(std::move(values), {degrees, size, count});
+}
+
+// Changes of the constants of the mechanism, (constants, directions).
+nb::object constant_changes(March& march) {
+    Tangents& tangents = tangents_of(march);
+    const std::size_t count = tangents.directions();
+    std::vector<double> values;
+    for (std::size_t number = 0; number < march.constant_count(); ++number) {
+        const double* row = tangents.coefficient(0, march.size() + int(number));
+        values.insert(values.end(), row, row + count);
+    }
+    return owned(std::move(values), {march.constant_count(), count});
+}
+
 nb::object expand(March& march) {
     begun(march).expand();
     std::vector<double> values;
@@ -243,6 +306,14 @@ NB_MODULE(_kernel, m) {
         .def("prepare", [](March& self) { return int(begun(self).prepare()); })
         .def("expand", &expand)
         .def("advance", &advance)
+        .def("set_tangents", &set_tangents)
+        .def("forget_tangents", [](March& self) { self.set_tangents(0, nullptr, nullptr, nullptr); })
+        .def("set_constant_change", &set_constant_change)
+        .def("constant_changes", &constant_changes)
+        .def("keep_tangents", [](March& self, bool keep) { tangents_of(self).record.keep_polynomials = keep; })
+        .def("take_tangents", &take_tangents)
+        .def("prepare_tangents", [](March& self) { return tangents_of(self).prepare(); })
+        .def("tangent_coefficients", &tangent_coefficients)
         .def("project", &project)
         .def("snapshot",
              [](March& self) {

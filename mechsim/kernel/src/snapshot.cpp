@@ -25,6 +25,7 @@ void March::transfer(Archive& archive) {
     archive(peak_speed_), archive(last_step_), archive(longest_);
     archive(prepared_), archive(continued_), archive(probed_), archive(expanded_);
     archive(statistics_);
+    if (tangents_) tangents_->transfer(archive, std::min(largest_offset_ + 1, x_.degrees));
 }
 
 Bytes March::snapshot() {
@@ -44,6 +45,7 @@ void March::restore(const Bytes& bytes) {
     transfer(own);
     std::copy_n(x_.degree(0) + size_, constants_.size(), polynomial_.degree(0) + size_);
     cut_ = std::move(cut);
+    if (tangents_) tangents_->share_constants();
     polynomial_whole_ = false;
     responses_.clear();
     if (expanded_) expand();
@@ -62,6 +64,7 @@ void March::remember() {
 void March::take_back_cut() {
     const Statistics done = statistics_;
     std::swap(x_, polynomial_);
+    if (tangents_) tangents_->swap_series();
     Reader reader(cut_);
     transfer(reader);
     const std::int64_t steps = statistics_.steps;

@@ -317,18 +317,20 @@ void March::write_point(Record& record) {
     const double* v = x_.degree(1);
     record.x.insert(record.x.end(), x, x + size_);
     for (int j = 0; j < size_; ++j) record.v.push_back(d_[j] >= 1 ? v[j] : 0.0);
+    if (tangents_) tangents_->write_point();
     written_ = t_;
 }
 
 // The polynomials of the step just taken, about its beginning, or about where the record has come to, if that is later.
-void March::write_step(Record& record) const {
+void March::write_step(Record& record) {
     const bool begun = std::isfinite(written_) && written_ != t_before_;
     record.start.push_back(begun ? written_ : t_before_);
     const std::size_t first = record.polynomials.size();
     for (int n = 0; n < degrees_; ++n)
         record.polynomials.insert(record.polynomials.end(), polynomial_.degree(n), polynomial_.degree(n) + size_);
-    if (!begun) return;
     const double h = (written_ - t_before_) - t_low_before_;
+    if (tangents_) tangents_->write_step(begun, h);
+    if (!begun) return;
     double* coefficients = record.polynomials.data() + first;
     for (int low = 0; low + 1 < degrees_; ++low)
         for (int n = degrees_ - 2; n >= low; --n)
@@ -344,6 +346,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
     if (!prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
+        if (tangents_ && !tangents_->prepare()) return Status::not_differentiable;
         if (!continued_) write_point(record);  // a march that goes on has written this point already
         continued_ = false;
     }
@@ -375,6 +378,11 @@ Status March::take_step(double t_end) {
     last_ = control_.order - 1;
     double h = control_.fixed_step > 0 ? control_.fixed_step : std::min(step_size(), longest_);
     if (std::isnan(h)) return Status::not_finite;
+    if (tangents_) {
+        if (roundings_.size > 0) return Status::not_differentiable;  // across a singular pose
+        if (control_.fixed_step <= 0) h = std::min(h, tangents_->step_size(h, last_));
+        if (std::isnan(h)) return Status::not_differentiable;
+    }
     // A step that ends there by itself is taken as if the march went on.
     if (end_of(left < 0 ? -h : h) == t_end) left = left < 0 ? -INFINITY : INFINITY;
     if (cut_.empty() && h * (1 + 1e-10) >= std::abs(left)) remember();
@@ -383,6 +391,7 @@ Status March::take_step(double t_end) {
     if (h * (1 + 1e-10) >= std::abs(left)) h = std::abs(left);
     expanded_ = false;
     std::swap(x_, polynomial_);
+    if (tangents_) tangents_->swap_series();
     leave_out_roundings();
     low_before_ = low_;
     earlier_leverage_ = largest_leverage();
@@ -393,6 +402,7 @@ Status March::take_step(double t_end) {
     longest_ = INFINITY;
     const Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
     if (status != Status::reached) return status;
+    if (tangents_ && !(prepared_ && tangents_->arrive(left < 0 ? -h : h))) return Status::not_differentiable;
     if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
     last_step_ = h;
     aim_probe();

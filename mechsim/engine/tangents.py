@@ -1,0 +1,212 @@
+"""Derivatives of a motion by its start and its numbers, in some directions, found beside it (src/tangent.hpp)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mechsim.errors import Fault, IntegrationError
+from mechsim.kernel.changes import NumberChanges, changes_of
+from mechsim.kernel.compiled import make_march
+from mechsim.kernel.plan import Plan
+from mechsim.kernel.system import System
+
+DEPENDENT = 1e-11  # singular values of scaled constraints below this share belong to dependent ones
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Where tangents begin: changes of the start, (n, directions), and of the numbers, in directions with names.
+
+    `switches` are the changes of what each switch of the mechanism sets, by constant. Changes of the start need not
+    satisfy the constraints: the march brings them on the linearised ones, in the sense of the system's own inertia.
+    """
+
+    names: tuple[str, ...]
+    positions: np.ndarray
+    velocities: np.ndarray
+    numbers: NumberChanges
+    switches: tuple[Mapping[int, np.ndarray], ...] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def of_state(cls, system: System, names: Sequence[str], positions: Any, velocities: Any) -> Directions:
+        """Directions in which the start changes, and no number does."""
+        q, v = (np.ascontiguousarray(each, dtype=float) for each in (positions, velocities))
+        if q.shape != (system.n, len(names)) or v.shape != q.shape:
+            raise ValueError(f"changes of the start must be ({system.n}, {len(names)}) arrays")
+        return cls(tuple(names), q, v, NumberChanges.none(system, len(names)))
+
+    @classmethod
+    def of_inputs(cls, system: System, names: Sequence[str]) -> Directions:
+        """Directions in which inputs of the mechanism change, each by one."""
+        still = np.zeros((system.n, len(names)))
+        numbers = NumberChanges.none(system, len(names))
+        for place, name in enumerate(names):
+            numbers.constants[system.mechanism.inputs[name].value, place] = 1.0
+        return cls(tuple(names), still, still.copy(), numbers)
+
+    @classmethod
+    def basis(cls, system: System, t: float, q: np.ndarray, v: np.ndarray) -> Directions:
+        """A basis of all changes of the state that the constraints allow: of positions, then of velocities."""
+        rows, columns, values = system.rate_jacobian(t, q, v)
+        jacobian = np.zeros((system.m, system.n))
+        np.add.at(jacobian, (rows, columns), values)
+        scales = system.scales[: system.n]
+        holonomic = np.flatnonzero(system.levels == 2)
+        blocks = [_null_space(jacobian[chosen] * scales) * scales[:, None] for chosen in (holonomic, slice(None))]
+        of_q, of_v = (block.shape[1] for block in blocks)
+        zeros = np.zeros((system.n, max(of_q, of_v)))
+        positions = np.concatenate([blocks[0], zeros[:, :of_v]], axis=1)
+        velocities = np.concatenate([zeros[:, :of_q], blocks[1]], axis=1)
+        names = [f"position {i + 1}" for i in range(of_q)] + [f"velocity {i + 1}" for i in range(of_v)]
+        return cls.of_state(system, names, positions, velocities)
+
+    def joined(self, other: Directions) -> Directions:
+        """The directions of both."""
+        q, v = (
+            np.concatenate(pair, axis=1)
+            for pair in ((self.positions, other.positions), (self.velocities, other.velocities))
+        )
+        count = max(len(self.switches), len(other.switches))
+        switches = tuple(_joined_switch(self, other, number) for number in range(count))
+        return Directions((*self.names, *other.names), q, v, self.numbers.joined(other.numbers), switches)
+
+    def begin(self, march: Any, plan: Plan, dense: bool) -> None:
+        """Let a march that has its state carry these directions."""
+        n, orders = len(self.positions), int(plan.variable_offsets.max())
+        state = np.zeros((orders, plan.size, self.count))
+        for derivative, changes in enumerate((self.positions, self.velocities)[:orders]):
+            state[derivative, :n] = changes
+        tables = [self.numbers.tables[block.group][:, block.members] for block in plan.blocks]
+        flat = np.concatenate([*(table.reshape(-1, self.count) for table in tables), np.zeros((0, self.count))])
+        constants = np.concatenate([self.numbers.constants, np.zeros((1, self.count))])  # what is not there
+        march.set_tangents(state, np.ascontiguousarray(flat), np.ascontiguousarray(constants))
+        march.keep_tangents(dense)
+
+
+def _joined_switch(one: Directions, other: Directions, number: int) -> dict[int, np.ndarray]:
+    def changes(directions: Directions) -> Mapping[int, np.ndarray]:
+        return directions.switches[number] if number < len(directions.switches) else {}
+
+    first, second = changes(one), changes(other)
+    constants = sorted({*first, *second})
+    pairs = {c: (first.get(c, np.zeros(one.count)), second.get(c, np.zeros(other.count))) for c in constants}
+    return {constant: np.concatenate(pair) for constant, pair in pairs.items()}
+
+
+def _null_space(jacobian: np.ndarray) -> np.ndarray:
+    _, sizes, right = np.linalg.svd(jacobian)
+    null: np.ndarray = right[int(np.sum(sizes > DEPENDENT * sizes.max(initial=0.0))) :].T
+    return null
+
+
+class HeldChanges:
+    """Changes of the constants that switches and samplers set, as they are now: see Stops."""
+
+    def __init__(self, directions: Directions, system: System):
+        self.directions, self.system = directions, system
+        self.constants = directions.numbers.constants.copy()
+
+    def switched(self, march: Any, number: int, constants: Sequence[int]) -> None:
+        """A switch sets these constants: what it sets changes with parameters, or not at all."""
+        given = self.directions.switches[number] if number < len(self.directions.switches) else {}
+        for constant in constants:
+            self._set(march, constant, given.get(constant, np.zeros(self.directions.count)))
+
+    def sampled(self, march: Any, sampler: Any, system: System, point: tuple[float, np.ndarray, np.ndarray]) -> None:
+        """A sampler sets its constants by the state and by what it held before."""
+        n = self.system.n
+        state = march.tangent_coefficients(False)
+        group = next(group for group in system.groups if sampler.element in group.elements)
+        numbers = replace(self.directions.numbers, constants=self.constants)
+        found = changes_of(system, ("signal",), point, (state[0, :n], state[1, :n]), numbers, (group,))
+        lane = group.elements.index(sampler.element)
+        for constant, change in zip(sampler.constants, found[0][2], strict=True):
+            self._set(march, constant, change[lane])
+
+    def _set(self, march: Any, constant: int, change: np.ndarray) -> None:
+        self.constants[constant] = change
+        march.set_constant_change(constant, np.ascontiguousarray(change))
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """Derivatives of a motion at its step ends, (points, n, directions), and if kept their polynomials."""
+
+    names: tuple[str, ...]
+    t: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    multipliers: np.ndarray
+    coefficients: np.ndarray | None  # (steps, degrees, unknowns, directions)
+
+    @classmethod
+    def gathered(
+        cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[tuple[Any, Any]]
+    ) -> Tangents | None:
+        if not parts:
+            return None
+        points = np.concatenate([part[0] for part in parts])[: len(t)]
+        polynomials = [part[1] for part in parts if part[1] is not None and len(part[1])]
+        kept = np.concatenate(polynomials)[: max(len(t) - 1, 0)] if polynomials else None
+        return cls(directions.names, t, points[:, 0, :n], points[:, 1, :n], points[:, 0, n:], kept)
+
+    def evaluate(self, times: Any) -> tuple[np.ndarray, np.ndarray]:
+        """All unknowns' changes and their rates at any times, (times, unknowns, directions) each."""
+        if self.coefficients is None:
+            raise ValueError('only the table was kept, so tangents are not known in between: keep="polynomials"')
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        sign = -1.0 if self.t[-1] < self.t[0] else 1.0
+        starts = self.t[:-1]
+        step = np.clip(np.searchsorted(sign * starts, sign * times, side="right") - 1, 0, len(starts) - 1)
+        h = (times - starts[step])[:, None, None]
+        values = np.zeros((len(times), *self.coefficients.shape[2:]))
+        rates = np.zeros_like(values)
+        for degree in reversed(range(self.coefficients.shape[1])):
+            rates = rates * h + values
+            values = values * h + self.coefficients[step, degree]
+        return values, rates
+
+
+def sampled(solution: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
+    """d(positions) and d(velocities) at any times, (times, n, directions), on the linearised constraints there."""
+    tangents, directions, plan = solution.tangents, solution.directions, solution.plan
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    n = solution.system.n
+    if len(solution.segments) > 1:  # the polynomials satisfy them to the tolerance
+        values, rates = tangents.evaluate(times)
+        return values[:, :n], rates[:, :n]
+    q, v, _ = solution.sample(times)
+    values, rates = tangents.evaluate(times)
+    march = make_march(plan, order=1, tolerance=solution.tolerance, safety=1.0, rejection=1.0)
+    orders = int(plan.variable_offsets.max())
+    state = np.zeros((orders, plan.size))
+    for i, time in enumerate(times):
+        for derivative, given in enumerate((q[i], v[i])[:orders]):
+            state[derivative, :n] = given
+        march.set_state(float(time), state)
+        march.prepare()
+        replace(directions, positions=values[i, :n], velocities=rates[i, :n]).begin(march, plan, False)
+        if not march.prepare_tangents():
+            raise IntegrationError(Fault(f"the motion cannot be differentiated at t = {time:g}"))
+        found = march.tangent_coefficients(False)
+        values[i, :n], rates[i, :n] = found[0, :n], found[1, :n]
+    return values[:, :n], rates[:, :n]
+
+
+def refuse(plan: Plan, start: Any) -> None:
+    """Raise for motions whose derivatives are not known."""
+    if plan.redundant:
+        message = "a mechanism with redundant constraints cannot be differentiated"
+        hint = "which of them act is chosen at each pose; leave out those that follow from others"
+        raise IntegrationError(Fault(message, hint=hint))
+    if start.singular:
+        message = "a motion that starts on a singular pose, or very near one, cannot be differentiated"
+        raise IntegrationError(Fault(message, hint="start away from it"))

@@ -1,0 +1,262 @@
+"""How a start changes with the numbers it is found from: the derivative of the nearest-point problem that it solves.
+
+Positions (and then velocities) minimise a weighted distance to what was asked for, subject to the constraints, with
+fixed values held. At the minimum `W (x - g) + J^T multipliers = 0` and `C = 0`; both stay so as numbers change, by a
+linear system for the changes, with the matrix of Newton's method in nearest.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechsim.errors import AssemblyError, Fault
+from mechsim.initial.assembly import moving_coordinates
+from mechsim.initial.closure import dense
+from mechsim.initial.nearest import weights_of
+from mechsim.initial.newton import DEPENDENT
+from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
+from mechsim.kernel.changes import Found, NumberChanges, changes_of, gathered
+from mechsim.model.mechanism import Mechanism
+from mechsim.model.placement import placed
+from mechsim.spec.document import Problem
+
+if TYPE_CHECKING:
+    from mechsim.kernel.system import Group, System
+
+NEAREST = 1e-6  # of the pull towards the guesses: what is left of it along the constraints at a nearest point
+CLOSED = 1e-9  # of the changes asked for: constraints that follow from others still do
+MATTERS = 1e-9  # of a coordinate's size per size: less of a placed point's change is nothing
+
+
+@dataclass(frozen=True)
+class Living:
+    """A mechanism and its problem as the tape of a file has them, and how each number of it changes."""
+
+    mechanism: Mechanism
+    problem: Problem
+    change_of: Callable[[float], Array]  # of a number, living or not: one change per direction
+    numbers: NumberChanges
+    moved: Callable[[int], tuple[Mechanism, Problem]]  # both, plain, a little way along a direction
+
+
+def start_changes(system: System, start: Start, living: Living) -> tuple[Array, Array]:
+    """Changes of the positions and velocities of a start, (n, directions). AssemblyError where they are not known."""
+    if start.singular or start.redundancy.rows:
+        message = "a start on a singular pose, or with redundant constraints, cannot be differentiated"
+        raise AssemblyError(Fault(message))
+    if np.any(living.change_of(living.problem.t0.value)):
+        raise AssemblyError(Fault("t0 changes with a parameter whose derivative is asked for: give it as a number"))
+    wanted = wishes(living.mechanism, living.problem)
+    q = _positions(system, start, living, wanted[0])
+    return q, _velocities(system, start, living, wanted[1], q)
+
+
+def _positions(system: System, start: Start, living: Living, asked: Wishes) -> Array:
+    t, q, count = start.t, start.positions, living.numbers.count
+    target, change, placing = _targets(system, living, asked)
+    still = np.zeros((system.n, count))
+    point, rows = (t, q, start.velocities), np.flatnonzero(system.levels == 2)
+
+    def gradient_changes(multipliers: Array) -> Array:
+        found = changes_of(system, ("gradient",), point, (still, still), living.numbers)
+        return _pulled(found, system, multipliers, count)
+
+    def bending(multipliers: Array) -> Array:
+        lower = dense(system.constraint_hessian(t, q, multipliers), system.n, system.n)
+        return np.asarray(lower + np.tril(lower, -1).T)
+
+    found = changes_of(system, ("constraint",), point, (still, still), living.numbers)
+    nearest = _Nearest(
+        "positions",
+        system,
+        q - target,
+        change,
+        asked,
+        rows,
+        dense(system.constraint_jacobian(t, q), system.m, system.n),
+    )
+    missed = gathered(found, lambda g, k: g.multipliers[k[1]], system.m, count)
+    result = nearest.changes(living.numbers.scales, missed, gradient_changes, bending)
+    _refuse_placed(system, living, nearest, placing)
+    return result
+
+
+def _velocities(system: System, start: Start, living: Living, asked: Wishes, of_q: Array) -> Array:
+    t, q, v, count = start.t, start.positions, start.velocities, living.numbers.count
+    target = asked.written_into(np.zeros(system.n))
+    change = np.zeros((system.n, count))
+    for index, value in enumerate(asked.values):
+        if value is not None:
+            change[index] = living.change_of(value.number.value)
+    still = np.zeros((system.n, count))
+
+    def gradient_changes(multipliers: Array) -> Array:
+        return _pulled(
+            changes_of(system, ("gradient", "slope"), (t, q, v), (of_q, still), living.numbers),
+            system,
+            multipliers,
+            count,
+        )
+
+    found = changes_of(system, ("rate",), (t, q, v), (of_q, still), living.numbers)
+    jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)
+    nearest = _Nearest("velocities", system, v - target, change, asked, np.arange(system.m), jacobian)
+    missed = gathered(found, lambda g, k: g.multipliers[k[1]], system.m, count)
+    return nearest.changes(living.numbers.scales, missed, gradient_changes, None)
+
+
+def _pulled(found: Found, system: System, multipliers: Array, count: int) -> Array:
+    """Changes of the gradients of constraints, times their multipliers: (n, directions)."""
+    total = np.zeros((system.n + 1, count))
+    for group, keys, values in found:
+        for key, value in zip(keys, values, strict=True):
+            row, column = _place(group, key)
+            inside = (row >= 0) & (column >= 0)
+            np.add.at(total, column[inside], multipliers[row[inside]][:, None] * value[inside])
+    return total[: system.n]
+
+
+def _place(group: Group, key: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+    first = group.kind.constraint_count if key[0] == "slope" else 0
+    return group.multipliers[first + key[1]], group.variables[key[2]]
+
+
+class _Nearest:
+    """The point of least weighted distance on the constraints of `rows`, `off` its target; in scaled coordinates."""
+
+    def __init__(
+        self, what: str, system: System, off: Array, target_change: Array, asked: Wishes, rows: Indices, jacobian: Array
+    ):
+        self.what, self.system, self.rows = what, system, rows
+        self.scales = system.scales[: system.n]
+        self.free = np.setdiff1d(moving_coordinates(system.mechanism), asked.fixed)
+        self.held = np.setdiff1d(np.arange(system.n), self.free)
+        self.cost = weights_of(asked.guessed, system.n)
+        self.off, self.target_change = off / self.scales, target_change / self.scales[:, None]
+        scaled = jacobian[rows] * self.scales
+        lengths = np.linalg.norm(scaled, axis=1)
+        self.lengths = np.where(lengths > 0, lengths, 1.0)
+        self.jacobian = scaled / self.lengths[:, None]
+        left, sizes, right = np.linalg.svd(self.jacobian[:, self.free])
+        rank = int(np.sum(sizes > DEPENDENT))
+        self.along = right[rank:].T
+        self.solved = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T  # the smallest step that meets the constraints
+
+    def changes(
+        self,
+        scale_changes: Array,
+        missed: Array,
+        gradient_changes: Callable[[Array], Array],
+        bending: Callable[[Array], Array] | None,
+    ) -> Array:
+        """(n, directions). `missed` is how the constraints change, `gradient_changes` how their gradients do, times
+        multipliers, at this point; `bending` their second derivatives."""
+        free, held = self.free, self.held
+        change = self.target_change.copy()  # what is held goes where it is told to
+        wanted = -(missed[self.rows] / self.lengths[:, None]) - self.jacobian[:, held] @ change[held]
+        step = self.solved @ wanted
+        left = np.abs(self.jacobian[:, free] @ step - wanted).max(initial=0.0)
+        if left > CLOSED * max(1.0, np.abs(wanted).max(initial=0.0)):
+            message = f"the constraints at the start can not all be met beside it: its {self.what} have no derivative"
+            raise AssemblyError(Fault(message, hint="fixed values that depend on each other must stay as they are"))
+        change[free] = step
+        if self.along.shape[1]:
+            change[free] += self._along(change, scale_changes, gradient_changes, bending)
+        return np.asarray(change * self.scales[:, None])
+
+    def _along(
+        self,
+        change: Array,
+        scale_changes: Array,
+        gradient_changes: Callable[[Array], Array],
+        bending: Callable[[Array], Array] | None,
+    ) -> Array:
+        """What keeps the distance least."""
+        free, scales = self.free, self.scales[:, None]
+        pull = self.cost * self.off
+        balance = -self.solved.T @ pull[free]
+        rest = self.along.T @ pull[free]
+        if np.abs(rest).max() > NEAREST * max(np.abs(pull).max(), NEAREST):
+            message = f"the {self.what} of this start are not those nearest to the guesses: they have no derivative"
+            raise AssemblyError(Fault(message, hint="fix or guess more of them, near to what they are"))
+        multipliers = np.zeros(self.system.m)
+        multipliers[self.rows] = balance / self.lengths
+        curvature = np.diag(self.cost)
+        if bending is not None:
+            curvature = curvature + bending(multipliers) * self.scales * scales
+        self.inverse = np.linalg.inv(self.along.T @ curvature[np.ix_(free, free)] @ self.along)
+        force = self.cost[:, None] * self.target_change - scales * gradient_changes(multipliers)
+        # The distance is measured in scales, which change too.
+        force = force + 2 * (self.cost * self.off)[:, None] * scale_changes / scales
+        force = force - curvature @ change
+        return np.asarray(self.along @ (self.inverse @ (self.along.T @ force[free])))
+
+    def influence(self, coordinate: int) -> Array:
+        """How the free coordinates follow the target of one, in scales."""
+        place = np.flatnonzero(self.free == coordinate)
+        if not len(place) or not self.along.shape[1]:
+            return np.zeros(1)
+        pull = self.along.T[:, place[0]] * self.cost[coordinate]
+        return np.asarray(self.along @ (self.inverse @ pull))
+
+
+def _targets(system: System, living: Living, asked: Wishes) -> tuple[Array, Array, list[int]]:
+    """What positions are nearest to, its changes, and the coordinates whose place only the parts' shapes tell."""
+    mechanism = system.mechanism
+    target = np.empty(system.n)
+    change, placing = np.zeros((system.n, living.numbers.count)), []
+    plain = _plain_problem(living)
+    target[:] = asked.written_into(placed(mechanism, plain).coordinates())
+    slots = {slot for point in mechanism.points.values() for slot in point if slot >= 0}
+    for index, value in enumerate(asked.values):
+        if value is not None:
+            change[index] = living.change_of(value.number.value)
+        elif index in living.mechanism.guesses:
+            change[index] = living.change_of(living.mechanism.guesses[index])
+        elif index in slots:
+            placing.append(index)
+    parts = {part.name: part for part in mechanism.parts}
+    for index, variable in enumerate(mechanism.variables):
+        if variable.kind == "angle" and asked.values[index] is None and index not in living.mechanism.guesses:
+            ends = [mechanism.points[name] for name in parts[variable.owner].points[:2]]
+            change[index] = _turning(target, change, system, living, ends)
+            if any(slot in placing for end in ends for slot in end):
+                placing.append(index)
+    return target, change, placing
+
+
+def _turning(target: Array, change: Array, system: System, living: Living, ends: Sequence[Sequence[int]]) -> Array:
+    """The change of a part's direction with its first two points."""
+    (ax, ay), (bx, by) = ([target[s] if s >= 0 else system.constants[-1 - s] for s in end[:2]] for end in ends)
+    moved = [[change[s] if s >= 0 else living.numbers.constants[-1 - s] for s in end[:2]] for end in ends]
+    x, y = bx - ax, by - ay
+    dx, dy = moved[1][0] - moved[0][0], moved[1][1] - moved[0][1]
+    return np.asarray((x * dy - y * dx) / (x * x + y * y))
+
+
+def _plain_problem(living: Living) -> Problem:
+    from mechsim.spec.living import settled
+
+    plain: Problem = settled(living.problem)
+    return plain
+
+
+def _refuse_placed(system: System, living: Living, nearest: _Nearest, placing: list[int]) -> None:
+    """Points that nobody placed stand where the shapes of parts put them: how they move with these is not known."""
+    weighty = [j for j in placing if np.abs(nearest.influence(j)).max() > MATTERS]
+    if not weighty:
+        return
+    here = placed(system.mechanism, _plain_problem(living)).coordinates()
+    for direction in range(living.numbers.count):
+        there = placed(*living.moved(direction)).coordinates()
+        for j in weighty:
+            if not np.isclose(here[j], there[j], rtol=0, atol=1e-12 * system.scales[j]):
+                name = system.labels[j]
+                message = (
+                    f"how the start of {name} changes with a parameter is not known: only shapes of parts place it"
+                )
+                raise AssemblyError(Fault(message, hint=f"give a guess for it, or fix as much as decides {name}"))

@@ -1,0 +1,144 @@
+"""First derivatives of a system's values at a point, along directions of its state and of its numbers.
+
+The product rule of src/dual.cpp at Taylor degree 0, for what is asked now and then: starts and sampled signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.derive.program import NEGATIVE_SLOPE, Operation, Program
+from mechsim.kernel.evaluate import registers_of
+from mechsim.kernel.system import Group, System
+
+
+@dataclass(frozen=True)
+class NumberChanges:
+    """How the numbers of a system change, directions last: constants of the program of each group (constants, lanes,
+    directions), constants of the mechanism (constants, directions), and scales of the coordinates (n, directions)."""
+
+    tables: tuple[np.ndarray, ...]
+    constants: np.ndarray
+    scales: np.ndarray
+
+    @classmethod
+    def none(cls, system: System, count: int) -> NumberChanges:
+        """Where only the state changes."""
+        tables = tuple(np.zeros((len(g.program.constants), g.lanes, count)) for g in system.groups)
+        return cls(tables, np.zeros((len(system.constants), count)), np.zeros((system.n, count)))
+
+    @property
+    def count(self) -> int:
+        return int(self.constants.shape[1])
+
+    def joined(self, other: NumberChanges) -> NumberChanges:
+        """The directions of both."""
+        tables = tuple(np.concatenate(pair, axis=-1) for pair in zip(self.tables, other.tables, strict=True))
+        constants, scales = (
+            np.concatenate(pair, axis=-1) for pair in ((self.constants, other.constants), (self.scales, other.scales))
+        )
+        return NumberChanges(tables, constants, scales)
+
+
+Found = list[tuple[Group, list[tuple[Any, ...]], list[np.ndarray]]]
+
+
+def changes_of(
+    system: System,
+    names: tuple[str, ...],
+    point: tuple[float, np.ndarray, np.ndarray],
+    directions: tuple[np.ndarray, np.ndarray],
+    numbers: NumberChanges,
+    groups: tuple[Group, ...] | None = None,
+) -> Found:
+    """As System._values: outputs whose key begins with one of `names`, (lanes, directions) each. `point` is (t, q, v),
+    `directions` are changes of q and v, (n, directions)."""
+    t, q, v = point
+    count = numbers.count
+    nothing = np.zeros(len(system.constants))
+    values = [np.concatenate([q, system.constants[::-1]]), np.concatenate([v, nothing])]
+    still = np.zeros((len(system.constants), count))
+    moved = [np.concatenate([directions[0], numbers.constants[::-1]]), np.concatenate([directions[1], still])]
+    found = []
+    for number, group in enumerate(system.groups):
+        if groups is not None and not any(group is each for each in groups):
+            continue
+        program = system._restricted(group, names)
+        if not program.outputs:
+            continue
+        inputs, changes = [], []
+        for source in program.inputs:
+            if source.kind == "time":
+                inputs.append(np.full(group.lanes, float(t)))
+                changes.append(np.zeros((group.lanes, count)))
+            else:  # none of these outputs reads multipliers
+                places = group.variables[source.index]
+                inputs.append(values[source.order][places])
+                changes.append(moved[source.order][places])
+        results = _output_changes(program, group.constants, inputs, numbers.tables[number], changes)
+        found.append((group, [output.key for output in program.outputs], results))
+    return found
+
+
+def gathered(found: Found, place: Callable[[Group, tuple[Any, ...]], np.ndarray], size: int, count: int) -> np.ndarray:
+    """The sums over all elements, (size, directions)."""
+    total = np.zeros((size + 1, count))
+    for group, keys, values in found:
+        for key, value in zip(keys, values, strict=True):
+            index = place(group, key)
+            np.add.at(total, np.where(index < 0, size, index), value)
+    return total[:size]
+
+
+def _output_changes(
+    program: Program,
+    constants: np.ndarray,
+    inputs: Sequence[np.ndarray],
+    constant_changes: np.ndarray,
+    input_changes: Sequence[np.ndarray],
+) -> list[np.ndarray]:
+    registers = registers_of(program, constants, inputs)
+    changes = list(input_changes)
+    for number, operation in enumerate(program.operations):
+        own = registers[len(inputs) + number]
+        changes.append(_operation(operation, own, registers, changes, constants, constant_changes))
+    results = []
+    for output in program.outputs:
+        total = np.zeros(constant_changes.shape[1:]) if output.constant < 0 else constant_changes[output.constant]
+        for factor, register in output.terms:
+            total = total + constants[factor][:, None] * changes[register]
+            total = total + registers[register][:, None] * constant_changes[factor]
+        results.append(total)
+    return results
+
+
+def _operation(
+    operation: Operation,
+    own: np.ndarray,
+    registers: Sequence[np.ndarray],
+    changes: Sequence[np.ndarray],
+    constants: np.ndarray,
+    constant_changes: np.ndarray,
+) -> np.ndarray:
+    name = operation.name
+    a, da, w = registers[operation.a][:, None], changes[operation.a], own[:, None]
+    if name == "function":  # its slope may come after it, but does not depend on it at this degree
+        sign = -1.0 if operation.function in NEGATIVE_SLOPE else 1.0
+        result: np.ndarray = sign * registers[operation.b][:, None] * da
+        return result
+    if name in ("add", "subtract", "multiply", "divide"):
+        b, db = registers[operation.b][:, None], changes[operation.b]
+        rules = {"add": lambda: da + db, "subtract": lambda: da - db, "multiply": lambda: a * db + b * da}
+        return rules[name]() if name in rules else (da - w * db) / b
+    if name == "square":
+        return 2 * a * da
+    if name == "root":
+        return da / (2 * w)
+    c, dc = constants[operation.constant][:, None], constant_changes[operation.constant]
+    if name == "ratio":
+        return (dc - w * da) / a
+    return c * da + a * dc if name == "scale" else da + dc
