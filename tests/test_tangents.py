@@ -7,11 +7,13 @@ import pytest
 from reference import SPECS
 from scipy.integrate import solve_ivp
 
-from mechsim.engine import integrate
+from mechsim.engine import State, integrate, order_for
 from mechsim.engine.leading import planned
+from mechsim.engine.machine import new_march
 from mechsim.engine.state import state_of
 from mechsim.engine.tangents import Directions, sampled
 from mechsim.errors import AssemblyError, IntegrationError, SpecError
+from mechsim.handle import mechanism
 from mechsim.handle.derivatives import by_parameters
 from mechsim.kernel.twin import Twin
 from mechsim.simulation import Prepared, adjust, prepare
@@ -382,8 +384,6 @@ def test_a_march_forgets_its_tangents():
     problem = prepared(DOUBLE, 1.0)
     before = followed(problem)
     plan = before.plan
-    from mechsim.engine.machine import new_march
-
     march = new_march(plan, before.order, 1e-14)
     new = march.snapshot()
     found = by_parameters(problem, ("g", "l1"))
@@ -392,6 +392,56 @@ def test_a_march_forgets_its_tangents():
     again = followed(problem, ready=(plan, march))
     assert again.tangents is None
     assert np.array_equal(again.q, before.q)
+
+
+def test_there_and_back():
+    """A motion that is followed backwards brings its tangents back to where they began."""
+    problem = prepared(DOUBLE, 1.0)
+    system, start = problem.system, problem.start
+    directions = Directions.basis(system, start.t, start.positions, start.velocities)
+    there = followed(problem, directions)
+    began, last = there.tangents.positions[0], there.tangents
+    turned = Directions.of_state(system, directions.names, last.positions[-1], last.velocities[-1])
+    end = State(1.0, there.q[-1], there.v[-1])
+    back = integrate(system, problem.structure, end, tend=0.0, tolerance=1e-14, tangents=turned).tangents
+    assert back.positions[-1] == pytest.approx(began, rel=0, abs=1e-12 * np.abs(last.positions).max() ** 2)
+    middle = back.evaluate([0.5])[0], last.evaluate([0.5])[0]
+    assert middle[0][:, : system.n] == pytest.approx(middle[1][:, : system.n], rel=0, abs=1e-11)
+
+
+def test_a_family_of_mechanisms_shares_its_march():
+    """With other parameters through a handle: the directions are those of these, and the march is the family's."""
+    handle = mechanism(DOUBLE)
+    run = handle._prepared_run({"l1": 1.1, "a0": 0.9}, tend=1.0, tol=1e-14)
+    found = by_parameters(run.prepared, ("l1", "g", "a0"))
+    assert found.prepared.system is run.prepared.system
+    order = order_for(1e-14)
+    with run.member.machines(order, 1e-14).march(run.member.plan, run.member.values) as march:
+        shared = followed(found.prepared, found.directions, order=order, ready=(run.member.plan, march))
+    own = by_parameters(prepared(DOUBLE, 1.0, {"l1": "1.1", "a0": "0.9"}), ("l1", "g", "a0"))
+    alone = followed(own.prepared, own.directions, order=order)
+    assert shared.tangents.positions[-1] == pytest.approx(alone.tangents.positions[-1], rel=0, abs=1e-11)
+    with run.member.machines(order, 1e-14).march(run.member.plan, run.member.values) as march:
+        plain = followed(run.prepared, order=order, ready=(run.member.plan, march))
+    assert np.array_equal(plain.q, followed(run.prepared, order=order).q)
+
+
+def test_inputs():
+    """A force that is set from outside, and the mechanism's answer to it: by linearity, the difference of two runs."""
+    text = """
+PhysicalParams: {m: 2.0, k: 30.0}
+Inputs: {push: 0.5}
+PartData:
+  Particles: {A: m}
+AppliedForces: {Forces: {A: [push - k*(A.x - 1), -k*A.y]}}
+ProblemData: {tend: 1, positions: {A: [1, 0]}}
+"""
+    problem = prepared(text, 1.0)
+    solution = followed(problem, Directions.of_inputs(problem.system, ["push"]))
+    place = problem.system.labels.index("A_x")
+    rate = np.sqrt(30.0 / 2.0)
+    expected = (1 - np.cos(rate * solution.t)) / 30.0
+    assert solution.tangents.positions[:, place, 0] == pytest.approx(expected, rel=0, abs=1e-14)
 
 
 # --- what is refused
@@ -420,3 +470,33 @@ ProblemData: {tend: 0.2, positions: {A: [0.6, [0.8, fixed]], B: [1.6, 0.8], C: [
     zeros = np.zeros((problem.system.n, 1))
     with pytest.raises(IntegrationError, match="redundant"):
         followed(problem, Directions.of_state(problem.system, ["none"], zeros, zeros))
+
+
+PARALLELOGRAM = """
+PhysicalParams: {d: 2.0, w: 3.0}
+PartData:
+  Fixed: {O: [], P: [d, 0]}
+  Rigids:
+    OA: {Geom: [[1]], Dyna: [[0.5], 1, 0.1]}
+    PB: {Geom: [[1]], Dyna: [[0.5], 1, 0.1]}
+    AB: {Geom: [[2]], Dyna: [[1], 1, 0.1]}
+ProblemData: {tend: 3, positions: {A: [0.6, [0.8, fixed]], B: [2.6, 0.8]}, rates: {OA: [w, fixed]}}
+"""
+
+
+@pytest.mark.parametrize("tolerance", [1e-14, 1e-10, 1e-6])
+def test_change_points_end_a_derivative_that_is_not_there(tolerance):
+    """The motion passes the flat pose; with another distance of the pivots it would not, or on another branch."""
+    found = by_parameters(prepared(PARALLELOGRAM, 3.0), ("d",))
+    assert followed(found.prepared, tolerance=tolerance).status == "finished"
+    solution = followed(found.prepared, found.directions, tolerance)
+    assert solution.status in ("not_differentiable", "step_too_small")
+    assert solution.t[-1] < 0.74  # the first flat pose
+
+
+def test_a_point_that_only_parts_place_is_refused_where_it_matters():
+    """Nothing is said of B: it hangs where the rods put it, and the start is the nearest point to that."""
+    text = DOUBLE.replace("    B: [[l1*sin(a0) + l2*sin(b0), fixed], -l1*cos(a0) - l2*cos(b0)]\n", "")
+    with pytest.raises(AssemblyError, match="only shapes of parts place it"):
+        by_parameters(prepared(text, 1.0), ("l1",))
+    assert by_parameters(prepared(text, 1.0), ("g",)).directions.count == 1

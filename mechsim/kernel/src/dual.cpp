@@ -1,6 +1,5 @@
 #include "dual.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace mechsim {
@@ -159,6 +158,18 @@ MECHSIM_INLINE Slopes slopes_of(const Operation& op, const DualOperands& o) {
     }
 }
 
+template <int C>
+MECHSIM_INLINE void correct_operation(const Operation& op, const DualOperands& o, bool of_a, bool of_b, bool silent, int place) {
+    const Slopes slopes = slopes_of(op, o);
+    for (int c = 0; c < C; ++c) {
+        Lanes sum = {};
+        if (of_a) sum += slopes.a * o.a_change[c];
+        if (of_b) sum += slopes.b * o.b_change[c];
+        o.change[c] = sum;
+        o.dw[place + c] = silent ? sum : o.dw[place + c] + sum;
+    }
+}
+
 MECHSIM_INLINE void correct_changes(const DualBlock& dual, int i, int n) {
     const Block& block = *dual.block;
     const Operation& op = block.operations[i];
@@ -166,19 +177,12 @@ MECHSIM_INLINE void correct_changes(const DualBlock& dual, int i, int n) {
     const bool of_a = op.fresh_a && dual.active[op.a], of_b = op.fresh_b && dual.active[op.b];
     const bool silent = dual.silent[own];
     const DualOperands* operands = dual.operands.data() + std::size_t(i) * block.lanes * pairs;
-    for (int place = 0; place < block.lanes * pairs; ++place) {
-        const DualOperands& o = operands[place];
-        const Slopes slopes = slopes_of(op, o);
-        const int count = std::min(2, vectors - 2 * (place % pairs));
-        for (int c = 0; c < count; ++c) {
-            Lanes sum = {};
-            if (of_a) sum += slopes.a * o.a_change[c];
-            if (of_b) sum += slopes.b * o.b_change[c];
-            o.change[c] = sum;
-            Lanes* w = o.dw + n * vectors + c;
-            *w = silent ? sum : *w + sum;
-        }
-    }
+    for (int lane = 0; lane < block.lanes; ++lane, operands += pairs)
+        for (int pair = 0; pair < pairs; ++pair)
+            if (2 * pair + 2 <= vectors)
+                correct_operation<2>(op, operands[pair], of_a, of_b, silent, n * vectors);
+            else
+                correct_operation<1>(op, operands[pair], of_a, of_b, silent, n * vectors);
 }
 
 MECHSIM_INLINE void read_input(DualBlock& dual, const double* x, int width, int i, int n) {
