@@ -94,7 +94,11 @@ def simulate(
 
 
 def motion_of(
-    prepared: Prepared, reactions: Sequence[str] | None = None, keep: str = "polynomials", ready: Any = None
+    prepared: Prepared,
+    reactions: Sequence[str] | None = None,
+    keep: str = "polynomials",
+    ready: Any = None,
+    tangents: Any = None,
 ) -> Motion:
     """The motion of a prepared problem. Raises IntegrationError where it ends too early."""
     from mechsim.result import Motion
@@ -102,7 +106,7 @@ def motion_of(
     if keep not in KEPT:
         raise MechsimError(Fault(f"keep={keep!r} is not known", hint=f"it is one of {', '.join(map(repr, KEPT))}"))
     points = reaction_points(prepared, reactions)
-    solution = follow(prepared, keep=KEPT[keep], ready=ready)
+    solution = follow(prepared, keep=KEPT[keep], ready=ready, tangents=tangents)
     motion = Motion(solution, prepared.facts, points)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
@@ -165,6 +169,7 @@ def follow(
     observer: Callable[[Any], None] | None = None,
     detailed: bool = False,
     ready: Any = None,
+    tangents: Any = None,
 ) -> Any:
     """Integrate a prepared problem, by default at tolerance and order of its spec; other settings as in `integrate`."""
     from mechsim.engine import integrate
@@ -181,6 +186,7 @@ def follow(
         observer=observer,
         detailed=detailed,
         ready=ready,
+        tangents=tangents,
     )
 
 

@@ -365,6 +365,63 @@ def test_an_input_that_would_make_a_position_jump_is_refused() -> None:
     sim.advance(to=2)
 
 
+# --- derivatives
+
+TURNED = """
+PhysicalParams: {w: 0.3, a: -0.7}
+Inputs: {tau: 0.1}
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 2, 1/6]}}}
+AppliedForces: {Gravity: , Torques: {OA: tau}}
+ProblemData: {tend: 3, angles: {OA: [a, fixed]}, rates: {OA: [w, fixed]}}
+"""
+
+
+def test_a_coordinate_of_the_start_is_what_a_parameter_fixes() -> None:
+    """The same derivative by another way: through the file's start, or as a direction of the state. Roundings of both
+    grow with the derivative itself, about 1. The work of the torque is a state too, without a rate to choose."""
+    motion = mechsim.mechanism(TURNED).simulate(tangents=["w", "a", "theta_OA", "theta_OA_dot", "start"], tol=1e-13)
+    times = np.linspace(0, 3, 11)
+    for parameter, coordinate in (("w", "theta_OA_dot"), ("a", "theta_OA")):
+        for of in ("positions", "velocities"):
+            one, other = (motion.derivative(name, times, of=of)["theta_OA"] for name in (parameter, coordinate))
+            assert one == pytest.approx(other, abs=1e-11)
+    assert motion.solution.tangents.names[-3:] == ("position 1", "position 2", "velocity 1")
+
+
+def test_derivatives_are_those_of_difference_quotients() -> None:
+    """A step of 1e-5 leaves the third derivative, 1e-10 of it, and roundings of 1e-9."""
+    handle = mechsim.mechanism(TURNED)
+    own = handle.parameters
+    motion = handle.simulate(tangents="w", tol=1e-13)
+    ahead, back = (handle.simulate(parameters={"w": own["w"] + step}, tol=1e-13)(3.0) for step in (1e-5, -1e-5))
+    assert motion.derivative("w", 3.0)["A"] == pytest.approx((ahead["A"] - back["A"]) / 2e-5, abs=1e-7)
+
+
+def test_derivatives_by_inputs_and_from_a_state() -> None:
+    handle = mechsim.mechanism(TURNED)
+    motion = handle.simulate(tangents=["tau"], tol=1e-13)
+    sims = [handle.begin(tol=1e-13) for _ in range(2)]
+    for sim, step in zip(sims, (1e-5, -1e-5), strict=True):
+        sim.inputs["tau"] = 0.1 + step
+        sim.advance(to=3)
+    quotient = (sims[0].output("theta_OA") - sims[1].output("theta_OA")) / 2e-5
+    assert motion.derivative("tau", 3.0)["theta_OA"] == pytest.approx(quotient, abs=1e-7)
+    later = handle.simulate(start=(motion(1.0), motion.velocity(1.0)), t0=1.0, tangents=["theta_OA", "w"], tol=1e-13)
+    assert later.derivative("theta_OA", 1.0)["theta_OA"] == pytest.approx(1.0, abs=1e-14)
+    assert later.derivative("w", 2.0)["theta_OA"] == 0  # a given state does not depend on it
+
+
+def test_what_has_no_derivative_is_refused() -> None:
+    handle = mechsim.mechanism(TURNED)
+    with pytest.raises(SpecError, match="nothing called ww"):
+        handle.simulate(tangents=["ww"])
+    with pytest.raises(KeyError, match="differentiated by: nothing"):
+        handle.simulate().derivative("w", 1.0)
+    upright = TURNED.replace("a: -0.7", "a: 0")
+    with pytest.raises(SpecError, match="constraints decide A_x at the start"):
+        mechsim.mechanism(upright).simulate(tangents=["A_x"])
+
+
 # --- all examples
 
 

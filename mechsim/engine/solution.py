@@ -13,7 +13,7 @@ from mechsim.engine.leading import Leading, Leadings
 from mechsim.engine.points import Points, evaluated
 from mechsim.engine.segments import SIDES, Segments, Side, last_begun
 from mechsim.engine.state import HandedOn, State
-from mechsim.engine.tangents import Directions, Tangents
+from mechsim.engine.tangents import Directions, Tangents, sampled
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
@@ -43,6 +43,10 @@ class Solution:
     handed_on: HandedOn | None = None
     tangents: Tangents | None = None  # derivatives of the motion, where directions were given
     directions: Directions | None = None
+
+    def derivatives(self, times: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Of positions and velocities, (times, n, directions), on the linearised constraints."""
+        return sampled(self, times)
 
     @property
     def ending(self) -> State:

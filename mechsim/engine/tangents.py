@@ -59,8 +59,9 @@ class Directions:
         jacobian = np.zeros((system.m, system.n))
         np.add.at(jacobian, (rows, columns), values)
         scales = system.scales[: system.n]
-        holonomic = np.flatnonzero(system.levels == 2)
-        blocks = [_null_space(jacobian[chosen] * scales) * scales[:, None] for chosen in (holonomic, slice(None))]
+        states = [place for place, variable in enumerate(system.mechanism.variables) if variable.kind == "state"]
+        rated = np.concatenate([jacobian, np.eye(system.n)[states]])  # the rate of a state is no one's to choose
+        blocks = [_null_space(rows * scales) * scales[:, None] for rows in (jacobian[system.levels == 2], rated)]
         of_q, of_v = (block.shape[1] for block in blocks)
         zeros = np.zeros((system.n, max(of_q, of_v)))
         positions = np.concatenate([blocks[0], zeros[:, :of_v]], axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 from mechsim.derive import program_for
 from mechsim.engine.tangents import Directions
 from mechsim.errors import Fault, SpecError
+from mechsim.initial import Start
 from mechsim.initial.sensitivity import Living, start_changes
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.numbers import Numbers
@@ -21,8 +22,10 @@ from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, Problem
 from mechsim.spec.living import Living as LivingNumber
 from mechsim.spec.living import Tape, settled
+from mechsim.spec.suggest import did_you_mean
 from mechsim.structure import analyse
 
+DECIDED = 1e-14  # the square of a share of its scale: a coordinate that moves less does not move
 BESIDE = 1e-4  # of a parameter: how far beside its value it is looked whether placed points move
 
 
@@ -31,7 +34,46 @@ class Differentiated:
     """A prepared problem whose equations keep every parameter asked for, and the directions of these."""
 
     prepared: Prepared
-    directions: Directions
+    directions: Directions | None
+
+    def joined(self, more: Directions) -> Differentiated:
+        """With these directions too."""
+        return replace(self, directions=more if self.directions is None else self.directions.joined(more))
+
+
+def directions_of(prepared: Prepared, wanted: Sequence[str]) -> Differentiated:
+    """The directions that a person names: parameters and inputs of the file; coordinates of the start or their rates
+    (`A_x`, `theta_OA_dot`), changed by one with the others as little as the constraints allow; or "start", a basis of
+    all changes of the start that these allow. Raises SpecError."""
+    system, start = prepared.system, prepared.start
+    parameters = [name for name in dict.fromkeys(wanted) if name in prepared.spec.parameters]
+    found = by_parameters(prepared, parameters) if parameters else Differentiated(prepared, None)
+    for name in dict.fromkeys(wanted):
+        if name in parameters:
+            continue
+        if name in prepared.mechanism.inputs:
+            found = found.joined(Directions.of_inputs(system, [name]))
+        else:
+            basis = Directions.basis(system, start.t, start.positions, start.velocities)
+            found = found.joined(basis if name == "start" else _of_coordinate(prepared, name, basis))
+    return found
+
+
+def _of_coordinate(prepared: Prepared, name: str, basis: Directions) -> Directions:
+    """The smallest change of the start, in scales, that changes a coordinate or a rate by one."""
+    system = prepared.system
+    labels = list(system.labels[: system.n])
+    label = name.removesuffix("_dot")
+    if label not in labels:
+        known = [*prepared.spec.parameters, *prepared.mechanism.inputs, *labels, *(f"{each}_dot" for each in labels)]
+        hint = did_you_mean(name, [*known, "start"])
+        raise SpecError(Fault(f"there is nothing called {name} to differentiate by", hint=hint))
+    changes = np.stack([basis.positions, basis.velocities])  # an orthonormal basis in scales, of either level
+    own = changes[int(label != name), labels.index(label)]
+    length = float(own @ own)
+    if not length > DECIDED * system.scales[labels.index(label)] ** 2:
+        raise SpecError(Fault(f"nothing to differentiate by: the constraints decide {name} at the start"))
+    return Directions.of_state(system, [name], *(changes @ (own / length)[:, None]))
 
 
 def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
@@ -51,7 +93,10 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
     changes.refuse()
     own = changes.of_numbers()
     told = Living(traced.mechanism, traced.problem, changes.of, own, changes.moved)
-    positions, velocities = start_changes(prepared.system, prepared.start, told)
+    if isinstance(prepared.start, Start):
+        positions, velocities = start_changes(prepared.system, prepared.start, told)
+    else:  # a given state stays as it is, but for what the constraints ask of it
+        positions, velocities = (np.zeros((system.n, len(names))) for _ in range(2))
     switches = sorted(traced.mechanism.switches, key=lambda switch: switch.time)
     held = tuple({constant: changes.of(value) for constant, value in switch.values.items()} for switch in switches)
     return Differentiated(prepared, Directions(tuple(names), positions, velocities, own, held))

@@ -78,15 +78,19 @@ class MechanismHandle(Equations):
         tend: float | None = None,
         reactions: Sequence[str] | None = None,
         keep: str = "polynomials",
+        tangents: Sequence[str] = (),
     ) -> Motion:
         """The motion with other `parameters` (numbers, or expressions as text), as `mechsim.simulate` has it.
 
         It starts from the file's start: the consistent point nearest to the guesses, on the branch on which the file's
         own parameters start. Or from `start`: positions and velocities at t0, the state of a component, or where
         another motion ended, at its last time. No run changes a later one.
+
+        `tangents` name what the motion is differentiated by, see `Motion.derivative`: parameters, inputs, coordinates
+        of the start and their rates (`A_x`, `A_x_dot`), or "start" for a basis of all that the constraints allow.
         """
         run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
-        return run.motion(reactions, keep)
+        return run.motion(reactions, keep, (tangents,) if isinstance(tangents, str) else tangents)
 
     def begin(
         self,

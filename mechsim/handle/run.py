@@ -10,6 +10,7 @@ import numpy as np
 from mechsim.engine import State
 from mechsim.engine.leading import planned
 from mechsim.errors import AssemblyError, Fault
+from mechsim.handle.derivatives import directions_of
 from mechsim.handle.family import Member
 from mechsim.initial.assembly import with_state_rates
 from mechsim.kernel.plan import Plan
@@ -37,7 +38,11 @@ class Run:
         """The same from a state, which must satisfy the constraints."""
         return replace(self, prepared=replace(self.prepared, start=consistent(self.prepared, state)))
 
-    def motion(self, reactions: Sequence[str] | None, keep: str) -> Motion:
+    def motion(self, reactions: Sequence[str] | None, keep: str, tangents: Sequence[str] = ()) -> Motion:
+        """The motion, with its derivatives by what `tangents` name."""
+        if tangents:
+            found = directions_of(self.prepared, tangents)
+            return motion_of(found.prepared, reactions, keep, tangents=found.directions)
         if self.member is None:
             return motion_of(self.prepared, reactions, keep)
         solver = self.prepared.spec.solver

@@ -87,6 +87,18 @@ class Motion:
         """Velocities at time t, e.g. `motion.velocity(0.5)["A"]`."""
         return State(self.mechanism, self._sample(t, side)[1], constant=0.0)
 
+    def derivative(self, by: str, t: float | Array, of: str = "positions") -> State:
+        """How positions (or `of="velocities"`) at time t change with what a motion was differentiated by:
+        `motion.derivative("mass", 0.5)["A"]`; on the constraints, as these are at t."""
+        tangents = self.solution.tangents
+        if tangents is None or by not in tangents.names:
+            known = "nothing" if tangents is None else ", ".join(tangents.names)
+            raise KeyError(f"{by!r} is not among what the motion was differentiated by: {known}")
+        self._check(t)
+        place = {"positions": 0, "velocities": 1}[of]
+        found = self.solution.derivatives(t)[place][..., tangents.names.index(by)]
+        return State(self.mechanism, found[0] if np.ndim(t) == 0 else found, constant=0.0)
+
     def multipliers(self, t: float | Array, side: Side = "after") -> dict[str, Array]:
         """Lagrange multipliers of the constraints at time t, by label, e.g. `motion.multipliers(0.5)["l_OA"]`."""
         values = self._sample(t, side)[2]
