@@ -192,7 +192,7 @@ def constant(tree: Formula, t: float = 0.0, constants: Sequence[float] = ()) -> 
 
 
 def derivative(tree: Formula, leaf: Formula) -> Formula:
-    """With respect to a leaf; of sums, products, quotients, powers and roots, as joints have them."""
+    """With respect to a leaf; of sums, products, quotients, powers, roots, sines and cosines, as joints have them."""
     if tree == leaf:
         return number(1)
     if tree.operation in LEAVES or leaf not in tree.leaves():
@@ -214,6 +214,10 @@ def derivative(tree: Formula, leaf: Formula) -> Formula:
             return b.value * a ** (b.value - 1) * slopes[0]
         case "sqrt":
             return slopes[0] / (2 * tree)
+        case "sin":
+            return slopes[0] * formula(cos(a))
+        case "cos":
+            return -slopes[0] * formula(sin(a))
     raise NotImplementedError(tree.operation)
 
 
