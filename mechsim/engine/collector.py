@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,5 +133,5 @@ class Collector:
         if self.polynomials:
             # The kernel writes degree-major; a reader wants the polynomial of one unknown together.
             coefficients = np.ascontiguousarray(np.concatenate(self.polynomials).transpose(0, 2, 1))
-        segments = self.log.segments
+        segments = replace(self.log.segments, end=float(t[-1])) if len(t) else self.log.segments
         return Solution(t, q, v, lam, coefficients, segments, status, message, statistics, system, structure, *rest)
