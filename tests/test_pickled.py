@@ -1,8 +1,10 @@
 """Motions and what belongs to them are pickled, and one motion may be read from several threads."""
 
+import gc
 import pickle
 import subprocess
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -135,3 +137,17 @@ def test_one_motion_is_read_from_several_threads(name):
     with ThreadPoolExecutor(8) as pool:
         for one, other in zip(alone, pool.map(ask, questions), strict=True):
             assert np.array_equal(one, other)
+
+
+def test_a_motion_that_nobody_needs_is_freed_at_once():
+    """Polynomials are large, and a sweep makes many motions: nothing may wait for the collector of cycles."""
+    motion = simulated("sampled")
+    assert motion(0.3)["A"] is not None and motion.reaction("O", 0.3) and motion.trajectory.table.size
+    gc.collect()
+    gc.disable()
+    try:
+        left = weakref.ref(motion.solution)
+        del motion
+        assert left() is None
+    finally:
+        gc.enable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,5 +135,5 @@ class Collector:
             coefficients = np.ascontiguousarray(np.concatenate(self.polynomials).transpose(0, 2, 1))
         if self.keep == "outline":
             self.log.keep(t)
-        segments = self.log.segments
+        segments = replace(self.log.segments, end=float(t[-1])) if len(t) else self.log.segments
         return Solution(t, q, v, lam, coefficients, segments, status, message, statistics, system, structure, *rest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ class Solution:
 
     @cached_property
     def _leadings(self) -> Leadings:
-        return Leadings(lambda: Leading(self.system, self.structure, self.tolerance, plan=self.plan))
+        return Leadings(partial(Leading, self.system, self.structure, self.tolerance, plan=self.plan))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_leadings"}
