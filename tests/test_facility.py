@@ -356,3 +356,18 @@ def test_a_pulse_of_force_on_a_body_at_rest_is_met():
     )
     motion = system.simulate({"x": 1.0}, tend=10, tol=1e-12)
     assert motion.velocity(10.0)["x"] == pytest.approx(0.3 * np.sqrt(np.pi), abs=1e-11)
+
+
+def test_nobody_knows_the_units_of_a_lagrangians_coordinates() -> None:
+    system = mechsim.lagrangian_system(lambda q, v, t: v[0] ** 2 / 2 + v[1] ** 2 / 2 - q[0] ** 2 / 2, ["x", "phi"])
+    table = system.simulate({"x": 1.0}, tend=0.1).trajectory
+    units = dict(zip(table.labels, table.units, strict=True))
+    assert {units[label] for label in ("x", "x_dot", "phi", "phi_dot")} == {""}
+
+
+def test_a_coordinate_without_inertia_is_not_told_to_become_a_particle() -> None:
+    system = mechsim.lagrangian_system(lambda q, v, t: v[0] ** 2 / 2 - q[0] ** 2 / 2 + 0.0 * q[1], ["x", "y"])
+    with pytest.raises(mechsim.MechsimError) as refused:
+        system.simulate({"x": 1.0, "y": 0.0}, tend=0.1)
+    assert "article" not in str(refused.value)
+    assert "y" in str(refused.value)

@@ -164,3 +164,28 @@ def test_what_a_drive_decides_was_not_chosen() -> None:
     guess = ", positions: {B: [3.8, 1.8]}"
     assert notes(CRANK % ("Drives: {theta_OA: 1 + 5*t}", guess)) == []
     assert "A has two places" in notes(CRANK % ("", guess))[0].message
+
+
+ROD = """
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 2, INERTIA]}}}
+AppliedForces: {Gravity: GRAVITY}
+ProblemData: {tend: 1, positions: {A: [1, 0]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("gravity", "inertia", "said"),
+    [
+        ("[0, 9.81]", "1/6", ["gravity points up: down is [0, -9.81]"]),
+        ("[0, -9.81]", "1/6", []),
+        ("[9.81, 0.1]", "1/6", []),  # a frame of its own
+        ("[0, -9.81]", "166666", ["OA has 166666 kg m^2 about its centroid: 2 kg at a distance of 288.7 m"]),
+        ("[0, -9.81]", "2", []),  # with a flywheel
+    ],
+)
+def test_gravity_upwards_and_inertia_in_other_units(gravity: str, inertia: str, said: list[str]) -> None:
+    found = notes(ROD.replace("GRAVITY", gravity).replace("INERTIA", inertia))
+    assert len(found) == len(said)
+    for note, words in zip(found, said, strict=True):
+        assert words in note.message
+        assert note.mark is not None

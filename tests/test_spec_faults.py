@@ -233,6 +233,18 @@ def test_hints_name_the_nearest_word():
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (changed("m: 3", 'm: "0,5"'), "decimals have a point: 0.5"),
+        (changed("[L, 0]", "[0; 1]"), "numbers of a list are separated by commas: [0, 1]"),
+        (GOOD + "Tables: {f: {kind: spline, points: [[0, 1], [1, 2], [2, 3], [3, 5]]}}\n", "did you mean cubic?"),
+    ],
+)
+def test_hints_for_what_people_write_elsewhere(text, hint):
+    assert hint in faults(text)[0].hint
+
+
+@pytest.mark.parametrize(
     ("content", "line"),
     [
         (b"", "{}:1:1: error: the file is empty"),

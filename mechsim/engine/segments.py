@@ -129,7 +129,9 @@ class Log:
     def keep(self, times: np.ndarray) -> None:
         """Forget segments in which none of these times lies, nor ends or begins."""
         now = self.segments
-        kept = np.unique(np.concatenate([now.at(times, "before"), now.at(times), [self._count - 1]]))
+        seen = np.zeros(self._count, dtype=bool)
+        seen[now.at(times, "before")] = seen[now.at(times)] = seen[-1] = True
+        kept = np.flatnonzero(seen)
         self._starts, self._values, self._count = self._starts[kept], self._values[kept], len(kept)
 
     def _make_room(self) -> None:

@@ -25,7 +25,7 @@ def mechanism_of(kind: Kind, parameters: Mapping[str, float], title: str, scales
     slots = tuple(range(len(kind.variables)))
     element = Element(kind.name, title, slots, dict(parameters), labels, account=kind.account)
     variables = tuple(
-        Variable(name, name, "position" if i < n else "state", float(scale))
+        Variable(name, name, "position" if i < n else "state", float(scale), ("", "") if i < n else None)
         for i, (name, scale) in enumerate(zip(kind.variables, scales, strict=True))
     )
     points = _points(kind.variables[:n])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
 UNDETERMINED = 1e-13  # of an inertia of 1: a square, so what moves by 3e-7 of its neighbours still counts
+NO_PARTS = "let the Lagrangian give it a kinetic energy, or eliminate it by its balance of forces"
 NO_MASS = 1e-28  # of the inertia beside: the square of a rounding error, as of a centroid at cos(pi/2)
 
 
@@ -44,7 +45,9 @@ def check_determined(mechanism: Mechanism, system: System, t: float, closure: Cl
         Fault(
             f"the motion is not determined: nothing with mass moves with {joined(names)}",
             _mark_of_owner(mechanism, chosen),
-            f"give a mass to a part at {joined(owners, 'or')}, or add a Particle there",
+            f"give a mass to a part at {joined(owners, 'or')}, or add a Particle there"
+            if mechanism.parts
+            else NO_PARTS,
         )
     )
 

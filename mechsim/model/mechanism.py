@@ -19,6 +19,7 @@ class Variable:
     owner: str  # the point, or the part of a turn angle
     kind: str  # "position", "angle", "coordinate" (of a curve, without mass), or "state" (first order)
     scale: float
+    units: tuple[str, str] | None = None  # of the value and its rate; None: those of its kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ TURN = 2 * pi
 MANY_TURNS = 20.0  # rad: no swing goes so far to and fro
 ROUND_DEGREES = 45.0  # speeds that are whole multiples of this many rad/s are rare
 SAMPLES = 200
+WIDEST = 10.0  # a part with more than this many times the radius of its points is perhaps told in other units
 APART = 1e-3  # gears whose centres are off by a larger share are not drawn as they mesh
 
 
@@ -41,7 +42,32 @@ def notes_of(spec: MechSpec, quantities: Quantities) -> tuple[Note, ...]:
         *motions_like_degrees(quantities),
         *never_used(spec),
         *gears_apart(spec),
+        *gravity_upwards(spec),
+        *large_inertia(spec),
     )
+
+
+def gravity_upwards(spec: MechSpec) -> Iterator[Note]:
+    """Straight up, as when a sign is missing."""
+    *aside, up = spec.gravity or (0.0,)
+    if float(up) > 0 and not any(map(float, aside)):
+        down = ", ".join(["0"] * len(aside) + [f"{-float(up):g}"])
+        yield Note(f"gravity points up: down is [{down}]", getattr(up, "mark", None))
+
+
+def large_inertia(spec: MechSpec) -> Iterator[Note]:
+    """A body within a distance r of its centroid has at most m r^2, but may be wider than its points, as a wheel is."""
+    for part in spec.rigids:
+        centroid = values_of(part.centroid)
+        reach = max(distance(values_of(place), centroid) for place in part.geometry)
+        mass, inertia = float(part.mass), float(part.inertia)
+        if mass > 0 and inertia > WIDEST**2 * mass * reach**2:
+            radius = (inertia / mass) ** 0.5
+            yield Note(
+                f"{part.name} has {inertia:g} kg m^2 about its centroid: {mass:g} kg at a distance of {radius:.4g} m, "
+                f"but its points are within {reach:.4g} m",
+                part.inertia.mark,
+            )
 
 
 def like_millimetres(spec: MechSpec) -> Iterator[Note]:

@@ -58,7 +58,7 @@ def _layout(mechanism: Mechanism, columns: Mapping[str, int]) -> Layout:
     entries: list[tuple[str, str, int]] = [("t", "s", 0)]
     for index in [i for kind in UNITS for i in _of_kind(mechanism.variables, kind)]:
         variable = mechanism.variables[index]
-        unit, rate_unit = UNITS[variable.kind]
+        unit, rate_unit = UNITS[variable.kind] if variable.units is None else variable.units
         entries.append((variable.label, unit, 1 + index))
         if columns[variable.label] > 1:
             entries.append((unused(f"{variable.label}_dot", taken), rate_unit, 1 + count + index))

@@ -234,6 +234,8 @@ def _refusal(expression: Expression, node: ast.expr, state: bool) -> Fault | Non
     if known:
         return None
     hint = "powers are written **" if isinstance(getattr(node, "op", None), ast.BitXor) else _LANGUAGE
+    if isinstance(node, ast.Tuple) and re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", expression.text):
+        hint = f"decimals have a point: {expression.text.strip().replace(',', '.')}"
     if isinstance(node, ast.IfExp | ast.Compare | ast.BoolOp):
         hint = "a switch is not smooth: write (1 + tanh(x/eps))/2, or a function of time in Tables or Piecewise"
     return Fault(f"{expression._shown(node)} is not allowed in an expression", expression._place(node), hint)
@@ -272,6 +274,8 @@ def _syntax_fault(text: str, mark: Mark, offset: int | None, hint: str = "") -> 
         hint = 'inside braces or brackets, quote what holds a comma: "dist(A,B)"'
     if re.search(r"(?<![\w.])[\d.]+(?![eE][+-]?\d)[A-Za-z_(]", text):
         hint = "write the multiplication: 2*L"
+    if ";" in text:
+        hint = "numbers of a list are separated by commas: [0, 1]"
     return SpecError(Fault(f"`{shown}` is not an expression", Mark(mark.file, mark.line, column), hint))
 
 

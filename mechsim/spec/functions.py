@@ -72,11 +72,12 @@ class TableShape:
         return TABLE.schema()
 
 
+ALIKE = {"spline": "cubic", "smooth": "cubic", "constant": "step", "hold": "step", "monotone": "pchip"}
 TABLE = Record(
     {
         "points": Field(Rows(Quantity()), "values by time: [[t, value], ...]"),
         "file": Field(Text(), "a CSV file with columns time and value, beside the mechanism file"),
-        "kind": Field(Word({kind: kind for kind in KINDS}), "step, linear (if omitted), cubic or pchip"),
+        "kind": Field(Word({kind: kind for kind in KINDS}, ALIKE), "step, linear (if omitted), cubic or pchip"),
         "ends": Field(
             Word({end: end for end in ENDS}), "of a cubic table: not-a-knot (if omitted), natural or clamped (level)"
         ),

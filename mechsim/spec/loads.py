@@ -272,6 +272,10 @@ def _friction(entry: Entry, user: str, scope: Scope) -> Friction | None:
     if "v0" not in values or values["v0"].value <= 0:
         hint = "the speed at which friction is about 3/4 of its full value; smaller is stiffer"
         raise SpecError(Fault(f"{user} needs v0, a speed above zero", entry.mark, hint))
+    known_now = scope.reading.environment
+    if set(values["mu"].names) <= known_now.keys() and values["mu"].evaluate(known_now) < 0:
+        message = f"{user}.mu is {values['mu'].text.strip()}, but must not be negative"
+        raise SpecError(Fault(message, values["mu"].mark, "friction acts against the motion by itself"))
     first, dash, second = (name.strip() for name in entry.name.partition("-"))
     common: tuple[Any, ...] = (values["mu"], values.get("N"), values.get("r", one), values["v0"], entry.mark)
     if len(points_of(first, entry.mark)) > 1:

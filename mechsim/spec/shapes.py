@@ -171,14 +171,16 @@ class Text(NamedTuple):
 
 
 class Word(NamedTuple):
-    """One of a few words."""
+    """One of a few words; `alike` are others for the same things, which people expect and a hint explains."""
 
     meanings: Mapping[str, Any]
+    alike: Mapping[str, str] = {}
 
     def read(self, node: Node, reading: Reading, label: str) -> Any:
         if not isinstance(node, TextNode) or node.text.lower() not in self.meanings:
             wanted = " or ".join(self.meanings)
-            hint = did_you_mean(node.text, self.meanings) if isinstance(node, TextNode) else ""
+            word = node.text.lower() if isinstance(node, TextNode) else ""
+            hint = did_you_mean(self.alike.get(word, word), self.meanings)
             raise SpecError(Fault(f"{label} is {describe(node)}, but must be {wanted}", node.mark, hint))
         return self.meanings[node.text.lower()]
 
