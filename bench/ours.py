@@ -13,10 +13,10 @@ import numpy as np
 from bench.andrews import angles_of_points, digits
 from bench.protocol import Row
 from mechsim.engine import Solution, integrate, order_for, state_of
-from mechsim.engine.control import REJECTION, SAFETY
+from mechsim.engine.leading import planned
+from mechsim.engine.machine import new_march
 from mechsim.initial import assemble
-from mechsim.kernel.compiled import Status, make_march
-from mechsim.kernel.plan import make_plan
+from mechsim.kernel.compiled import Status
 from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.spec import read
@@ -67,9 +67,8 @@ class Prepared:
 
     def march(self, tolerance: float) -> tuple[Any, np.ndarray]:
         """The kernel ready to march as `integrate` would, and the state it starts from."""
-        plan = make_plan(self.system, self.structure.march_equation_offsets, self.structure.march_variable_offsets)
-        order, rejection = order_for(tolerance), REJECTION * tolerance
-        march = make_march(plan, order=order, tolerance=tolerance, safety=SAFETY, rejection=rejection)
+        plan = planned(self.system, self.structure)
+        march = new_march(plan, order_for(tolerance, plan), tolerance)
         return march, state_of(self.system, plan.variable_offsets, self.start)
 
     def columns(self, owners: tuple[str, ...]) -> list[int]:

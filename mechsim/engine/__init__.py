@@ -75,12 +75,10 @@ def integrate(
     `ready`: the plan of the system and a march of it, with order and tolerance as here, where these are known.
     `tangents`: directions in which the motion is differentiated; the Solution's `tangents` are these derivatives.
     """
-    order = order or order_for(tolerance)
     began = time.perf_counter()
-    if ready is None:
-        plan = planned(system, structure)
-        ready = plan, new_march(plan, order, tolerance, fixed_step)
-    plan, march = ready
+    plan = ready[0] if ready is not None else planned(system, structure)
+    order = order or order_for(tolerance, plan)
+    march = ready[1] if ready is not None else new_march(plan, order, tolerance, fixed_step)
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)
     differentiated = _Differentiated(march, plan, start, tangents, keep)

@@ -1,0 +1,79 @@
+"""What a march does, counted: waste is seen without a clock."""
+
+from pathlib import Path
+
+import pytest
+
+from mechsim.engine import integrate, order_for
+from mechsim.engine.leading import planned
+from mechsim.initial import assemble
+from mechsim.kernel.system import System
+from mechsim.model import build
+from mechsim.spec import read
+from mechsim.structure import analyse
+
+SPECS = Path(__file__).parent.parent / "specs"
+# Roundings differ from machine to machine, and a step may be redone on one that is not on another.
+ALLOWANCE = 1.1
+COUNTED = ("steps", "rejected", "factorizations", "evaluations")
+# File, end, tolerance: order, then as COUNTED. Enter what is less; what is more needs a reason.
+TABLE = {
+    ("andrews.yaml", 0.03, 1e-04): (13, 34, 0, 36, 108),
+    ("andrews.yaml", 0.03, 1e-08): (20, 43, 2, 47, 141),
+    ("andrews.yaml", 0.03, 1e-12): (27, 46, 1, 49, 147),
+    ("andrews.yaml", 0.03, 1e-14): (30, 48, 0, 50, 150),
+    ("mechanism1a.yaml", 20.0, 1e-10): (25, 249, 0, 254, 762),
+    ("mechanism1b.yaml", 2.0, 1e-10): (25, 31, 0, 33, 99),
+    ("mechanism0.yaml", 1.0, 1e-10): (23, 172, 0, 176, 528),
+    ("four_bar.yaml", 5.0, 1e-10): (24, 152, 0, 156, 468),
+    ("double_pendulum.yaml", 5.0, 1e-10): (24, 114, 0, 117, 351),
+    ("forces/arm10.yaml", 5.0, 1e-10): (21, 80, 0, 83, 249),
+    ("forces/rolling_wheel.yaml", 3.0, 1e-10): (16, 33, 0, 35, 105),
+    ("forces/friction_on_incline.yaml", 2.0, 1e-10): (15, 25, 0, 29, 85),
+}
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    found = {}
+
+    def prepare(file):
+        if file not in found:
+            spec = read(SPECS / file)
+            mechanism = build(spec)
+            start = assemble(mechanism, System(mechanism), spec.problem)
+            found[file] = start.system, analyse(start.system), start
+        return found[file]
+
+    return prepare
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: f"{case[0]}-{case[2]:.0e}")
+def test_a_march_takes_no_more_than_it_did(prepared, case):
+    file, end, tolerance = case
+    order, *expected = TABLE[case]
+    statistics = integrate(*prepared(file), tend=end, tolerance=tolerance, keep="steps").statistics
+    assert statistics["order"] == order
+    for name, count in zip(COUNTED, expected, strict=True):
+        assert statistics[name] <= ALLOWANCE * count + 2, (name, statistics)
+
+
+def test_a_step_factors_once_and_evaluates_once_per_stage_of_its_end(prepared):
+    """Three stages find positions, velocities and accelerations; Newton's method needs one evaluation for each."""
+    statistics = integrate(*prepared("andrews.yaml"), tend=0.03, tolerance=1e-8, keep="steps").statistics
+    steps = statistics["steps"] + statistics["rejected"]
+    assert statistics["factorizations"] <= 1.1 * steps + 2
+    assert statistics["evaluations"] <= 3.3 * steps + 2
+
+
+def test_the_order_follows_from_the_plan_and_grows_with_the_digits(prepared):
+    """Formulas are looked at along each step, which costs more the longer it is: their orders are lower."""
+    orders = {}
+    for file in ("andrews.yaml", "forces/friction_on_incline.yaml"):
+        system, structure, _ = prepared(file)
+        plan = planned(system, structure)
+        orders[file] = [order_for(10.0**-digits, plan) for digits in range(3, 15)]
+        assert orders[file] == sorted(orders[file])
+        assert orders[file] == [order_for(10.0**-digits, planned(system, structure)) for digits in range(3, 15)]
+    own, formulas = orders.values()
+    assert all(low < high for low, high in zip(formulas, own, strict=True))
