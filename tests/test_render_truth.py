@@ -225,9 +225,9 @@ def test_forces_that_nothing_determines_are_not_drawn(slider, monkeypatch):
 
     plain = Leading.__call__
 
-    def broken(self: Any, t: Any, *rest: Any) -> Any:
-        accelerations, multipliers = plain(self, t, *rest)
-        multipliers[np.asarray(t) > 1] *= 1.5
+    def broken(self: Any, points: Any) -> Any:
+        accelerations, multipliers = plain(self, points)
+        multipliers[points.t > 1] *= 1.5
         return accelerations, multipliers
 
     monkeypatch.setattr(Leading, "__call__", broken)
