@@ -98,6 +98,7 @@ def motion_of(
     reactions: Sequence[str] | None = None,
     keep: str = "polynomials",
     ready: Any = None,
+    order: int | None = None,
     tangents: Any = None,
 ) -> Motion:
     """The motion of a prepared problem. Raises IntegrationError where it ends too early."""
@@ -106,7 +107,7 @@ def motion_of(
     if keep not in KEPT:
         raise MechsimError(Fault(f"keep={keep!r} is not known", hint=f"it is one of {', '.join(map(repr, KEPT))}"))
     points = reaction_points(prepared, reactions)
-    solution = follow(prepared, keep=KEPT[keep], ready=ready, tangents=tangents)
+    solution = follow(prepared, keep=KEPT[keep], ready=ready, order=order, tangents=tangents)
     motion = Motion(solution, prepared.facts, points)
     if solution.status == "interrupted":
         raise KeyboardInterrupt

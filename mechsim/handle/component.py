@@ -89,7 +89,8 @@ class Component:
         self.until = until
         self._tolerance = solver.tolerance
         self._plan = run.plan
-        self._march = new_march(self._plan, solver.order or order_for(solver.tolerance), solver.tolerance)
+        order = solver.order or order_for(solver.tolerance, self._plan)
+        self._march = new_march(self._plan, order, solver.tolerance)
         self._start = prepared.start
         self._stops = Stops(self.system, self._start, float("inf"), remember=False)
         self._watch = Watch(self.system, prepared.structure.redundancy.spare)

@@ -48,7 +48,7 @@ class Run:
         solver = self.prepared.spec.solver
         machines = self.member.machines(solver.order, solver.tolerance)
         with machines.march(self.member.plan, self.member.values) as march:
-            return motion_of(self.prepared, reactions, keep, ready=(self.member.plan, march))
+            return motion_of(self.prepared, reactions, keep, ready=(self.member.plan, march), order=machines.order)
 
 
 def consistent(prepared: Prepared, state: State) -> State:
