@@ -34,6 +34,7 @@ class SparseLU {
     }
 
   private:
+    friend class LaneLU;  // which runs the same pivots
     struct Pivot {
         int row, column, slot;
         int u_first, u_last;  // entries right of the pivot, in u_

@@ -4,15 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "policy.hpp"
+
 namespace mechsim {
 
 namespace {
-
-constexpr double kSettled = 1e-11;   // a correction this small leaves a quadratic or linear remainder below rounding
-constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
-constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
-constexpr double kRounding = 64 * 2.2e-16;  // of the largest position (a turn angle may be many times its scale)
-constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
 
 double factorial(int n) {
     double f = 1;
@@ -167,7 +163,7 @@ void March::read_constants(Block& block) const {
 
 void March::fill_matrix() {
     std::copy(matrix_constant_.begin(), matrix_constant_.end(), matrix_.begin());
-    for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, t_, matrix_.data());
+    for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, &t_, matrix_.data());
 }
 
 bool March::factor() {

@@ -5,41 +5,9 @@
 
 #include "inspect.hpp"
 #include "march.hpp"
+#include "policy.hpp"
 
 namespace mechsim {
-
-namespace {
-
-constexpr double kSlow = 1e-2;     // a step that moves less than this (of the scales) by the speed so far
-constexpr double kShrink = 0.5;    // of a step that is redone
-constexpr double kGrowth = 16.0;   // a step is at most this much longer than one before it that was redone
-constexpr int kMostRedone = 30;
-constexpr double kRough = 1e-6;    // leading derivatives missed by more than this (relative) are no rounding
-constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell below this part of it
-constexpr int kLookEvery = 64;     // how many steps are taken between two looks at the equations inside one ...
-constexpr double kLonger = 4.0;    // ... unless it is so many times longer than the last,
-constexpr double kInside = 0.5698402909980533;  // ... and where in the step that is
-constexpr int kMostCut = 8;        // steps that are taken anew when a march goes on, at most
-
-// Singular poses. Where constraints become dependent (a parallelogram lies flat) multipliers may have a pole, and
-// roundings of the series have one in any case; the motion itself is smooth. So a step carries across that begins well
-// before the pose and ends well behind it.
-constexpr double kRoundings = 1e-13;    // of the leverage: last terms at the distance of the pole that are smaller
-constexpr double kSamePole = 0.3;       // two estimates of that distance agree to this
-constexpr double kAbout = 2.5;          // ... and what leverage tells of it, to this factor
-constexpr double kAlike = 3.0;          // terms of the size of roundings
-constexpr int kFewest = 3;              // stages that a step has at least
-constexpr double kFewRoundings = 5.0;   // a step may be so long that roundings grow by this much,
-constexpr double kOffRoundings = 30.0;  // and its end may be off by this many of them
-constexpr double kSameAim = 0.9;        // squared cosine of the angle between two aims that are one
-constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
-constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
-constexpr double kOrdinary = 3.0;       // it began, or than in ordinary positions,
-constexpr double kPoorer = 2.0;         // when rows that may rest are chosen anew
-constexpr double kRetreat = 0.5;        // but is shortened to this, so that the next one carries across
-constexpr int kMostRetreats = 4;        // in this and the last steps; a pose that cannot be avoided is met
-
-}  // namespace
 
 // How long the step may be, and how many of its stages it uses.
 double March::step_size() {
@@ -234,11 +202,15 @@ double March::response(int row, double h) {
             largest = std::max(largest, std::abs(change[j]) / scales_[j]);
         }
     }
+    return moved_by(found.largest, largest_offset_, h, speed_);
+}
+
+double moved_by(const Changes& largest, int largest_offset, double h, double speed) {
     double moved = 0, power = 1;
-    for (int derivative = 0; derivative <= largest_offset_; ++derivative) {
-        const double position = found.largest[derivative] * power;
+    for (int derivative = 0; derivative <= largest_offset; ++derivative) {
+        const double position = largest[derivative] * power;
         moved = std::max(moved, position);
-        if (derivative > 0) moved = std::max(moved, position * derivative / std::max(h * speed_, kSlow));
+        if (derivative > 0) moved = std::max(moved, position * derivative / std::max(h * speed, kSlow));
         power *= h / (derivative + 1);
     }
     return moved;
@@ -363,7 +335,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
 Status March::take_step(double t_end) {
     if (!expanded_) {
         expand();
-        if (last_step_ == 0) {  // later, it is known from the end of the step before
+        if (last_step_ == 0 || leverage_.empty()) {  // later, it is known from the end of the step before
             note_leverage();
             aim_probe();
         }

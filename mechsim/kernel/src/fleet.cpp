@@ -1,0 +1,363 @@
+// Which motion is in which lane, and what becomes of it.
+#include "fleet.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "policy.hpp"
+
+namespace mechsim {
+
+namespace {
+
+constexpr std::size_t kCache = 200'000;  // bytes that the series of all lanes may take: they are read at every stage
+constexpr int kMostLanes = 32;
+constexpr std::int64_t kStepsAway = 64;  // that a march takes for a motion that left its lane,
+constexpr std::int64_t kStepsAlone = 4096;  // and at once where there are no lanes
+
+// As many lanes as fit the cache.
+int width_for(const std::vector<Block>& blocks, int degrees) {
+    std::size_t bytes = 0;
+    for (const Block& block : blocks)
+        bytes += (block.inputs.size() + block.operations.size()) * block.lanes * degrees * sizeof(double);
+    int width = kWidth;
+    while (width < kMostLanes && 2 * width * bytes <= kCache) width *= 2;
+    return width;
+}
+
+}  // namespace
+
+Fleet::Fleet(March& march, double t, const double* reference)
+    : march_(march), new_(march.snapshot()), size_(march.size_), orders_(march.largest_offset_), degrees_(march.degrees_) {
+    march.set_state(t, reference);
+    if (march.redundant_ > 0 || march.control_.fixed_step > 0 || march.prepare() != Status::reached) return;
+    constraints_ = march.constraints_;
+    width_ = width_for(march.blocks_, march.x_.degrees);
+    lu_ = std::make_unique<LaneLU>(march.lu_, width_);
+    for (const Block& block : march.blocks_)
+        for (int instance = 0; instance < block.lanes; ++instance) {
+            blocks_.push_back(of_motions(block, instance, width_));
+            blocks_.back().allocate(march.x_.degrees);
+            for (std::size_t i = 0; i < block.inputs.size(); ++i)
+                if (block.inputs[i].time) std::fill_n(blocks_.back().row(int(i), 1), width_, 1.0);
+        }
+    for (const Block& block : march.matrix_blocks_)
+        for (int instance = 0; instance < block.lanes; ++instance) {
+            matrix_blocks_.push_back(of_motions(block, instance, width_));
+            matrix_blocks_.back().allocate(1);
+            for (std::size_t i = 0; i < block.inputs.size(); ++i) {
+                const int unknown = block.unknowns[i * block.stride + instance];
+                if (block.inputs[i].time || unknown >= size_) continue;
+                if (block.inputs[i].order - march.d_[unknown] > -orders_) affine_ = false;
+            }
+        }
+    for (Block& block : blocks_)
+        if (std::any_of(block.terms.begin(), block.terms.end(), [](const Term& term) { return !term.silent; }))
+            working_.push_back(&block);
+    allocate();
+}
+
+void Fleet::allocate() {
+    const std::size_t width = width_, size = size_, entries = march_.lu_.rows().size();
+    lanes_.assign(width, {});
+    x_.width = march_.x_.width * width_;
+    x_.degrees = march_.x_.degrees;
+    x_.values.assign(std::size_t(x_.width) * x_.degrees, 0.0);
+    polynomial_ = x_;
+    for (auto* rows : {&low_, &low_before_}) rows->assign(size * std::max(orders_, 1) * width, 0.0);
+    for (auto* rows : {&inverse_scales_, &residual_, &right_side_, &correction_, &leverage_, &leverage_before_, &lengths_,
+                       &probe_, &aim_, &pull_})
+        rows->assign((size + 1) * width, 0.0);  // one more: the trash row
+    for (auto* rows : {&matrix_, &fresh_, &matrix_constant_}) rows->assign((entries + 1) * width, 0.0);
+    for (auto* rows : {&change_, &extent_, &reference_}) rows->assign((orders_ + 1) * width, 0.0);
+    for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
+    for (auto* row : {&moving_, &active_, &wanted_}) row->assign(width, 0);
+    previous_.assign(width, 0.0);
+    moved_ = previous_;
+    mask_.assign(width, 0);
+    inspected_.assign(width, {});
+}
+
+void Fleet::begin(Cases cases, Keep keep) {
+    cases_ = std::move(cases);
+    keep_ = keep;
+    next_ = 0;
+    waiting_.clear();
+    outcomes_.assign(cases_.count, {});
+    for (Outcome& outcome : outcomes_) outcome.record.keep_polynomials = keep == Keep::polynomials;
+    for (Lane& lane : lanes_) lane = {};
+}
+
+bool Fleet::run(double seconds) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (;;) {
+        const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
+        if (used.count() > seconds) return false;
+        if (!usable()) {
+            if (waiting_.empty() && next_ == cases_.count) return true;
+            const Waiting motion = waiting_.empty() ? Waiting{next_, start_of(next_)} : waiting_.front();
+            waiting_.empty() ? void(++next_) : waiting_.pop_front();
+            follow_alone(motion.motion, motion.carried, kStepsAlone);
+            continue;
+        }
+        fill_lanes();
+        int busy = 0, ready = 0;
+        for (const Lane& lane : lanes_) busy += lane.phase != Phase::idle;
+        if (busy == 0) return true;
+        arrive();
+        for (int l = 0; l < width_; ++l)
+            if (moving_[l]) judge(l);
+        aim_probes();
+        for (const Lane& lane : lanes_) ready += lane.phase == Phase::ready;
+        // Series are found for all lanes at once: not while most of them have to try another landing.
+        if (ready == 0 || 2 * ready < busy) continue;
+        expand();
+        choose_steps();
+    }
+}
+
+void Fleet::fill_lanes() {
+    for (int l = 0; l < width_; ++l) {
+        if (lanes_[l].phase != Phase::idle) continue;
+        if (!waiting_.empty()) {
+            load(l, waiting_.front().motion, waiting_.front().carried);
+            waiting_.pop_front();
+        } else if (next_ < cases_.count) {
+            load(l, next_, start_of(next_));
+            ++next_;
+        }
+    }
+}
+
+Carried Fleet::start_of(std::size_t motion) const {
+    Carried carried;
+    carried.t = cases_.times[motion];
+    const std::size_t count = std::size_t(orders_) * size_;
+    const double* state = cases_.states.data() + motion * count;
+    double factorial = 1;
+    for (int n = 0; n < orders_; ++n) {
+        factorial *= std::max(n, 1);
+        for (int j = 0; j < size_; ++j)
+            carried.x.push_back(n <= march_.d_[j] ? state[std::size_t(n) * size_ + j] / factorial : 0.0);
+    }
+    carried.x.resize(count + size_, 0.0);
+    carried.low.assign(march_.low_.size(), 0.0);
+    std::size_t peaks = 0;
+    for (const Block& block : march_.blocks_) peaks += block.watch.operations.size() * block.lanes;
+    carried.peaks.assign(peaks, 0.0);
+    return carried;
+}
+
+// The state becomes that of a step of no length.
+void Fleet::load(int l, std::size_t motion, const Carried& carried) {
+    tune_lane(l, motion);
+    Lane& lane = lanes_[l] = {};
+    lane.motion = motion;
+    lane.phase = Phase::landing;
+    lane.begun = carried.begun;
+    lane.t_before = carried.t;
+    lane.t_low_before = carried.t_low;
+    lane.t_end = cases_.ends[motion];
+    lane.peak_speed = carried.peak_speed;
+    lane.last_step = carried.last_step;
+    lane.longest = carried.longest;
+    for (int n = 0; n < x_.degrees; ++n)
+        for (int j = 0; j < size_; ++j)
+            polynomial_.degree(n)[at(j, l)] = n <= orders_ ? carried.x[std::size_t(n) * size_ + j] : 0.0;
+    for (std::size_t i = 0; i < carried.low.size(); ++i) low_before_[i * width_ + l] = carried.low[i];
+    for (int j = 0; j < size_; ++j) leverage_before_[at(j, l)] = INFINITY;
+    const double* peak = carried.peaks.data();
+    std::size_t block = 0;
+    for (const Block& source : march_.blocks_) {
+        for (int instance = 0; instance < source.lanes; ++instance, ++block)
+            for (std::size_t k = 0; k < source.watch.operations.size(); ++k)
+                blocks_[block].watch.peaks[at(int(k), l)] = peak[k * source.lanes + instance];
+        peak += source.watch.operations.size() * source.lanes;
+    }
+}
+
+namespace {
+
+// What all motions share is there once.
+const double* of_motion(const std::vector<double>& numbers, std::size_t size, std::size_t motion) {
+    return numbers.data() + (numbers.size() > size ? motion * size : 0);
+}
+
+}  // namespace
+
+void Fleet::tune_lane(int l, std::size_t motion) {
+    const double* table = of_motion(cases_.tables, march_.table_size(), motion);
+    std::size_t block = 0, matrix_block = 0;
+    const auto tune = [&](const Block& source, std::vector<Block>& blocks, std::size_t& number) {
+        for (int instance = 0; instance < source.lanes; ++instance, ++number)
+            for (int c = 0; c < source.constant_count; ++c)
+                blocks[number].constants[at(c, l)] = table[std::size_t(c) * source.lanes + instance];
+        table += std::size_t(source.constant_count) * source.lanes;
+    };
+    for (const Block& source : march_.blocks_) tune(source, blocks_, block);
+    for (const Block& source : march_.matrix_blocks_) tune(source, matrix_blocks_, matrix_block);
+    const double* scales = of_motion(cases_.scales, size_, motion);
+    for (int j = 0; j < size_; ++j) inverse_scales_[at(j, l)] = 1 / scales[j];
+    const std::size_t count = march_.constant_count(), entries = march_.entry_count();
+    const double* constants = of_motion(cases_.constants, count, motion);
+    for (std::size_t k = 0; k < count; ++k)
+        for (Coefficients* x : {&x_, &polynomial_}) x->degree(0)[at(size_ + int(k), l)] = constants[k];
+    const double* matrix = of_motion(cases_.matrix, entries, motion);
+    for (std::size_t entry = 0; entry < entries; ++entry) matrix_constant_[entry * width_ + l] = matrix[entry];
+    for (Block& each : blocks_)
+        for (std::size_t i = 0; i < each.inputs.size(); ++i)
+            if (!each.inputs[i].time && each.inputs[i].available >= kAlways && each.inputs[i].order == 0)
+                each.row(int(i), 0)[l] = x_.degree(0)[each.unknowns[i * width_ + l]];
+}
+
+// What becomes of a motion that has tried to land.
+void Fleet::judge(int l) {
+    Lane& lane = lanes_[l];
+    if (lane.leaves) return leave(l);
+    if (lane.phase == Phase::looking) return judge_look(l);
+    if (lane.h == 0) return lane.status == Status::reached ? accept(l) : leave(l);
+    judge_landing(l);
+}
+
+void Fleet::judge_look(int l) {
+    Lane& lane = lanes_[l];
+    const bool reached = lane.status == Status::reached;
+    if (reached && missed(lane, kInside * lane.h) <= march_.control_.tolerance + lane.rounding)
+        lane.phase = Phase::landing;
+    else if (lane.near_singular || lane.redone++ == kMostRedone)
+        leave(l);
+    else if (reached && lane.rough <= kRough)
+        lane.phase = Phase::landing;
+    else
+        shorten(lane);
+}
+
+void Fleet::judge_landing(int l) {
+    Lane& lane = lanes_[l];
+    if (lane.t == lane.t_before) return leave(l);
+    const bool reached = lane.status == Status::reached;
+    if (!reached || is_far(lane)) {
+        if (!reached) lane.off = INFINITY;
+        if (lane.near_singular || lane.redone++ == kMostRedone) return leave(l);
+        return shorten(lane);
+    }
+    if (lane.near_singular && lane.h != std::abs(lane.left)) return leave(l);
+    accept(l);
+}
+
+void Fleet::shorten(Lane& lane) {
+    lane.h *= kShrink;
+    lane.longest = kGrowth * lane.h;
+    ++outcomes_[lane.motion].statistics.rejected;
+}
+
+double Fleet::missed(const Lane& lane, double h) const {
+    double largest = 0, power = 1;
+    for (int offset = 1; offset <= orders_; ++offset) {
+        power *= h;
+        const double binomial = march_.binomials_[offset][march_.control_.order - 1 + offset];
+        largest = std::max(largest, lane.mismatch[offset] * power / binomial);
+    }
+    return largest;
+}
+
+bool Fleet::is_far(Lane& lane) const {
+    const double off_before = lane.off;
+    lane.off = missed(lane, lane.h);
+    const bool cured = lane.rough > kRough || lane.off < kCured * off_before;
+    const double rejection = march_.control_.rejection + lane.rounding;
+    return lane.distance > rejection ||
+           lane.turned > lane.speed * rejection * std::max(1.0, lane.earlier_leverage) + lane.rounding / lane.h ||
+           (lane.off > march_.control_.tolerance + lane.rounding && cured);
+}
+
+// The motion is where it has landed.
+void Fleet::accept(int l) {
+    Lane& lane = lanes_[l];
+    Outcome& outcome = outcomes_[lane.motion];
+    if (lane.h > 0) {
+        lane.last_step = lane.h;
+        if (lane.held) lane.longest = std::min(lane.longest, kGrowth * lane.h);
+        Statistics& statistics = outcome.statistics;
+        statistics.largest_projection = std::max(statistics.largest_projection, lane.distance);
+        ++statistics.steps;
+        if (keep_ == Keep::polynomials) write_step(l, outcome.record);
+    }
+    if (lane.h > 0 || !lane.begun) write_point(l, outcome.record);
+    lane.begun = true;
+    lane.phase = Phase::ready;
+    if (lane.t != lane.t_end) return;
+    outcome.status = Status::reached;
+    lane.phase = Phase::idle;
+}
+
+// From the beginning of its step on, the motion is followed by the march.
+void Fleet::leave(int l) {
+    Lane& lane = lanes_[l];
+    Carried carried{lane.t_before, lane.t_low_before, lane.peak_speed, lane.last_step, lane.longest, {}, {}, {}, lane.begun};
+    for (int n = 0; n <= orders_; ++n)
+        for (int j = 0; j < size_; ++j) carried.x.push_back(n <= march_.d_[j] ? polynomial_.degree(n)[at(j, l)] : 0.0);
+    for (std::size_t i = 0; i < low_before_.size() / width_; ++i) carried.low.push_back(low_before_[i * width_ + l]);
+    std::size_t block = 0;
+    for (const Block& source : march_.blocks_) {
+        for (std::size_t k = 0; k < source.watch.operations.size(); ++k)
+            for (int instance = 0; instance < source.lanes; ++instance)
+                carried.peaks.push_back(blocks_[block + instance].watch.peaks[at(int(k), l)]);
+        block += source.lanes;
+    }
+    lane.phase = Phase::idle;
+    follow_alone(lane.motion, carried, kStepsAway);
+}
+
+void Fleet::follow_alone(std::size_t motion, const Carried& carried, std::int64_t steps) {
+    const std::size_t count = march_.constant_count(), entries = march_.entry_count();
+    const auto numbers = [&](const std::vector<double>& from, std::size_t size) {
+        const double* own = of_motion(from, size, motion);
+        return std::vector<double>(own, own + size);
+    };
+    march_.restore(new_);
+    march_.tune(of_motion(cases_.tables, march_.table_size(), motion), numbers(cases_.constants, count),
+                numbers(cases_.scales, size_), numbers(cases_.matrix, entries));
+    march_.resume(carried);
+    Outcome& outcome = outcomes_[motion];
+    const Status status = march_.advance(cases_.ends[motion], steps, INFINITY, outcome.record);
+    Statistics& total = outcome.statistics;
+    const Statistics& own = march_.statistics();
+    total.steps += own.steps;
+    total.rejected += own.rejected;
+    total.factorizations += own.factorizations;
+    total.analyses += own.analyses;
+    total.largest_projection = std::max(total.largest_projection, own.largest_projection);
+    outcome.away += own.steps;
+    trim(outcome.record);
+    if (status == Status::running)
+        waiting_.push_back({motion, march_.carried()});
+    else
+        outcome.status = status;
+}
+
+void Fleet::write_point(int l, Record& record) const {
+    if (keep_ == Keep::last) record.t.clear(), record.x.clear(), record.v.clear();
+    record.t.push_back(lanes_[l].t);
+    for (int j = 0; j < size_; ++j) {
+        record.x.push_back(x_.degree(0)[at(j, l)]);
+        record.v.push_back(march_.d_[j] >= 1 ? x_.degree(1)[at(j, l)] : 0.0);
+    }
+}
+
+void Fleet::write_step(int l, Record& record) const {
+    record.start.push_back(lanes_[l].t_before);
+    for (int n = 0; n < degrees_; ++n)
+        for (int j = 0; j < size_; ++j) record.polynomials.push_back(polynomial_.degree(n)[at(j, l)]);
+}
+
+// Of the points that a march has written, those that are wanted.
+void Fleet::trim(Record& record) const {
+    if (keep_ != Keep::last || record.t.empty()) return;
+    record.t = {record.t.back()};
+    record.x.erase(record.x.begin(), record.x.end() - size_);
+    record.v.erase(record.v.begin(), record.v.end() - size_);
+}
+
+}  // namespace mechsim
