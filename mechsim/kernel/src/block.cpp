@@ -366,6 +366,8 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
     switch (block.stride / kWidth) {
         case 1: evaluate_operations<1>(block, stage); break;
         case 2: evaluate_operations<2>(block, stage); break;
+        case 4: evaluate_operations<4>(block, stage); break;
+        case 8: evaluate_operations<8>(block, stage); break;
         default: evaluate_operations<0>(block, stage);
     }
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
@@ -406,6 +408,8 @@ MECHSIM_CLONES void predict_stage(Block& block, int stage, double* residual) {
     switch (block.stride / kWidth) {
         case 1: predict_operations<1>(block, stage); break;
         case 2: predict_operations<2>(block, stage); break;
+        case 4: predict_operations<4>(block, stage); break;
+        case 8: predict_operations<8>(block, stage); break;
         default: predict_operations<0>(block, stage);
     }
     const double* series = block.series.get();
@@ -427,6 +431,8 @@ MECHSIM_CLONES void correct_stage(Block& block, const Coefficients& x, int stage
     switch (block.stride / kWidth) {
         case 1: correct_operations<1>(block, stage); break;
         case 2: correct_operations<2>(block, stage); break;
+        case 4: correct_operations<4>(block, stage); break;
+        case 8: correct_operations<8>(block, stage); break;
         default: correct_operations<0>(block, stage);
     }
 }

@@ -11,10 +11,11 @@ namespace mechsim {
 
 namespace {
 
-constexpr std::size_t kCache = 200'000;  // bytes that the series of all lanes may take: they are read at every stage
+constexpr std::size_t kCache = 400'000;  // bytes that the series of all lanes may take: they are read at every stage
 constexpr int kMostLanes = 32;
-constexpr std::int64_t kStepsAway = 64;  // that a march takes for a motion that left its lane,
-constexpr std::int64_t kStepsAlone = 4096;  // and at once where there are no lanes
+constexpr std::int64_t kStepsAway = 8;   // that a march takes at least for a motion that left its lane,
+constexpr int kMostTurns = 8;            // so many times while the common pivots are of no use,
+constexpr double kUseful = 1e4;          // which is where they let values grow by this
 
 // As many lanes as fit the cache.
 int width_for(const std::vector<Block>& blocks, int degrees) {
@@ -28,13 +29,13 @@ int width_for(const std::vector<Block>& blocks, int degrees) {
 
 }  // namespace
 
-Fleet::Fleet(March& march, double t, const double* reference)
+Fleet::Fleet(March& march, double t, const double* reference, int width)
     : march_(march), new_(march.snapshot()), size_(march.size_), orders_(march.largest_offset_), degrees_(march.degrees_) {
     march.set_state(t, reference);
     if (march.redundant_ > 0 || march.control_.fixed_step > 0 || march.prepare() != Status::reached) return;
     constraints_ = march.constraints_;
-    width_ = width_for(march.blocks_, march.x_.degrees);
-    lu_ = std::make_unique<LaneLU>(march.lu_, width_);
+    width_ = width > 0 ? width : width_for(march.blocks_, march.x_.degrees);
+    reference_ = std::make_unique<Pivots>(Pivots{march.lu_, nullptr, {}});
     for (const Block& block : march.blocks_)
         for (int instance = 0; instance < block.lanes; ++instance) {
             blocks_.push_back(of_motions(block, instance, width_));
@@ -70,7 +71,7 @@ void Fleet::allocate() {
                        &probe_, &aim_, &pull_})
         rows->assign((size + 1) * width, 0.0);  // one more: the trash row
     for (auto* rows : {&matrix_, &fresh_, &matrix_constant_}) rows->assign((entries + 1) * width, 0.0);
-    for (auto* rows : {&change_, &extent_, &reference_}) rows->assign((orders_ + 1) * width, 0.0);
+    for (auto* rows : {&change_, &extent_, &compared_}) rows->assign((orders_ + 1) * width, 0.0);
     for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
     for (auto* row : {&moving_, &active_, &wanted_}) row->assign(width, 0);
     previous_.assign(width, 0.0);
@@ -83,7 +84,9 @@ void Fleet::begin(Cases cases, Keep keep) {
     cases_ = std::move(cases);
     keep_ = keep;
     next_ = 0;
-    waiting_.clear();
+    alone_.clear();
+    others_.clear();
+    if (reference_) reference_->waiting.clear();
     outcomes_.assign(cases_.count, {});
     for (Outcome& outcome : outcomes_) outcome.record.keep_polynomials = keep == Keep::polynomials;
     for (Lane& lane : lanes_) lane = {};
@@ -95,21 +98,19 @@ bool Fleet::run(double seconds) {
         const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
         if (used.count() > seconds) return false;
         if (!usable()) {
-            if (waiting_.empty() && next_ == cases_.count) return true;
-            const Waiting motion = waiting_.empty() ? Waiting{next_, start_of(next_)} : waiting_.front();
-            waiting_.empty() ? void(++next_) : waiting_.pop_front();
-            follow_alone(motion.motion, motion.carried, kStepsAlone);
+            if (alone_.empty() && next_ == cases_.count) return true;
+            const Waiting motion = alone_.empty() ? Waiting{next_, start_of(next_)} : alone_.front();
+            alone_.empty() ? void(++next_) : alone_.pop_front();
+            follow_alone(motion);
             continue;
         }
-        fill_lanes();
-        int busy = 0, ready = 0;
-        for (const Lane& lane : lanes_) busy += lane.phase != Phase::idle;
-        if (busy == 0) return true;
+        if (!fill_lanes()) return true;
         arrive();
         for (int l = 0; l < width_; ++l)
             if (moving_[l]) judge(l);
         aim_probes();
-        for (const Lane& lane : lanes_) ready += lane.phase == Phase::ready;
+        int busy = 0, ready = 0;
+        for (const Lane& lane : lanes_) busy += lane.phase != Phase::idle, ready += lane.phase == Phase::ready;
         // Series are found for all lanes at once: not while most of them have to try another landing.
         if (ready == 0 || 2 * ready < busy) continue;
         expand();
@@ -117,17 +118,38 @@ bool Fleet::run(double seconds) {
     }
 }
 
-void Fleet::fill_lanes() {
+// Motions into lanes that are free; false where all have come to an end.
+bool Fleet::fill_lanes() {
+    const auto idle = [](const Lane& lane) { return lane.phase == Phase::idle; };
+    if (std::all_of(lanes_.begin(), lanes_.end(), idle)) {
+        pivots_ = next_pivots();
+        if (!pivots_) return false;
+        if (!pivots_->lu) pivots_->lu = std::make_unique<LaneLU>(pivots_->like, width_);
+        lu_ = pivots_->lu.get();
+    }
     for (int l = 0; l < width_; ++l) {
-        if (lanes_[l].phase != Phase::idle) continue;
-        if (!waiting_.empty()) {
-            load(l, waiting_.front().motion, waiting_.front().carried);
-            waiting_.pop_front();
-        } else if (next_ < cases_.count) {
+        if (!idle(lanes_[l])) continue;
+        if (!pivots_->waiting.empty()) {
+            load(l, pivots_->waiting.front().motion, pivots_->waiting.front().carried);
+            pivots_->waiting.pop_front();
+        } else if (pivots_ == reference_.get() && next_ < cases_.count) {
             load(l, next_, start_of(next_));
             ++next_;
         }
     }
+    return true;
+}
+
+// The pivots to go on with when no motion is under way: those of the reference, while there are motions for them.
+Fleet::Pivots* Fleet::next_pivots() {
+    if (next_ < cases_.count || !reference_->waiting.empty()) return reference_.get();
+    std::erase_if(others_, [](const auto& item) { return item.second.waiting.empty(); });
+    return others_.empty() ? nullptr : &others_.begin()->second;
+}
+
+// Whether the pivots of the reference are of use for a matrix.
+bool Fleet::is_common(const double* values) {
+    return usable() && reference_->like.growth(values, march_.lu_.column_scales(values)) < kUseful;
 }
 
 Carried Fleet::start_of(std::size_t motion) const {
@@ -162,6 +184,7 @@ void Fleet::load(int l, std::size_t motion, const Carried& carried) {
     lane.peak_speed = carried.peak_speed;
     lane.last_step = carried.last_step;
     lane.longest = carried.longest;
+    lane.earlier_leverage = carried.earlier_leverage;
     for (int n = 0; n < x_.degrees; ++n)
         for (int j = 0; j < size_; ++j)
             polynomial_.degree(n)[at(j, l)] = n <= orders_ ? carried.x[std::size_t(n) * size_ + j] : 0.0;
@@ -292,10 +315,11 @@ void Fleet::accept(int l) {
     lane.phase = Phase::idle;
 }
 
-// From the beginning of its step on, the motion is followed by the march.
-void Fleet::leave(int l) {
-    Lane& lane = lanes_[l];
-    Carried carried{lane.t_before, lane.t_low_before, lane.peak_speed, lane.last_step, lane.longest, {}, {}, {}, lane.begun};
+// The motion at the beginning of its step.
+Carried Fleet::carried_of(int l) const {
+    const Lane& lane = lanes_[l];
+    Carried carried{lane.t_before, lane.t_low_before, lane.peak_speed, lane.last_step, lane.longest,
+                    lane.former_leverage, {}, {}, {}, lane.begun};
     for (int n = 0; n <= orders_; ++n)
         for (int j = 0; j < size_; ++j) carried.x.push_back(n <= march_.d_[j] ? polynomial_.degree(n)[at(j, l)] : 0.0);
     for (std::size_t i = 0; i < low_before_.size() / width_; ++i) carried.low.push_back(low_before_[i * width_ + l]);
@@ -306,22 +330,62 @@ void Fleet::leave(int l) {
                 carried.peaks.push_back(blocks_[block + instance].watch.peaks[at(int(k), l)]);
         block += source.lanes;
     }
-    lane.phase = Phase::idle;
-    follow_alone(lane.motion, carried, kStepsAway);
+    return carried;
 }
 
-void Fleet::follow_alone(std::size_t motion, const Carried& carried, std::int64_t steps) {
-    const std::size_t count = march_.constant_count(), entries = march_.entry_count();
+// From the beginning of its step on, the motion is followed by the march.
+void Fleet::leave(int l) {
+    lanes_[l].phase = Phase::idle;
+    follow_alone({lanes_[l].motion, carried_of(l)});
+}
+
+// A motion that went by other pivots returns to those of the reference when these are of use again. It looks now and then.
+bool Fleet::returns(int l) {
+    const Lane& lane = lanes_[l];
+    if (pivots_ == reference_.get() || outcomes_[lane.motion].statistics.steps % kStepsAway != 0) return false;
+    if (!is_common(matrix_of(l).data())) return false;
+    reference_->waiting.push_back({lane.motion, carried_of(l)});
+    lanes_[l].phase = Phase::idle;
+    return true;
+}
+
+std::vector<double> Fleet::matrix_of(int l) const {
+    std::vector<double> values(march_.lu_.rows().size());
+    for (std::size_t entry = 0; entry < values.size(); ++entry) values[entry] = matrix_[entry * width_ + l];
+    return values;
+}
+
+// The march takes some steps, and a few more while the pivots of the reference are of no use; then the motion waits for lanes.
+void Fleet::follow_alone(const Waiting& given) {
+    const auto& [motion, carried] = given;
     const auto numbers = [&](const std::vector<double>& from, std::size_t size) {
         const double* own = of_motion(from, size, motion);
         return std::vector<double>(own, own + size);
     };
     march_.restore(new_);
-    march_.tune(of_motion(cases_.tables, march_.table_size(), motion), numbers(cases_.constants, count),
-                numbers(cases_.scales, size_), numbers(cases_.matrix, entries));
+    march_.tune(of_motion(cases_.tables, march_.table_size(), motion), numbers(cases_.constants, march_.constant_count()),
+                numbers(cases_.scales, size_), numbers(cases_.matrix, march_.entry_count()));
     march_.resume(carried);
     Outcome& outcome = outcomes_[motion];
-    const Status status = march_.advance(cases_.ends[motion], steps, INFINITY, outcome.record);
+    bool common = false;
+    for (int turn = 0; turn < kMostTurns && outcome.status == Status::running && !common; ++turn) {
+        outcome.status = march_.advance(cases_.ends[motion], kStepsAway, INFINITY, outcome.record);
+        trim(outcome.record);
+        common = outcome.status == Status::running && is_common(march_.matrix_.data());
+    }
+    note_steps(outcome);
+    if (outcome.status != Status::running) return;
+    const Waiting left{motion, march_.carried()};
+    if (!usable())
+        alone_.push_back(left);
+    else if (common)
+        reference_->waiting.push_back(left);
+    else
+        others_.try_emplace(march_.lu_.pivots(), Pivots{march_.lu_, nullptr, {}}).first->second.waiting.push_back(left);
+}
+
+// What the march has done for a motion.
+void Fleet::note_steps(Outcome& outcome) const {
     Statistics& total = outcome.statistics;
     const Statistics& own = march_.statistics();
     total.steps += own.steps;
@@ -330,11 +394,6 @@ void Fleet::follow_alone(std::size_t motion, const Carried& carried, std::int64_
     total.analyses += own.analyses;
     total.largest_projection = std::max(total.largest_projection, own.largest_projection);
     outcome.away += own.steps;
-    trim(outcome.record);
-    if (status == Status::running)
-        waiting_.push_back({motion, march_.carried()});
-    else
-        outcome.status = status;
 }
 
 void Fleet::write_point(int l, Record& record) const {

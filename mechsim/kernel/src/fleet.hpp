@@ -5,13 +5,16 @@
 // own decisions, which are those of a March and read nothing of its neighbours: what is settled, or waits, is masked. So
 // a motion is the same, bit by bit, in any lane and beside any others.
 //
-// The pivots are those of a reference state. What a lane cannot do (its pivots grow too small, a singular pose is near, a
-// failure) is done by a March: the motion leaves its lane at the beginning of the step, and comes back some steps later.
+// The pivots are those of a reference state. What a lane cannot do (its pivots become too small, a singular pose is near,
+// a failure) is done by a March: the motion leaves its lane at the beginning of the step, and comes back some steps later.
+// If the pivots of the reference are of no use to it for long, it goes on by those that the March has found, beside motions
+// that have the same.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -40,13 +43,13 @@ struct Outcome {
 class Fleet {
   public:
     // `march` is new, of the plan and the control that are wanted; it takes motions that leave. Its pivots at the
-    // reference state are those of all lanes.
-    Fleet(March& march, double t, const double* reference);
+    // reference state are those of all lanes. `width` is 4, 8, 16 or 32, or 0 for as many lanes as fit the cache.
+    Fleet(March& march, double t, const double* reference, int width);
     Fleet(const Fleet&) = delete;
     Fleet& operator=(const Fleet&) = delete;
 
     // Whether there are pivots: without, all motions are left to the march.
-    bool usable() const { return lu_ != nullptr; }
+    bool usable() const { return reference_ != nullptr; }
     int width() const { return width_; }
     void begin(Cases cases, Keep keep);
     // Go on for some seconds; true when all motions have come to an end.
@@ -65,7 +68,8 @@ class Fleet {
         double h = 0, left = 0;                          // the step that is tried, and what is left; h = 0 at a start
         double last_step = 0, longest = INFINITY, speed = 0, peak_speed = 0, off = INFINITY;
         double distance = 0, turned = 0, extent_speed = 0, rounding = 0, rough = 0;
-        double leverage = 0, earlier_leverage = 0;       // the largest, here and where the step began
+        double leverage = 0, earlier_leverage = 0;       // the largest, here and where the step began ...
+        double former_leverage = 0;                      // ... and where the step before it began
         bool near_singular = false;
         int redone = 0;
         Changes mismatch{};
@@ -74,10 +78,18 @@ class Fleet {
         std::size_t motion;
         Carried carried;
     };
+    // Pivots, and the motions that wait to go on by them.
+    struct Pivots {
+        SparseLU like;
+        std::unique_ptr<LaneLU> lu;
+        std::deque<Waiting> waiting;
+    };
 
     // fleet.cpp: which motion is where, and what becomes of it
     void allocate();
-    void fill_lanes();
+    bool fill_lanes();
+    Pivots* next_pivots();
+    bool is_common(const double* matrix);
     void load(int lane, std::size_t motion, const Carried& carried);
     Carried start_of(std::size_t motion) const;
     void tune_lane(int lane, std::size_t motion);
@@ -88,8 +100,12 @@ class Fleet {
     double missed(const Lane& lane, double h) const;
     void shorten(Lane& lane);
     void accept(int lane);
+    Carried carried_of(int lane) const;
     void leave(int lane);
-    void follow_alone(std::size_t motion, const Carried& carried, std::int64_t steps);
+    bool returns(int lane);
+    std::vector<double> matrix_of(int lane) const;
+    void follow_alone(const Waiting& motion);
+    void note_steps(Outcome& outcome) const;
     void write_point(int lane, Record& record) const;
     void write_step(int lane, Record& record) const;
     void trim(Record& record) const;
@@ -134,7 +150,10 @@ class Fleet {
     const int size_, orders_, degrees_;  // orders: the largest offset
     int width_ = kWidth;
     bool affine_ = true;  // the matrix does not depend on what stage 0 finds
-    std::unique_ptr<LaneLU> lu_;
+    std::unique_ptr<Pivots> reference_;
+    std::map<std::vector<int>, Pivots> others_;
+    Pivots* pivots_ = nullptr;  // those by which the lanes go now,
+    LaneLU* lu_ = nullptr;      // and their factors
     std::vector<Block> blocks_, matrix_blocks_;
     std::vector<Block*> working_;
     std::vector<int> constraints_;  // rows that hold the state itself
@@ -142,7 +161,7 @@ class Fleet {
     Coefficients x_, polynomial_;
     AlignedDoubles low_, low_before_, inverse_scales_, times_, steps_;
     AlignedDoubles matrix_, fresh_, matrix_constant_, residual_, right_side_, correction_;
-    AlignedDoubles change_, extent_, reference_, total_;  // per degree and lane; of corrections, finite or not
+    AlignedDoubles change_, extent_, compared_, total_;  // per degree and lane; of corrections, finite or not
     AlignedDoubles leverage_, leverage_before_, lengths_, probe_, aim_, pull_;
     std::vector<double> previous_, moved_;
     std::vector<char> moving_, active_, wanted_;
@@ -157,7 +176,7 @@ class Fleet {
     Cases cases_;
     Keep keep_ = Keep::last;
     std::size_t next_ = 0;
-    std::deque<Waiting> waiting_;  // motions that come back
+    std::deque<Waiting> alone_;  // where there are no lanes
     std::vector<Outcome> outcomes_;
 };
 

@@ -160,6 +160,8 @@ void Fleet::factor(const std::vector<char>& wanted) {
     for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, times_.data(), fresh_.data());
     set_mask(wanted);
     blend(fresh_.data(), matrix_.data(), mask_.data(), march_.lu_.rows().size(), width_ / kWidth);
+    for (int l = 0; l < width_; ++l)
+        if (wanted[l] && !lanes_[l].probed) make_probe(l);
     lu_->factor(matrix_.data());
     for (int l = 0; l < width_; ++l) {
         if (!wanted[l]) continue;
@@ -212,7 +214,7 @@ void Fleet::solve_stage(int stage) {
         double relative = 0;
         for (int degree = 0; degree <= orders_; ++degree) {
             const double change = change_[at(degree, l)], extent = extent_[at(degree, l)];
-            double& reference = reference_[at(degree, l)];
+            double& reference = compared_[at(degree, l)];
             if (degree == 0 && stage < 0) reference = 1.0;
             reference = std::max(reference, stage < 0 ? std::max(extent, change) : extent);
             if (change > 0) relative = std::max(relative, change / (reference > 0 ? reference : 1.0));
@@ -255,9 +257,9 @@ void Fleet::settle(int stage) {
     if (std::any_of(c.begin(), c.end(), [&](int offset) { return stage + offset >= 0; })) {
         for (int l = 0; l < width_; ++l) active_[l] = moving_[l] && lanes_[l].status == Status::reached;
         std::fill(previous_.begin(), previous_.end(), INFINITY);
-        std::fill(reference_.begin(), reference_.end(), 0.0);
+        std::fill(compared_.begin(), compared_.end(), 0.0);
         for (int iteration = 0; std::find(active_.begin(), active_.end(), 1) != active_.end(); ++iteration) {
-            if (stage == 0) std::fill(reference_.begin(), reference_.end(), 0.0);
+            if (stage == 0) std::fill(compared_.begin(), compared_.end(), 0.0);
             solve_stage(stage);
             for (int l = 0; l < width_; ++l)
                 if (active_[l]) judge_correction(stage, iteration, l);
@@ -304,8 +306,6 @@ void Fleet::prepare() {
         lanes_[l].leaves = false;
     }
     factor(moving_);
-    for (int l = 0; l < width_; ++l)
-        if (moving_[l] && !lanes_[l].probed) make_probe(l);
     for (int stage = -orders_; stage < 0; ++stage) settle(stage);
     std::vector<char> stale(width_);
     for (int l = 0; l < width_; ++l) stale[l] = moving_[l] && lanes_[l].distance > kRefactor + lanes_[l].rounding;
@@ -332,17 +332,19 @@ void Fleet::expand() {
     blend(x_.values.data(), polynomial_.values.data(), mask_.data(), x_.values.size() / width_, step);
 }
 
-// Constraints missed by about a unit of length each, as where the motion came into its lane.
+// Constraints missed by about a unit of length each, and scales for the growth of pivots, where a motion comes into its lane.
 void Fleet::make_probe(int l) {
     lanes_[l].probed = true;
     const SparseLU& pattern = march_.lu_;
     for (int i = 0; i < size_; ++i) lengths_[at(i, l)] = aim_[at(i, l)] = pull_[at(i, l)] = probe_[at(i, l)] = 0;
-    for (std::size_t entry = 0; entry < pattern.rows().size(); ++entry) {
+    const std::vector<double> values = matrix_of(l);
+    for (std::size_t entry = 0; entry < values.size(); ++entry) {
         const int i = pattern.rows()[entry], j = pattern.columns()[entry];
         if (march_.c_[i] <= 0 || march_.d_[j] <= 0) continue;
-        const double part = matrix_[entry * width_ + l] / inverse_scales_[at(j, l)];
+        const double part = values[entry] / inverse_scales_[at(j, l)];
         lengths_[at(i, l)] += part * part;
     }
+    lu_->set_scales(l, pattern.column_scales(values.data()));
     for (int i : constraints_) {
         lengths_[at(i, l)] = std::sqrt(lengths_[at(i, l)]);
         probe_[at(i, l)] = lengths_[at(i, l)] * scatter(i);

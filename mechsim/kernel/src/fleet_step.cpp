@@ -84,10 +84,14 @@ void Fleet::begin_step(int l) {
     for (std::size_t i = 0; i < low_.size() / width_; ++i) low_before_[i * width_ + l] = low_[i * width_ + l];
     for (int j = 0; j < size_; ++j) leverage_before_[at(j, l)] = leverage_[at(j, l)];
     const bool roundings = has_roundings(l);
+    lane.former_leverage = lane.earlier_leverage;
     lane.earlier_leverage = lane.leverage;
     lane.left = (lane.t_end - lane.t) - lane.t_low;
     lane.h = std::min(lane.h, lane.longest);
-    if (roundings || std::isnan(lane.h)) leave(l);
+    if (roundings || std::isnan(lane.h))
+        leave(l);
+    else
+        returns(l);
 }
 
 void Fleet::launch(int l) {
@@ -102,7 +106,7 @@ void Fleet::launch(int l) {
     lane.phase = look ? Phase::looking : Phase::landing;
 }
 
-// Whether the last terms are nothing but roundings near a singular pose, or may be (see March::largest_roundings).
+// Whether the last terms are nothing but roundings near a singular pose (see March::largest_roundings).
 bool Fleet::has_roundings(int l) const {
     const Lane& lane = lanes_[l];
     const int last = march_.control_.order - 1;
@@ -116,7 +120,8 @@ bool Fleet::has_roundings(int l) const {
     if (!agrees(distance(0, last - 1)) || !agrees(distance(orders_, last)) || !agrees(distance(orders_, last - 1)))
         return false;
     const int degree = last + orders_;
-    return largest_term(l, orders_, degree) * std::pow(ratio, degree) < kRoundings * lane.leverage;
+    return largest_term(l, orders_, degree) * std::pow(ratio, degree) < kRoundings * lane.leverage &&
+           tells_pose_at(ratio, lane.last_step, lane.earlier_leverage, lane.leverage);
 }
 
 // Formulas may hide what they do from their series: steps end before that.

@@ -18,6 +18,7 @@ template <int Step>
 MECHSIM_INLINE void eliminate(LaneFactors& parts) {
     double* a = parts.values.data();
     const int* target = parts.targets.data();
+    const double *scales = parts.scales.data(), *inverse_scales = parts.inverse_scales.data();
     const LaneFactors::Entry *u = parts.u.data(), *l = parts.l.data();
     const int count = int(parts.pivots.size());
     const Lanes none = {0, 0, 0, 0}, infinite = none + INFINITY;
@@ -30,13 +31,16 @@ MECHSIM_INLINE void eliminate(LaneFactors& parts) {
             own[s] = 1.0 / own[s];
             growth[s] = absolute(own[s]) < kNoPivot ? growth[s] : infinite;
         }
+        Lanes largest[Step];
+        for (int s = 0; s < Step; ++s) largest[s] = none;
         for (int k = pivot.u_first; k < pivot.u_last; ++k) {
             Lanes* right = vec(a + u[k].place);
             for (int s = 0; s < Step; ++s) {
                 right[s] *= own[s];
-                growth[s] = larger(growth[s], absolute(right[s]) * u[k].weight);
+                largest[s] = larger(largest[s], absolute(right[s]) * vec(scales + u[k].index)[s]);
             }
         }
+        for (int s = 0; s < Step; ++s) growth[s] = larger(growth[s], largest[s] * vec(inverse_scales + pivot.column)[s]);
         for (int k = pivot.l_first; k < pivot.l_last; ++k) {
             Row<Step> multiplier = *reinterpret_cast<Row<Step>*>(a + l[k].place);
             for (int j = pivot.u_first; j < pivot.u_last; ++j, ++target)
@@ -100,9 +104,9 @@ LaneLU::LaneLU(const SparseLU& like, int width) : width_(width) {
     };
     for (const SparseLU::Pivot& pivot : like.pivots_) numbered(pivot.slot);
     for (const SparseLU::Entry& entry : like.l_)
-        factors_.l.push_back({numbered(entry.slot), entry.index * width, 0});
+        factors_.l.push_back({numbered(entry.slot), entry.index * width});
     for (const SparseLU::Entry& entry : like.u_)
-        factors_.u.push_back({numbered(entry.slot), entry.index * width, entry.weight});
+        factors_.u.push_back({numbered(entry.slot), entry.index * width});
     for (int target : like.targets_) factors_.targets.push_back(numbered(target));
     for (std::size_t entry = 0; entry < like.rows_.size(); ++entry) places_.push_back(numbered(int(entry)));
     for (const SparseLU::Pivot& p : like.pivots_)
@@ -110,6 +114,15 @@ LaneLU::LaneLU(const SparseLU& like, int width) : width_(width) {
     factors_.values.assign(std::size_t(count) * width, 0.0);
     factors_.work.assign(like.pivots_.size() * width, 0.0);
     factors_.growth.assign(width, 0.0);
+    factors_.scales.assign(like.pivots_.size() * width, 1.0);
+    factors_.inverse_scales = factors_.scales;
+}
+
+void LaneLU::set_scales(int lane, const std::vector<double>& column_scales) {
+    for (std::size_t j = 0; j < column_scales.size(); ++j) {
+        factors_.scales[j * width_ + lane] = column_scales[j];
+        factors_.inverse_scales[j * width_ + lane] = 1 / column_scales[j];
+    }
 }
 
 void LaneLU::factor(const double* matrix) {
@@ -124,7 +137,9 @@ void LaneLU::factor(const double* matrix) {
 void LaneLU::solve(double* b) { substitute_lanes(width_ / kWidth, factors_, b); }
 
 void LaneLU::solve(double* b, int lane) const {
-    const auto& [pivots, u, l, targets, values, work, growth] = factors_;
+    const auto &pivots = factors_.pivots;
+    const auto &u = factors_.u, &l = factors_.l;
+    const auto& values = factors_.values;
     const int count = int(pivots.size());
     std::vector<double> y(count);
     for (int p = 0; p < count; ++p) {

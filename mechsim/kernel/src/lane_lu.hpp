@@ -16,12 +16,12 @@ struct LaneFactors {
     };
     struct Entry {
         int place, index;  // of its lanes in `values`; of the column (of U) or the row (of L) in a right-hand side
-        double weight;
     };
     std::vector<Pivot> pivots;
     std::vector<Entry> u, l;  // in the order in which a solve reads them, and so are their places
     std::vector<int> targets;
-    AlignedDoubles values, work, growth;  // the inverse of pivot p is at place p
+    AlignedDoubles values, work;  // the inverse of pivot p is at place p
+    AlignedDoubles growth, scales, inverse_scales;  // per lane; per column and lane
 };
 
 class LaneLU {
@@ -29,6 +29,8 @@ class LaneLU {
     // The pivots of `like`, which has factored a matrix of this kind.
     LaneLU(const SparseLU& like, int width);
 
+    // The numbers by which growth in a lane is measured (SparseLU::column_scales).
+    void set_scales(int lane, const std::vector<double>& column_scales);
     // Factor matrices (entry, lane). Each lane has its own growth.
     void factor(const double* matrix);
     // Solve in place: b (row, lane) becomes the solutions (column, lane).

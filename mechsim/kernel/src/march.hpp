@@ -51,6 +51,7 @@ struct Record {
 // A motion between two steps, with all of its past that the next one reads.
 struct Carried {
     double t = 0, t_low = 0, peak_speed = 0, last_step = 0, longest = INFINITY;
+    double earlier_leverage = 0;  // the largest, where the last step began
     std::vector<double> x, low;  // coefficients 0..largest offset of the unknowns; what rounding took from the state
     std::vector<double> peaks;   // of formulas (see Watch): operations x instances, one block after the other
     bool begun = false;          // its first point has been written down
@@ -60,6 +61,9 @@ struct Carried {
 using Changes = std::array<double, kMostOffsets>;
 // How far these move the mechanism within a step of length h, as a share of its size and speed.
 double moved_by(const Changes& largest, int largest_offset, double h, double speed);
+
+// Whether leverage tells of a singular pose at about this distance, by what it was before the last step and is now.
+bool tells_pose_at(double distance, double last_step, double before, double now);
 
 class March {
   public:
@@ -155,7 +159,6 @@ class March {
     void aim_probe();
     bool is_near_singular() const;
     double largest_leverage() const;
-    bool tells_pose_at(double distance) const;
     void write_point(Record& record);
     void write_step(Record& record) const;
     bool is_written(double t_end) const;

@@ -237,10 +237,12 @@ NB_MODULE(_kernel, m) {
     });
     nb::class_<Fleet>(m, "Fleet")
         .def("__init__",
-             [](Fleet* self, March& march, double t, const Doubles& reference) {
+             [](Fleet* self, March& march, double t, const Doubles& reference, int width) {
+                 if (width != 0 && width != 4 && width != 8 && width != 16 && width != 32)
+                     throw std::invalid_argument("lanes come in 4, 8, 16 or 32");
                  if (reference.size() != std::size_t(march.largest_offset()) * march.size())
                      throw std::invalid_argument("the reference is no state of this plan");
-                 new (self) Fleet(march, t, reference.data());
+                 new (self) Fleet(march, t, reference.data(), width);
              },
              nb::keep_alive<1, 2>())
         .def("begin", &begin_fleet)

@@ -63,7 +63,7 @@ void March::resume(const Carried& motion) {
     peak_speed_ = motion.peak_speed;
     last_step_ = motion.last_step;
     longest_ = motion.longest;
-    earlier_leverage_ = 0;
+    earlier_leverage_ = motion.earlier_leverage;
     leverage_.clear();
     responses_.clear();
     retreats_ = 0;
@@ -74,7 +74,7 @@ void March::resume(const Carried& motion) {
 }
 
 Carried March::carried() const {
-    Carried motion{t_, t_low_, peak_speed_, last_step_, longest_, {}, low_, {}, true};
+    Carried motion{t_, t_low_, peak_speed_, last_step_, longest_, earlier_leverage_, {}, low_, {}, true};
     for (int n = 0; n <= largest_offset_; ++n)
         for (int j = 0; j < size_; ++j) motion.x.push_back(n <= d_[j] ? x_.degree(n)[j] : 0.0);
     for (const Block& block : blocks_)

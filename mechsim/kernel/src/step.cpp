@@ -90,7 +90,7 @@ March::Roundings March::largest_roundings() const {
     if (!agrees(distance(0, last - 1)) || !agrees(of_last) || !agrees(of_last_but_one)) return {};
     const int degree = last + largest_offset_;
     const double size = largest_term(largest_offset_, degree) * std::pow(ratio, degree);
-    if (!(size < kRoundings * leverage) || !tells_pose_at(ratio)) return {};
+    if (!(size < kRoundings * leverage) || !tells_pose_at(ratio, last_step_, earlier_leverage_, leverage)) return {};
     // A pole of order k has terms with n^(k - 1) before their powers, so that the ratio of two is too small.
     const double corrected = 1 / (degree / of_last - (degree - 1) / of_last_but_one);
     return {size, ratio, std::clamp(corrected, ratio, (1 + kSamePole) * ratio)};
@@ -162,13 +162,11 @@ bool March::is_near_singular() const {
     return false;
 }
 
-// Whether leverage tells of a singular pose at about this distance, ahead or behind. It goes as the inverse of the
-// distance, so that its change in the last step tells where the pose is.
-bool March::tells_pose_at(double distance) const {
+// Ahead or behind. Leverage goes as the inverse of the distance, so that its change in the last step tells where the pose is.
+bool tells_pose_at(double distance, double last_step, double before, double now) {
     auto agrees = [&](double told) { return told > distance / kAbout && told < distance * kAbout; };
-    const double before = earlier_leverage_, now = largest_leverage();
-    if (now > before) return agrees(last_step_ * before / (now - before));
-    return agrees(last_step_ * before / (before - now)) || agrees(last_step_ * before / (before + now));
+    if (now > before) return agrees(last_step * before / (now - before));
+    return agrees(last_step * before / (before - now)) || agrees(last_step * before / (before + now));
 }
 
 double March::largest_leverage() const {
