@@ -26,7 +26,7 @@ sys.exit(
             "-m",
             "not slow",
             "-k",
-            "kernel or engine or twin or numbers or facility",
+            "kernel or engine or twin or numbers or facility or lanes",
         ]
     )
 )

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, ours, peers, report, startup
+from bench import andrews, chain, lanes, ours, peers, report, startup
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +51,8 @@ def measure() -> Row:
     print("chain of rods", flush=True)
     chains = [chain.steps(rods) for rods in chain.LENGTHS]
     deriving = {str(rods): chain.deriving(rods) for rods in (chain.LENGTHS[0], chain.LENGTHS[-1])}
+    print("many motions in lanes", flush=True)
+    many = lanes.measure()
     print("figures 5-9", flush=True)
     figures = [ours.figure(experiment) for experiment in ours.FIGURES]
     return {
@@ -62,6 +64,7 @@ def measure() -> Row:
         "andrews": rows + published(),
         "startup": start,
         "chain": {"rows": chains, "exponent": chain.exponent(chains), "deriving": deriving},
+        "lanes": many,
         "figures": figures,
     }
 
