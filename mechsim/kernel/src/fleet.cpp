@@ -73,7 +73,8 @@ void Fleet::allocate() {
     for (auto* rows : {&matrix_, &fresh_, &matrix_constant_}) rows->assign((entries + 1) * width, 0.0);
     for (auto* rows : {&change_, &extent_, &compared_}) rows->assign((orders_ + 1) * width, 0.0);
     for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
-    for (auto* row : {&moving_, &active_, &wanted_}) row->assign(width, 0);
+    sums_.assign(4 * width, 0.0);
+    for (auto* row : {&moving_, &active_, &wanted_, &refined_}) row->assign(width, 0);
     previous_.assign(width, 0.0);
     moved_ = previous_;
     mask_.assign(width, 0);
@@ -177,6 +178,7 @@ void Fleet::load(int l, std::size_t motion, const Carried& carried) {
     Lane& lane = lanes_[l] = {};
     lane.motion = motion;
     lane.phase = Phase::landing;
+    lane.starting = true;
     lane.begun = carried.begun;
     lane.t_before = carried.t;
     lane.t_low_before = carried.t_low;
@@ -239,7 +241,7 @@ void Fleet::judge(int l) {
     Lane& lane = lanes_[l];
     if (lane.leaves) return leave(l);
     if (lane.phase == Phase::looking) return judge_look(l);
-    if (lane.h == 0) return lane.status == Status::reached ? accept(l) : leave(l);
+    if (lane.starting) return lane.status == Status::reached ? accept(l) : leave(l);
     judge_landing(l);
 }
 
@@ -299,7 +301,7 @@ bool Fleet::is_far(Lane& lane) const {
 void Fleet::accept(int l) {
     Lane& lane = lanes_[l];
     Outcome& outcome = outcomes_[lane.motion];
-    if (lane.h > 0) {
+    if (!lane.starting) {
         lane.last_step = lane.h;
         if (lane.held) lane.longest = std::min(lane.longest, kGrowth * lane.h);
         Statistics& statistics = outcome.statistics;
@@ -307,10 +309,11 @@ void Fleet::accept(int l) {
         ++statistics.steps;
         if (keep_ == Keep::polynomials) write_step(l, outcome.record);
     }
-    if (lane.h > 0 || !lane.begun) write_point(l, outcome.record);
+    const bool ended = lane.t == lane.t_end;
+    if (keep_ == Keep::last ? ended : !lane.starting || !lane.begun) write_point(lane.t, x_, l, outcome.record);
     lane.begun = true;
     lane.phase = Phase::ready;
-    if (lane.t != lane.t_end) return;
+    if (!ended) return;
     outcome.status = Status::reached;
     lane.phase = Phase::idle;
 }
@@ -335,8 +338,11 @@ Carried Fleet::carried_of(int l) const {
 
 // From the beginning of its step on, the motion is followed by the march.
 void Fleet::leave(int l) {
-    lanes_[l].phase = Phase::idle;
-    follow_alone({lanes_[l].motion, carried_of(l)});
+    Lane& lane = lanes_[l];
+    if (keep_ == Keep::last && lane.begun)  // it may be the last
+        write_point(lane.t_before, polynomial_, l, outcomes_[lane.motion].record);
+    lane.phase = Phase::idle;
+    follow_alone({lane.motion, carried_of(l)});
 }
 
 // A motion that went by other pivots returns to those of the reference when these are of use again. It looks now and then.
@@ -396,12 +402,12 @@ void Fleet::note_steps(Outcome& outcome) const {
     outcome.away += own.steps;
 }
 
-void Fleet::write_point(int l, Record& record) const {
+void Fleet::write_point(double t, const Coefficients& x, int l, Record& record) const {
     if (keep_ == Keep::last) record.t.clear(), record.x.clear(), record.v.clear();
-    record.t.push_back(lanes_[l].t);
+    record.t.push_back(t);
     for (int j = 0; j < size_; ++j) {
-        record.x.push_back(x_.degree(0)[at(j, l)]);
-        record.v.push_back(march_.d_[j] >= 1 ? x_.degree(1)[at(j, l)] : 0.0);
+        record.x.push_back(x.degree(0)[at(j, l)]);
+        record.v.push_back(march_.d_[j] >= 1 ? x.degree(1)[at(j, l)] : 0.0);
     }
 }
 

@@ -63,9 +63,10 @@ class Fleet {
         std::size_t motion = 0;
         Phase phase = Phase::idle;
         Status status = Status::reached;                 // of the projection
+        bool starting = false;                           // it has come into its lane: a step of no length
         bool begun = false, probed = false, leaves = false, held = false;
         double t = 0, t_low = 0, t_before = 0, t_low_before = 0, t_end = 0;
-        double h = 0, left = 0;                          // the step that is tried, and what is left; h = 0 at a start
+        double h = 0, left = 0;                          // the step that is tried, and what is left
         double last_step = 0, longest = INFINITY, speed = 0, peak_speed = 0, off = INFINITY;
         double distance = 0, turned = 0, extent_speed = 0, rounding = 0, rough = 0;
         double leverage = 0, earlier_leverage = 0;       // the largest, here and where the step began ...
@@ -106,7 +107,7 @@ class Fleet {
     std::vector<double> matrix_of(int lane) const;
     void follow_alone(const Waiting& motion);
     void note_steps(Outcome& outcome) const;
-    void write_point(int lane, Record& record) const;
+    void write_point(double t, const Coefficients& x, int lane, Record& record) const;
     void write_step(int lane, Record& record) const;
     void trim(Record& record) const;
 
@@ -134,6 +135,7 @@ class Fleet {
     void residual_of(int stage);
     void note_mismatch(Lane& lane, int number);
     void expand();
+    void keep_states();
     void make_probe(int lane);
     void note_leverage(const std::vector<char>& wanted);
     void aim_probes();
@@ -164,7 +166,9 @@ class Fleet {
     AlignedDoubles change_, extent_, compared_, total_;  // per degree and lane; of corrections, finite or not
     AlignedDoubles leverage_, leverage_before_, lengths_, probe_, aim_, pull_;
     std::vector<double> previous_, moved_;
-    std::vector<char> moving_, active_, wanted_;
+    AlignedDoubles sums_;
+    std::vector<char> moving_, active_, wanted_, refined_;
+    bool refining_ = false;  // some lane is
     Masks mask_;
     struct Responses {
         bool known = false;

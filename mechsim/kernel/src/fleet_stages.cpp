@@ -93,6 +93,31 @@ MECHSIM_CLONES void subtract_product(const SparseLU& pattern, const double* matr
                 vec(matrix + entry * width)[s] * vec(x + std::size_t(pattern.columns()[entry]) * width)[s];
 }
 
+// The largest leverage of each lane, and by how much it is more than ordinary, or than before.
+MECHSIM_CLONES void largest_leverages(const double* leverage, const double* before, int rows, double* largest,
+                                      double* excess, int step) {
+    const Lanes ordinary = {kOrdinary, kOrdinary, kOrdinary, kOrdinary};
+    for (int i = 0; i < rows; ++i)
+        for (int s = 0; s < step; ++s) {
+            const Lanes own = vec(leverage)[i * step + s];
+            vec(largest)[s] = larger(vec(largest)[s], own);
+            vec(excess)[s] = larger(vec(excess)[s], own - kNear * larger(ordinary, vec(before)[i * step + s]));
+        }
+}
+
+// Sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
+MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const double* aim, const double* pull, int step,
+                                 double* sums) {
+    for (int i : constraints)
+        for (int s = 0; s < step; ++s) {
+            const Lanes old = vec(aim)[i * step + s], now = vec(pull)[i * step + s];
+            vec(sums)[s] += old * now;
+            vec(sums)[step + s] += old * old;
+            vec(sums)[2 * step + s] += now * now;
+            vec(sums)[3 * step + s] = larger(vec(sums)[3 * step + s], absolute(now));
+        }
+}
+
 // The answer of the constraints to a probe: what each multiplier pulls, and how far each unknown is moved.
 MECHSIM_CLONES void take_answer(const double* answer, double sign, const double* weight, const long long* mask,
                                 bool absolutely, double* to, int step) {
@@ -134,8 +159,8 @@ void Fleet::set_times() {
         lane.t = lane.t_before;
         lane.t_low = lane.t_low_before;
         steps_[l] = signed_h;
-        if (lane.h > 0) add_exactly(lane.t, lane.t_low, signed_h);
-        if (lane.h > 0 && lane.h == std::abs(lane.left)) lane.t = lane.t_end, lane.t_low = 0;
+        add_exactly(lane.t, lane.t_low, signed_h);
+        if (!lane.starting && lane.h == std::abs(lane.left)) lane.t = lane.t_end, lane.t_low = 0;
         times_[l] = lane.t;
     }
     for (Block& block : blocks_)
@@ -168,19 +193,20 @@ void Fleet::factor(const std::vector<char>& wanted) {
         ++outcomes_[lanes_[l].motion].statistics.factorizations;
         if (!(lu_->growth()[l] < kGrown)) lanes_[l].leaves = true;
     }
+    refining_ = false;
+    for (int l = 0; l < width_; ++l) refining_ |= refined_[l] = lu_->growth()[l] > kRefined;
 }
 
 // Solve in place; a lane whose pivots are poor, with a step of refinement.
 void Fleet::solve(double* b) {
-    for (int l = 0; l < width_; ++l) wanted_[l] = lu_->growth()[l] > kRefined;
-    if (std::find(wanted_.begin(), wanted_.end(), 1) == wanted_.end()) return lu_->solve(b);
+    if (!refining_) return lu_->solve(b);
     const std::size_t rows = size_;
     std::copy_n(b, rows * width_, right_side_.begin());
     lu_->solve(b);
     subtract_product(march_.lu_, matrix_.data(), b, right_side_.data(), width_ / kWidth);
     lu_->solve(right_side_.data());
     for (int l = 0; l < width_; ++l)
-        for (std::size_t i = 0; i < rows && wanted_[l]; ++i) b[i * width_ + l] += right_side_[i * width_ + l];
+        for (std::size_t i = 0; i < rows && refined_[l]; ++i) b[i * width_ + l] += right_side_[i * width_ + l];
 }
 
 void Fleet::residual_of(int stage) {
@@ -332,6 +358,14 @@ void Fleet::expand() {
     blend(x_.values.data(), polynomial_.values.data(), mask_.data(), x_.values.size() / width_, step);
 }
 
+// The states from which the next steps go.
+void Fleet::keep_states() {
+    for (int l = 0; l < width_; ++l) wanted_[l] = lanes_[l].phase == Phase::ready;
+    set_mask(wanted_);
+    blend(low_.data(), low_before_.data(), mask_.data(), low_.size() / width_, width_ / kWidth);
+    blend(leverage_.data(), leverage_before_.data(), mask_.data(), size_, width_ / kWidth);
+}
+
 // Constraints missed by about a unit of length each, and scales for the growth of pivots, where a motion comes into its lane.
 void Fleet::make_probe(int l) {
     lanes_[l].probed = true;
@@ -364,37 +398,28 @@ void Fleet::note_leverage(const std::vector<char>& wanted) {
         if (march_.d_[j] > 0)
             take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), mask_.data(), true,
                         leverage_.data() + at(j, 0), step);
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    largest_leverages(leverage_.data(), leverage_before_.data(), size_, sums_.data(), sums_.data() + width_, step);
     for (int l = 0; l < width_; ++l) {
         if (!wanted[l]) continue;
-        Lane& lane = lanes_[l];
-        lane.leverage = 0;
-        lane.near_singular = false;
-        for (int j = 0; j < size_; ++j) {
-            const double leverage = leverage_[at(j, l)];
-            lane.leverage = std::max(lane.leverage, leverage);
-            if (leverage > kNear * std::max(leverage_before_[at(j, l)], kOrdinary)) lane.near_singular = true;
-        }
+        lanes_[l].leverage = sums_[l];
+        lanes_[l].near_singular = sums_[width_ + l] > 0;
     }
 }
 
 // The next probe of each lane has a share of what pulled most, where that is new.
 void Fleet::aim_probes() {
     if (constraints_.empty()) return;
-    std::vector<char> changed(width_);
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    compare_aims(constraints_, aim_.data(), pull_.data(), width_ / kWidth, sums_.data());
+    std::vector<char>& changed = wanted_;
     for (int l = 0; l < width_; ++l) changed[l] = moving_[l] && lanes_[l].phase == Phase::ready && aim_probe(l);
     if (std::find(changed.begin(), changed.end(), 1) != changed.end()) note_leverage(changed);
 }
 
 bool Fleet::aim_probe(int l) {
-    double largest = 0, same = 0, old_size = 0, new_size = 0;
-    for (int i : constraints_) {
-        const double aim = aim_[at(i, l)], pull = pull_[at(i, l)];
-        largest = std::max(largest, std::abs(pull));
-        same += aim * pull;
-        old_size += aim * aim;
-        new_size += pull * pull;
-    }
-    if (!(largest > 0) || !std::isfinite(largest)) return false;
+    const double same = sums_[l], old_size = sums_[at(1, l)], new_size = sums_[at(2, l)], largest = sums_[at(3, l)];
+    if (!(largest > 0) || !std::isfinite(new_size)) return false;
     if (same * same > kSameAim * old_size * new_size) return false;
     for (int i : constraints_) {
         aim_[at(i, l)] = pull_[at(i, l)] / largest;

@@ -17,6 +17,14 @@ MECHSIM_CLONES void largest_of(const double* coefficients, const double* inverse
                                                           vec(inverse_scales)[j * step + s]);
 }
 
+// Of several numbers the one whose root is least is found by this (to 1e-2, of which roots leave a thousandth), so that
+// only one root is taken.
+double rough_log(double value) {
+    int exponent;
+    const double part = 2 * std::frexp(value, &exponent) - 1;  // in [0, 1)
+    return exponent - 1 + part * (1.3465 - 0.3465 * part);
+}
+
 }  // namespace
 
 // Per lane, the largest coefficient of this degree among unknowns of an offset, if it is larger than what is there.
@@ -43,14 +51,17 @@ void Fleet::choose_steps() {
             largest_terms(offset, last + offset - back, terms.back().data());
         }
     const auto longest = [&](int l, int derivative, double allowed) {
-        double h = INFINITY;
+        double least = INFINITY, power = 0, quotient = INFINITY;
         for (int back = 0; back < 2; ++back)
             for (int offset = derivative + 1; offset <= orders_; ++offset) {
                 const int degree = last + offset - back;
                 const double largest = terms[2 * (offset - 1) + back][l] * (derivative == 1 ? degree : 1);
-                if (largest > 0) h = std::min(h, std::pow(allowed / largest, 1.0 / (degree - derivative)));
+                const double ratio = allowed / largest;
+                if (!(largest > 0) || std::isinf(ratio)) continue;
+                const double log = ratio > 0 ? rough_log(ratio) / (degree - derivative) : -INFINITY;
+                if (log < least) least = log, quotient = ratio, power = 1.0 / (degree - derivative);
             }
-        return h;
+        return least < INFINITY ? std::pow(quotient, power) : INFINITY;
     };
     const double tolerance = march_.control_.tolerance;
     for (int l = 0; l < width_; ++l) {
@@ -69,6 +80,7 @@ void Fleet::choose_steps() {
             }
         lane.h = march_.control_.safety * std::min(lane.h, longest(l, 1, tolerance * lane.speed));
     }
+    keep_states();
     for (int l = 0; l < width_; ++l)
         if (lanes_[l].phase == Phase::ready) begin_step(l);
     inspect_steps();
@@ -81,8 +93,6 @@ void Fleet::begin_step(int l) {
     Lane& lane = lanes_[l];
     lane.t_before = lane.t;
     lane.t_low_before = lane.t_low;
-    for (std::size_t i = 0; i < low_.size() / width_; ++i) low_before_[i * width_ + l] = low_[i * width_ + l];
-    for (int j = 0; j < size_; ++j) leverage_before_[at(j, l)] = leverage_[at(j, l)];
     const bool roundings = has_roundings(l);
     lane.former_leverage = lane.earlier_leverage;
     lane.earlier_leverage = lane.leverage;
@@ -98,6 +108,7 @@ void Fleet::launch(int l) {
     Lane& lane = lanes_[l];
     // A last step that would leave only a sliver is taken whole.
     if (lane.h * (1 + 1e-10) >= std::abs(lane.left)) lane.h = std::abs(lane.left);
+    lane.starting = false;
     lane.held = lane.h == lane.longest;
     lane.longest = INFINITY;
     lane.off = INFINITY;
