@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fleet.hpp"
+#include "lane_loops.hpp"
 #include "policy.hpp"
 
 namespace mechsim {
@@ -12,121 +13,6 @@ namespace {
 constexpr double kRefined = 1e2;  // pivots that let values grow further are trusted after a step of refinement only
 constexpr double kGrown = 1e5;    // and beyond this, no more: that leaves 10 digits, which refinement doubles
 constexpr double kAffine = 1e-3;  // a correction of what rows are affine in leaves a remainder of roundings of it
-
-// Coefficient m of unknowns j at the end of the steps h: binomial sums of the polynomials, masked.
-MECHSIM_CLONES void predict_lanes(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees,
-                                  const std::vector<int>& unknowns, int step, const double* h, const long long* mask,
-                                  double* low, double* found) {
-    const int width = step * kWidth;
-    for (int j : unknowns)
-        for (int s = 0; s < step; ++s) {
-            const std::size_t place = std::size_t(j) * width + s * kWidth;
-            const Lanes length = vec(h)[s];
-            Lanes sum = {0, 0, 0, 0};
-            for (int n = degrees - 1; n > m; --n)
-                sum = (sum + binomial[n] * *vec(polynomial.degree(n) + place)) * length;
-            const Lanes old = *vec(polynomial.degree(m) + place);
-            const Mask moving = reinterpret_cast<const Mask*>(mask)[s];
-            Lanes& x = *vec(found + place);
-            if (!low) {
-                x = moving ? old + sum : x;
-                continue;
-            }
-            Lanes& rest = *vec(low + place);
-            const Lanes y = sum + rest, total = old + y, part = total - old;
-            rest = moving ? (old - (total - part)) + (y - part) : rest;
-            x = moving ? total : x;
-        }
-}
-
-// One correction of the unknowns of a stage, and what it amounts to.
-struct Correction {
-    const double *delta, *inverse_scale;
-    double factor;
-    double *x, *low, *change, *extent, *total;
-};
-
-MECHSIM_CLONES void correct_unknown(const Correction& c, const long long* mask, int step) {
-    for (int s = 0; s < step; ++s) {
-        const Mask active = reinterpret_cast<const Mask*>(mask)[s];
-        const Lanes delta = vec(c.delta)[s] * c.factor, old = vec(c.x)[s];
-        Lanes value;
-        if (c.low) {
-            const Lanes y = delta + vec(c.low)[s];
-            value = old + y;
-            const Lanes part = value - old;
-            vec(c.low)[s] = active ? (old - (value - part)) + (y - part) : vec(c.low)[s];
-        } else {
-            value = old + delta;
-        }
-        vec(c.x)[s] = active ? value : old;
-        const Lanes scale = vec(c.inverse_scale)[s], size = absolute(delta);
-        vec(c.change)[s] = larger(vec(c.change)[s], size * scale);
-        vec(c.extent)[s] = larger(vec(c.extent)[s], absolute(value) * scale);
-        vec(c.total)[s] += size;
-    }
-}
-
-MECHSIM_CLONES void multiply_rows(double* rows, const double* factors, int count, int step) {
-    for (int i = 0; i < count; ++i)
-        for (int s = 0; s < step; ++s) vec(rows)[i * step + s] *= factors[i];
-}
-
-MECHSIM_CLONES void copy_scaled(const double* from, double factor, double* to, int step) {
-    for (int s = 0; s < step; ++s) vec(to)[s] = vec(from)[s] * factor;
-}
-
-MECHSIM_CLONES void blend(const double* from, double* to, const long long* mask, std::size_t rows, int step) {
-    for (std::size_t i = 0; i < rows; ++i)
-        for (int s = 0; s < step; ++s) {
-            const std::size_t place = i * step + s;
-            vec(to)[place] = reinterpret_cast<const Mask*>(mask)[s] ? vec(from)[place] : vec(to)[place];
-        }
-}
-
-// rest = b - A x
-MECHSIM_CLONES void subtract_product(const SparseLU& pattern, const double* matrix, const double* x, double* rest, int step) {
-    const int width = step * kWidth;
-    for (std::size_t entry = 0; entry < pattern.rows().size(); ++entry)
-        for (int s = 0; s < step; ++s)
-            vec(rest + std::size_t(pattern.rows()[entry]) * width)[s] -=
-                vec(matrix + entry * width)[s] * vec(x + std::size_t(pattern.columns()[entry]) * width)[s];
-}
-
-// The largest leverage of each lane, and by how much it is more than ordinary, or than before.
-MECHSIM_CLONES void largest_leverages(const double* leverage, const double* before, int rows, double* largest,
-                                      double* excess, int step) {
-    const Lanes ordinary = {kOrdinary, kOrdinary, kOrdinary, kOrdinary};
-    for (int i = 0; i < rows; ++i)
-        for (int s = 0; s < step; ++s) {
-            const Lanes own = vec(leverage)[i * step + s];
-            vec(largest)[s] = larger(vec(largest)[s], own);
-            vec(excess)[s] = larger(vec(excess)[s], own - kNear * larger(ordinary, vec(before)[i * step + s]));
-        }
-}
-
-// Sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
-MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const double* aim, const double* pull, int step,
-                                 double* sums) {
-    for (int i : constraints)
-        for (int s = 0; s < step; ++s) {
-            const Lanes old = vec(aim)[i * step + s], now = vec(pull)[i * step + s];
-            vec(sums)[s] += old * now;
-            vec(sums)[step + s] += old * old;
-            vec(sums)[2 * step + s] += now * now;
-            vec(sums)[3 * step + s] = larger(vec(sums)[3 * step + s], absolute(now));
-        }
-}
-
-// The answer of the constraints to a probe: what each multiplier pulls, and how far each unknown is moved.
-MECHSIM_CLONES void take_answer(const double* answer, double sign, const double* weight, const long long* mask,
-                                bool absolutely, double* to, int step) {
-    for (int s = 0; s < step; ++s) {
-        Lanes value = sign * vec(answer)[s] * vec(weight)[s];
-        if (absolutely) value = absolute(value);
-        vec(to)[s] = reinterpret_cast<const Mask*>(mask)[s] ? value : vec(to)[s];
-    }
-}
 
 }  // namespace
 
@@ -364,68 +250,6 @@ void Fleet::keep_states() {
     set_mask(wanted_);
     blend(low_.data(), low_before_.data(), mask_.data(), low_.size() / width_, width_ / kWidth);
     blend(leverage_.data(), leverage_before_.data(), mask_.data(), size_, width_ / kWidth);
-}
-
-// Constraints missed by about a unit of length each, and scales for the growth of pivots, where a motion comes into its lane.
-void Fleet::make_probe(int l) {
-    lanes_[l].probed = true;
-    const SparseLU& pattern = march_.lu_;
-    for (int i = 0; i < size_; ++i) lengths_[at(i, l)] = aim_[at(i, l)] = pull_[at(i, l)] = probe_[at(i, l)] = 0;
-    const std::vector<double> values = matrix_of(l);
-    for (std::size_t entry = 0; entry < values.size(); ++entry) {
-        const int i = pattern.rows()[entry], j = pattern.columns()[entry];
-        if (march_.c_[i] <= 0 || march_.d_[j] <= 0) continue;
-        const double part = values[entry] / inverse_scales_[at(j, l)];
-        lengths_[at(i, l)] += part * part;
-    }
-    lu_->set_scales(l, pattern.column_scales(values.data()));
-    for (int i : constraints_) {
-        lengths_[at(i, l)] = std::sqrt(lengths_[at(i, l)]);
-        probe_[at(i, l)] = lengths_[at(i, l)] * scatter(i);
-    }
-}
-
-void Fleet::note_leverage(const std::vector<char>& wanted) {
-    if (constraints_.empty()) return;
-    const int step = width_ / kWidth;
-    std::copy_n(probe_.begin(), std::size_t(size_) * width_, residual_.begin());
-    solve(residual_.data());
-    set_mask(wanted);
-    for (int i : constraints_)
-        take_answer(residual_.data() + at(i, 0), -1, lengths_.data() + at(i, 0), mask_.data(), false,
-                    pull_.data() + at(i, 0), step);
-    for (int j = 0; j < size_; ++j)
-        if (march_.d_[j] > 0)
-            take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), mask_.data(), true,
-                        leverage_.data() + at(j, 0), step);
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    largest_leverages(leverage_.data(), leverage_before_.data(), size_, sums_.data(), sums_.data() + width_, step);
-    for (int l = 0; l < width_; ++l) {
-        if (!wanted[l]) continue;
-        lanes_[l].leverage = sums_[l];
-        lanes_[l].near_singular = sums_[width_ + l] > 0;
-    }
-}
-
-// The next probe of each lane has a share of what pulled most, where that is new.
-void Fleet::aim_probes() {
-    if (constraints_.empty()) return;
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    compare_aims(constraints_, aim_.data(), pull_.data(), width_ / kWidth, sums_.data());
-    std::vector<char>& changed = wanted_;
-    for (int l = 0; l < width_; ++l) changed[l] = moving_[l] && lanes_[l].phase == Phase::ready && aim_probe(l);
-    if (std::find(changed.begin(), changed.end(), 1) != changed.end()) note_leverage(changed);
-}
-
-bool Fleet::aim_probe(int l) {
-    const double same = sums_[l], old_size = sums_[at(1, l)], new_size = sums_[at(2, l)], largest = sums_[at(3, l)];
-    if (!(largest > 0) || !std::isfinite(new_size)) return false;
-    if (same * same > kSameAim * old_size * new_size) return false;
-    for (int i : constraints_) {
-        aim_[at(i, l)] = pull_[at(i, l)] / largest;
-        probe_[at(i, l)] = lengths_[at(i, l)] * (scatter(i) + aim_[at(i, l)]);
-    }
-    return true;
 }
 
 }  // namespace mechsim
