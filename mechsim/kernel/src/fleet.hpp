@@ -86,7 +86,7 @@ class Fleet {
         std::deque<Waiting> waiting;
     };
 
-    // fleet.cpp: which motion is where, and what becomes of it
+    // fleet.cpp, fleet_motions.cpp: which motion is where, and what becomes of it
     void allocate();
     bool fill_lanes();
     Pivots* next_pivots();
@@ -121,7 +121,7 @@ class Fleet {
     void inspect_steps();
     double response(int lane, int row, double h);
 
-    // fleet_stages.cpp: the stages, over all lanes
+    // fleet_stages.cpp, fleet_probe.cpp: the stages, over all lanes, and how independent constraints are
     void arrive();
     void predict();
     void set_times();
