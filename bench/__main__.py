@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, ours, peers, report, startup, tangents
+from bench import andrews, chain, lanes, many, ours, peers, report, startup, tangents
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
@@ -53,6 +53,8 @@ def measure() -> Row:
     deriving = {str(rods): chain.deriving(rods) for rods in (chain.LENGTHS[0], chain.LENGTHS[-1])}
     print("eight tangents", flush=True)
     differentiated = tangents.measure()
+    print("many motions in lanes", flush=True)
+    in_lanes = lanes.measure()
     print("figures 5-9", flush=True)
     figures = [ours.figure(experiment) for experiment in ours.FIGURES]
     return {
@@ -65,6 +67,7 @@ def measure() -> Row:
         "startup": start,
         "chain": {"rows": chains, "exponent": chain.exponent(chains), "deriving": deriving},
         "tangents": differentiated,
+        "lanes": in_lanes,
         "figures": figures,
     }
 

@@ -107,6 +107,21 @@ def chain_section(chain: Row) -> list[str]:
     return [*lines, "", f"Time per step grows as N^{chain['exponent']:.2f} (bar: 1.15)."]
 
 
+def lanes_section(rows: list[Row]) -> list[str]:
+    lines = [
+        "| mechanism | tol | order | motions | lanes | us a step | one by one | ratio | motions / s | steps alone |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        ratio = row["us_per_step_alone"] / row["us_per_step"]
+        lines.append(
+            f"| {row['file']} | {row['tolerance']:.0e} | {row['order']} | {row['motions']} | {row['lanes']} "
+            f"| {row['us_per_step']:.2f} | {row['us_per_step_alone']:.2f} | {ratio:.1f} "
+            f"| {row['motions_per_second']:.0f} | {row['steps_alone']:.2%} |"
+        )
+    return [*lines, "", "The bar is 5 us a step and motion of the Andrews mechanism."]
+
+
 def startup_section(startup: Row) -> list[str]:
     bare = startup["import"]
     return [
@@ -167,6 +182,13 @@ def text(results: Row, history: Path) -> str:
             "## Andrews with eight tangents",
             "",
             *tangents.section(results["tangents"]),
+            "",
+            "## Many motions in lanes",
+            "",
+            "Motions of one mechanism with other parameters, side by side in SIMD lanes on one core, beside the march "
+            "of one motion; processor time, medians. Steps alone are those that a lane left to a march.",
+            "",
+            *lanes_section(results["lanes"]),
             "",
             "## The seed's figures 5-9",
             "",

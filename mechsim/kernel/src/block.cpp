@@ -26,9 +26,6 @@ constexpr double kBeyondMeasure = 1e100;  // its square and the coefficients of 
 using Row = Lanes*;
 using ConstRow = const Lanes*;
 
-MECHSIM_INLINE Row vec(double* p) { return reinterpret_cast<Row>(p); }
-MECHSIM_INLINE ConstRow vec(const double* p) { return reinterpret_cast<ConstRow>(p); }
-
 // sum_{i=first}^{last} u_i v_{n-i} for the lanes starting at vector l; rows are `step` vectors apart.
 // Four partial sums hide the latency of the multiply-add.
 MECHSIM_INLINE Lanes convolve(ConstRow u, ConstRow v, int n, int first, int last, int step) {
@@ -191,10 +188,22 @@ MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n
     const int* unknown = block.unknowns.data() + std::size_t(i) * block.stride;
     Row target = vec(block.row(i, n)), change = vec(block.change(i));
     for (int l = 0; l < block.stride / kWidth; ++l) {
-        const Lanes value = factor * gather(source, unknown + l * kWidth);
+        // Of many motions the values of one unknown stand side by side.
+        const Lanes found = block.motions ? vec(source + unknown[0])[l] : gather(source, unknown + l * kWidth);
+        const Lanes value = factor * found;
         change[l] = Known ? value - target[l] : value;
         target[l] = value;
     }
+}
+
+// residual[row] += factor * value, lane by lane.
+MECHSIM_INLINE void add_to_rows(const Block& block, const int* row, const double* factor, const double* value,
+                                double* residual) {
+    if (block.motions) {
+        for (int l = 0; l < block.stride / kWidth; ++l) vec(residual + row[0])[l] += vec(factor)[l] * vec(value)[l];
+        return;
+    }
+    for (int l = 0; l < block.lanes; ++l) residual[row[l]] += factor[l] * value[l];
 }
 
 template <int Step>
@@ -291,7 +300,7 @@ void Block::allocate(int degree_count) {
     auto constant_input = [&](int reg) { return reg < count && !inputs[reg].time && inputs[reg].available >= kAlways; };
     for (std::size_t o = 0; o < outputs.size(); ++o)
         for (int t = outputs[o].first_term; t < outputs[o].last_term; ++t)
-            for (int l = 0; l < lanes && !terms[t].silent && !constant_input(terms[t].reg); ++l)
+            for (int l = 0; l < (motions ? 1 : lanes) && !terms[t].silent && !constant_input(terms[t].reg); ++l)
                 contributions.push_back({rows[o * stride + l], outputs[o].lead,
                                          std::size_t(terms[t].reg) * degrees * stride + l,
                                          constant(terms[t].constant)[l],
@@ -300,6 +309,25 @@ void Block::allocate(int degree_count) {
                      [](const Contribution& one, const Contribution& other) { return one.row < other.row; });
     for (std::size_t k = 0; k < contributions.size(); ++k)
         contributions[k].last = k + 1 == contributions.size() || contributions[k + 1].row != contributions[k].row;
+}
+
+Block of_motions(const Block& block, int instance, int width) {
+    Block one;
+    one.lanes = one.stride = width;
+    one.constant_count = block.constant_count;
+    one.constants = aligned_zeros(std::size_t(block.constant_count) * width);
+    one.watched = block.watched;
+    one.motions = true;
+    one.inputs = block.inputs;
+    one.operations = block.operations;
+    one.outputs = block.outputs;
+    one.terms = block.terms;
+    for (std::size_t i = 0; i < block.inputs.size(); ++i)
+        for (int l = 0; l < width; ++l)
+            one.unknowns.push_back(block.unknowns[i * block.stride + instance] * width + l);
+    for (std::size_t o = 0; o < block.outputs.size(); ++o)
+        for (int l = 0; l < width; ++l) one.rows.push_back(block.rows[o * block.stride + instance] * width + l);
+    return one;
 }
 
 void Block::tune(const double* table) {
@@ -334,6 +362,7 @@ void Block::make_watch() {
             watch.places[reg] = int(watch.registers.size());
             watch.registers.push_back(int(reg));
         }
+    watch.moments.assign(2 * stride, 0.0);
     watch.values.assign(2 * watch.registers.size() * stride, 0.0);
     watch.peaks.assign(watch.operations.size() * stride, 0.0);
 }
@@ -348,6 +377,8 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
     switch (block.stride / kWidth) {
         case 1: evaluate_operations<1>(block, stage); break;
         case 2: evaluate_operations<2>(block, stage); break;
+        case 4: evaluate_operations<4>(block, stage); break;
+        case 8: evaluate_operations<8>(block, stage); break;
         default: evaluate_operations<0>(block, stage);
     }
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
@@ -357,8 +388,7 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
         const int* row = block.rows.data() + o * block.stride;
         for (int t = output.first_term; t < output.last_term; ++t) {
             const double* factor = block.constant(block.terms[t].constant);
-            const double* value = block.row(block.terms[t].reg, n);
-            for (int l = 0; l < block.lanes; ++l) residual[row[l]] += factor[l] * value[l];
+            add_to_rows(block, row, factor, block.row(block.terms[t].reg, n), residual);
         }
         if (n == 0 && output.constant >= 0) {
             const double* value = block.constant(output.constant);
@@ -404,9 +434,17 @@ MECHSIM_CLONES void predict_stage(Block& block, int stage, double* residual) {
     switch (block.stride / kWidth) {
         case 1: predict_operations<1>(block, stage); break;
         case 2: predict_operations<2>(block, stage); break;
+        case 4: predict_operations<4>(block, stage); break;
+        case 8: predict_operations<8>(block, stage); break;
         default: predict_operations<0>(block, stage);
     }
     const double* series = block.series.get();
+    if (block.motions) {
+        for (const Contribution& part : block.contributions)
+            add_to_rows(block, &part.row, block.constants.get() + part.source,
+                        series + part.offset + std::size_t(stage + part.lead) * block.stride, residual);
+        return;
+    }
     double sum = 0;  // of one row: a sum in memory would wait for itself
     for (const Contribution& part : block.contributions) {
         sum += part.factor * series[part.offset + std::size_t(stage + part.lead) * block.stride];
@@ -424,11 +462,13 @@ MECHSIM_CLONES void correct_stage(Block& block, const Coefficients& x, int stage
     switch (block.stride / kWidth) {
         case 1: correct_operations<1>(block, stage); break;
         case 2: correct_operations<2>(block, stage); break;
+        case 4: correct_operations<4>(block, stage); break;
+        case 8: correct_operations<8>(block, stage); break;
         default: correct_operations<0>(block, stage);
     }
 }
 
-MECHSIM_CLONES void evaluate_matrix(Block& block, const Coefficients& x, double time, double* entries) {
+MECHSIM_CLONES void evaluate_matrix(Block& block, const Coefficients& x, const double* time, double* entries) {
     static const double factorial[3] = {1.0, 1.0, 2.0};
     for (std::size_t i = 0; i < block.inputs.size(); ++i) {
         const Input& input = block.inputs[i];
@@ -436,15 +476,14 @@ MECHSIM_CLONES void evaluate_matrix(Block& block, const Coefficients& x, double 
         const double* source = x.degree(input.order);
         const int* unknown = block.unknowns.data() + i * block.stride;
         for (int l = 0; l < block.stride; ++l)
-            target[l] = input.time ? time : factorial[input.order] * source[unknown[l]];
+            target[l] = input.time ? time[block.motions ? l : 0] : factorial[input.order] * source[unknown[l]];
     }
     for (const Operation& op : block.operations) evaluate_operation<false, 0>(block, op, 0);
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const int* entry = block.rows.data() + o * block.stride;
         for (int t = block.outputs[o].first_term; t < block.outputs[o].last_term; ++t) {
             const double* factor = block.constant(block.terms[t].constant);
-            const double* value = block.row(block.terms[t].reg, 0);
-            for (int l = 0; l < block.lanes; ++l) entries[entry[l]] += factor[l] * value[l];
+            add_to_rows(block, entry, factor, block.row(block.terms[t].reg, 0), entries);
         }
     }
 }

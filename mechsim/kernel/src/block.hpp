@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "lanes.hpp"
@@ -70,18 +71,33 @@ struct AlignedFree {
 using Aligned = std::unique_ptr<double[], AlignedFree>;
 Aligned aligned_zeros(std::size_t count);
 
+// For vectors that are read as Lanes.
+template <class T>
+struct AlignedAllocator {
+    using value_type = T;
+    AlignedAllocator() = default;
+    template <class U>
+    AlignedAllocator(const AlignedAllocator<U>&) {}
+    T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64})); }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+    bool operator==(const AlignedAllocator&) const { return true; }
+};
+using AlignedDoubles = std::vector<double, AlignedAllocator<double>>;
+
 // What is looked at in a formula, whose series may not tell all (see inspect.hpp).
 struct Watch {
     std::vector<int> operations;  // that are not linear, and count
     std::vector<int> registers;   // these and their operands
     std::vector<int> places;      // of each register among the former
-    std::vector<double> values;   // registers x 2 x stride
+    std::vector<double> moments;  // 2 x stride: of the step, where values are compared ...
+    std::vector<double> values;   // ... registers x 2 x stride
     std::vector<double> peaks;    // operations x stride: the largest values so far
 };
 
 struct Block {
     int lanes = 0, stride = 0, degrees = 0, constant_count = 0;
     bool watched = false;  // a formula: see Watch
+    bool motions = false;  // lanes are motions of one instance, side by side also in unknowns and rows (fleet.hpp)
     std::vector<Input> inputs;
     std::vector<Operation> operations;
     std::vector<Output> outputs;
@@ -110,7 +126,7 @@ struct Block {
 // Taylor coefficients of all unknowns: degree-major, `width` columns (unknowns, then constants of the mechanism).
 struct Coefficients {
     int width = 0, degrees = 0;
-    std::vector<double> values;
+    AlignedDoubles values;
     double* degree(int n) { return values.data() + std::size_t(n) * width; }
     const double* degree(int n) const { return values.data() + std::size_t(n) * width; }
 };
@@ -126,7 +142,9 @@ void add_sizes(const Block& block, double* sizes);
 void predict_stage(Block& block, int stage, double* residual);
 // ... and after it: tell the operations whose history is read what was found.
 void correct_stage(Block& block, const Coefficients& x, int stage);
-// Add the values of a Jacobian block to the matrix entries (`rows` are entries there).
-void evaluate_matrix(Block& block, const Coefficients& x, double time, double* entries);
+// Add the values of a Jacobian block to the matrix entries (`rows` are entries there). Motions have a time each.
+void evaluate_matrix(Block& block, const Coefficients& x, const double* time, double* entries);
+// The block of one instance over `width` motions, which have no constants yet.
+Block of_motions(const Block& block, int instance, int width);
 
 }  // namespace mechsim

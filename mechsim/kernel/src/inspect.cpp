@@ -89,8 +89,9 @@ double value_at(const Operation& op, double a, double b, double constant) {
 // --- the first look: all lanes at once, at little cost. Nearly always it is enough.
 
 // Values at two moments of the step of all registers that are compared, (register, moment, lane).
-MECHSIM_CLONES void evaluate_moments(Block& block, double first, double second, int order) {
+MECHSIM_CLONES void evaluate_moments(Block& block, int order) {
     const int stride = block.stride;
+    const double *first = block.watch.moments.data(), *second = first + stride;
     double* value = block.watch.values.data();
     for (int reg : block.watch.registers) {
         const int degree = degree_of(block, reg, order);
@@ -100,8 +101,8 @@ MECHSIM_CLONES void evaluate_moments(Block& block, double first, double second, 
         for (int n = degree - 1; n >= 0; --n) {
             row -= stride;
             for (int l = 0; l < stride; ++l) {
-                value[l] = value[l] * first + row[l];
-                other[l] = other[l] * second + row[l];
+                value[l] = value[l] * first[l] + row[l];
+                other[l] = other[l] * second[l] + row[l];
             }
         }
         value += 2 * stride;
@@ -352,11 +353,26 @@ class Inspection {
 }  // namespace
 
 double inspect(Block& block, double h, int direction, int order, double tolerance, const Response& response) {
-    evaluate_moments(block, direction * kLook[1] * h, direction * kLook[2] * h, order);
+    for (int moment = 0; moment < 2; ++moment)
+        std::fill_n(block.watch.moments.data() + moment * block.stride, block.stride, direction * kLook[1 + moment] * h);
+    evaluate_moments(block, order);
     for (int lane = 0; lane < block.lanes; ++lane)
         if (!is_clear(block, lane, h, order, tolerance))
             h = Inspection(block, lane, direction, order, tolerance, response).longest(h);
     return h;
+}
+
+void inspect_motions(Block& block, std::vector<Inspected>& steps, int order, const LaneResponse& response) {
+    for (int moment = 0; moment < 2; ++moment)
+        for (int lane = 0; lane < block.lanes; ++lane)
+            block.watch.moments[moment * block.stride + lane] = steps[lane].direction * kLook[1 + moment] * steps[lane].h;
+    evaluate_moments(block, order);
+    for (int lane = 0; lane < block.lanes; ++lane) {
+        auto& [h, direction, tolerance] = steps[lane];
+        if (h == 0 || is_clear(block, lane, h, order, tolerance)) continue;
+        const Response own = [&, lane](int row, double length) { return response(lane, row / block.lanes, length); };
+        h = Inspection(block, lane, direction, order, tolerance, own).longest(h);
+    }
 }
 
 }  // namespace mechsim

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "block.hpp"
 
@@ -19,5 +20,14 @@ using Response = std::function<double(int row, double h)>;
 // The longest step, at most `h` and in the direction of time `direction` (1 or -1), on which the series of every
 // operation follow the operation as far as the tolerance asks.
 double inspect(Block& block, double h, int direction, int order, double tolerance, const Response& response);
+
+// The same for a block of motions, each with a step of its own; none where h is 0.
+struct Inspected {
+    double h = 0;
+    int direction = 1;
+    double tolerance = 0;
+};
+using LaneResponse = std::function<double(int lane, int row, double h)>;
+void inspect_motions(Block& block, std::vector<Inspected>& steps, int order, const LaneResponse& response);
 
 }  // namespace mechsim

@@ -12,6 +12,15 @@
 namespace mechsim {
 
 typedef double Lanes __attribute__((vector_size(32), aligned(32)));
+typedef long long Mask __attribute__((vector_size(32), aligned(32)));  // all bits of a lane, or none
 constexpr int kWidth = 4;  // lanes come in multiples of this
+
+MECHSIM_INLINE Lanes absolute(Lanes v) {
+    const Mask bits = {0x7fffffffffffffff, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x7fffffffffffffff};
+    return Lanes(Mask(v) & bits);
+}
+MECHSIM_INLINE Lanes larger(Lanes a, Lanes b) { return b > a ? b : a; }  // a where b is no number
+MECHSIM_INLINE Lanes* vec(double* p) { return reinterpret_cast<Lanes*>(p); }
+MECHSIM_INLINE const Lanes* vec(const double* p) { return reinterpret_cast<const Lanes*>(p); }
 
 }  // namespace mechsim

@@ -12,6 +12,22 @@ namespace {
 constexpr double kThreshold = 0.1;    // a pivot is at least this fraction of the largest entry of its row
 constexpr double kSingular = 1e13;    // growth beyond this with fresh pivots: nothing left of 16 digits
 constexpr int kRowsTried = 4;         // rows of least count in which a pivot is looked for
+
+// Scales so that rows and columns can be compared across units: two sweeps by their largest entries.
+void equilibrate(const std::vector<int>& rows, const std::vector<int>& columns, const std::vector<double>& values,
+                 std::vector<double>& row_scale, std::vector<double>& column_scale) {
+    const std::size_t size = row_scale.size();
+    for (int sweep = 0; sweep < 2; ++sweep) {
+        std::vector<double> largest(size, 0.0);
+        for (std::size_t e = 0; e < rows.size(); ++e)
+            largest[rows[e]] = std::max(largest[rows[e]], std::abs(values[e]) * column_scale[columns[e]]);
+        for (std::size_t i = 0; i < size; ++i) row_scale[i] = largest[i] > 0 ? 1 / largest[i] : 1;
+        std::fill(largest.begin(), largest.end(), 0.0);
+        for (std::size_t e = 0; e < rows.size(); ++e)
+            largest[columns[e]] = std::max(largest[columns[e]], std::abs(values[e]) * row_scale[rows[e]]);
+        for (std::size_t j = 0; j < size; ++j) column_scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
+    }
+}
 }  // namespace
 
 SparseLU::SparseLU(int size, std::vector<int> rows, std::vector<int> columns)
@@ -31,26 +47,12 @@ struct SparseLU::Elimination {
 
     Elimination(int size, const std::vector<int>& rows, const std::vector<int>& columns, const double* values)
         : current(values, values + rows.size()), row_scale(size, 1.0), column_scale(size, 1.0), row(size), column(size) {
-        equilibrate(size, rows, columns);
+        equilibrate(rows, columns, current, row_scale, column_scale);
         for (std::size_t e = 0; e < rows.size(); ++e) {
             row[rows[e]][columns[e]] = int(e);
             column[columns[e]].insert(rows[e]);
         }
         for (int i = 0; i < size; ++i) by_count.insert({int(row[i].size()), i});
-    }
-
-    // Scales so that rows and columns can be compared across units: two sweeps by their largest entries.
-    void equilibrate(int size, const std::vector<int>& rows, const std::vector<int>& columns) {
-        for (int sweep = 0; sweep < 2; ++sweep) {
-            std::vector<double> largest(size, 0.0);
-            for (std::size_t e = 0; e < rows.size(); ++e)
-                largest[rows[e]] = std::max(largest[rows[e]], std::abs(current[e]) * column_scale[columns[e]]);
-            for (int i = 0; i < size; ++i) row_scale[i] = largest[i] > 0 ? 1 / largest[i] : 1;
-            std::fill(largest.begin(), largest.end(), 0.0);
-            for (std::size_t e = 0; e < rows.size(); ++e)
-                largest[columns[e]] = std::max(largest[columns[e]], std::abs(current[e]) * row_scale[rows[e]]);
-            for (int j = 0; j < size; ++j) column_scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
-        }
     }
 
     struct Place {
@@ -190,6 +192,28 @@ void SparseLU::collect_rows() {
         }
         l_rows_.push_back(int(l_solve_.size()));
     }
+}
+
+std::vector<double> SparseLU::column_scales(const double* values) const {
+    const std::size_t count = rows_.size();
+    std::vector<double> row_scale(size_, 1.0), column_scale(size_, 1.0);
+    equilibrate(rows_, columns_, std::vector<double>(values, values + count), row_scale, column_scale);
+    return column_scale;
+}
+
+double SparseLU::growth(const double* values, const std::vector<double>& column_scales) {
+    if (!(eliminate(values) < kSingular)) return kSingular;
+    double largest = 0;
+    for (const Pivot& pivot : pivots_)
+        for (int k = pivot.u_first; k < pivot.u_last; ++k)
+            largest = std::max(largest, std::abs(values_[u_[k].slot]) * column_scales[u_[k].index] / column_scales[pivot.column]);
+    return largest;
+}
+
+std::vector<int> SparseLU::pivots() const {
+    std::vector<int> found;
+    for (const Pivot& pivot : pivots_) found.insert(found.end(), {pivot.row, pivot.column});
+    return found;
 }
 
 std::vector<int> SparseLU::weakest(const double* values, const std::vector<int>& candidates, int count) const {

@@ -25,6 +25,12 @@ class SparseLU {
     // Of these rows, the `count` that depend most on all others: what is left of them after the others are eliminated is
     // least, beside what they were.
     std::vector<int> weakest(const double* values, const std::vector<int>& rows, int count) const;
+    // By which numbers columns can be compared across units: the inverse of their largest entries, rows being scaled too.
+    std::vector<double> column_scales(const double* values) const;
+    // How much entries of U grow, scaled by such numbers, if these values are factored by the pivots chosen last.
+    double growth(const double* values, const std::vector<double>& column_scales);
+    // Row and column of each pivot.
+    std::vector<int> pivots() const;
     // Choose pivots anew when a matrix is factored next.
     void forget() { pivots_.clear(); }
 
@@ -40,6 +46,7 @@ class SparseLU {
     }
 
   private:
+    friend class LaneLU;  // which runs the same pivots
     struct Pivot {
         int row, column, slot;
         int u_first, u_last;  // entries right of the pivot, in u_

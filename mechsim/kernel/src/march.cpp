@@ -4,19 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "policy.hpp"
+
 namespace mechsim {
 
 namespace {
-
-constexpr double kSettled = 1e-11;   // a correction of stage 0 this small (relative) may be rounding
-constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
-constexpr double kEpsilon = 2.2e-16;
-constexpr double kRounding = 64 * kEpsilon;  // of the largest position (a turn angle may be many times its scale)
-constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
-constexpr double kCurvature = 10.0;    // a state that moves by this much (relative) changes the matrix by as much, over this
-constexpr double kStale = 0.1;         // a matrix changed by this many tolerances is not the one of the step's series
-constexpr double kGrowth = 1e2;        // of entries of the factors, and so of roundings: where nothing else decides
-constexpr double kConverging = 0.1;    // of two corrections: with less, the matrix is not that of the rows
 
 double factorial(int n) {
     double f = 1;
@@ -55,7 +47,7 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
     degrees_ = control_.order + largest_offset_;
     if (control_.order < 1 || largest_offset_ >= kMostOffsets || degrees_ + largest_offset_ > kMostDegrees)
         throw std::invalid_argument("the order is beyond what the kernel's tables hold");
-    lu_.allow_growth(std::max(kGrowth, control_.settled / kRounding));
+    lu_.allow_growth(std::max(kFactorGrowth, control_.settled / kRounding));
     of_offset_.resize(largest_offset_ + 1);
     for (int j = 0; j < size_; ++j) {
         of_offset_[d_[j]].push_back(j);
@@ -199,7 +191,7 @@ void March::read_constants(Block& block) const {
 
 void March::fill_matrix() {
     std::copy(matrix_constant_.begin(), matrix_constant_.end(), matrix_.begin());
-    for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, t_, matrix_.data());
+    for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, &t_, matrix_.data());
 }
 
 bool March::factor() {

@@ -52,6 +52,23 @@ struct Record {
     std::vector<double> start, polynomials;  // per step: its first time, and its coefficients (degree-major)
 };
 
+// A motion between two steps, with all of its past that the next one reads.
+struct Carried {
+    double t = 0, t_low = 0, peak_speed = 0, last_step = 0, longest = INFINITY;
+    double earlier_leverage = 0;  // the largest, where the last step began
+    std::vector<double> x, low;  // coefficients 0..largest offset of the unknowns; what rounding took from the state
+    std::vector<double> peaks;   // of formulas (see Watch): operations x instances, one block after the other
+    bool begun = false;          // its first point has been written down
+};
+
+// How a row that is missed by 1 is met again: the largest change of each derivative, relative to scales.
+using Changes = std::array<double, kMostOffsets>;
+// How far these move the mechanism within a step of length h, as a share of its size and speed.
+double moved_by(const Changes& largest, int largest_offset, double h, double speed);
+
+// Whether leverage tells of a singular pose at about this distance, by what it was before the last step and is now.
+bool tells_pose_at(double distance, double last_step, double before, double now);
+
 class March {
   public:
     March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
@@ -99,9 +116,13 @@ class March {
     // All that the march will read when it goes on, as bytes, for a march of the same plan and control.
     Bytes snapshot();
     void restore(const Bytes& bytes);
+    // Go on with a motion that was carried so far by others, with the numbers of the plan as they are.
+    void resume(const Carried& motion);
+    Carried carried() const;
 
   private:
     friend class Tangents;
+    friend class Fleet;  // many motions of the same plan
     void find_working();
     template <class Archive>
     void transfer(Archive& archive);
@@ -149,7 +170,6 @@ class March {
     void aim_probe();
     bool is_near_singular() const;
     double largest_leverage() const;
-    bool tells_pose_at(double distance) const;
     void write_point(Record& record);
     void write_step(Record& record);
     bool is_written(double t_end) const;
@@ -194,7 +214,7 @@ class March {
     std::vector<double> leverage_, leverage_before_;  // ... at what pulled most; how far that moves each unknown
     struct Responses {
         std::int64_t factorization = -1;
-        std::array<double, kMostOffsets> largest{};  // per derivative
+        Changes largest{};  // per derivative
     };
     std::vector<Responses> responses_;  // per row
     int last_ = 0;                      // the last stage that this step uses

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "constants.hpp"
+#include "fleet.hpp"
 #include "graph.hpp"
 #include "guard.hpp"
 #include "march.hpp"
@@ -221,6 +222,60 @@ nb::object constant_changes(March& march) {
     return owned(std::move(values), {march.constant_count(), count});
 }
 
+// Numbers as for `tune`, each (motions, ...), or once for all.
+void begin_fleet(Fleet& fleet, const Doubles& tables, const Doubles& constants, const Doubles& scales,
+                 const Doubles& matrix, const Doubles& times, const Doubles& states, const Doubles& ends, int keep) {
+    const March& march = fleet.march();
+    const std::size_t count = times.size(), size = march.size();
+    const auto fits = [&](const Doubles& numbers, std::size_t width) {
+        return numbers.size() == width || numbers.size() == width * count;
+    };
+    if (!fits(tables, march.table_size()) || !fits(scales, size) || !fits(constants, march.constant_count()) ||
+        !fits(matrix, march.entry_count()) || ends.size() != count ||
+        states.size() != count * march.largest_offset() * size)
+        throw std::invalid_argument("these numbers are not those of this plan");
+    fleet.begin({count, doubles(tables), doubles(constants), doubles(scales), doubles(matrix), doubles(times),
+                 doubles(states), doubles(ends)},
+                Keep(keep));
+}
+
+// Of all motions: status, steps, steps away, rejected, factorizations, pivot choices; their largest projection.
+nb::tuple fleet_counts(Fleet& fleet) {
+    std::vector<double> counts, projections;
+    for (const Outcome& outcome : fleet.outcomes()) {
+        const Statistics& s = outcome.statistics;
+        for (std::int64_t count : {std::int64_t(outcome.status), s.steps, outcome.away, s.rejected, s.factorizations, s.analyses})
+            counts.push_back(double(count));
+        projections.push_back(s.largest_projection);
+    }
+    const std::size_t count = projections.size();
+    return nb::make_tuple(owned(std::move(counts), {count, 6}), owned(std::move(projections), {count}));
+}
+
+// The last points of all motions: times, values, first derivatives; no numbers for one that has none.
+nb::tuple fleet_last(Fleet& fleet) {
+    const std::size_t count = fleet.outcomes().size(), size = fleet.march().size();
+    std::vector<double> t(count, NAN), x(count * size, NAN), v(count * size, NAN);
+    for (std::size_t k = 0; k < count; ++k) {
+        const Record& record = fleet.outcomes()[k].record;
+        if (record.t.empty()) continue;
+        t[k] = record.t.back();
+        std::copy(record.x.end() - size, record.x.end(), x.begin() + k * size);
+        std::copy(record.v.end() - size, record.v.end(), v.begin() + k * size);
+    }
+    return nb::make_tuple(owned(std::move(t), {count}), owned(std::move(x), {count, size}),
+                          owned(std::move(v), {count, size}));
+}
+
+// What one motion has written down, as `advance` gives it; it is given away.
+nb::tuple fleet_record(Fleet& fleet, std::size_t motion) {
+    Record record = std::move(fleet.outcomes().at(motion).record);
+    const std::size_t points = record.t.size(), taken = record.start.size(), size = fleet.march().size();
+    return nb::make_tuple(owned(std::move(record.t), {points}), owned(std::move(record.x), {points, size}),
+                          owned(std::move(record.v), {points, size}),
+                          owned(std::move(record.polynomials), {taken, std::size_t(fleet.march().degrees()), size}));
+}
+
 nb::object expand(March& march) {
     begun(march).expand();
     std::vector<double> values;
@@ -272,6 +327,23 @@ NB_MODULE(_kernel, m) {
     m.def("strong_components", [](int size, const Integers& rows, const Integers& columns) {
         return strong_components(pattern(size, rows, columns, rows));
     });
+    nb::class_<Fleet>(m, "Fleet")
+        .def("__init__",
+             [](Fleet* self, March& march, double t, const Doubles& reference, int width) {
+                 if (width != 0 && width != 4 && width != 8 && width != 16 && width != 32)
+                     throw std::invalid_argument("lanes come in 4, 8, 16 or 32");
+                 if (reference.size() != std::size_t(march.largest_offset()) * march.size())
+                     throw std::invalid_argument("the reference is no state of this plan");
+                 new (self) Fleet(march, t, reference.data(), width);
+             },
+             nb::keep_alive<1, 2>())
+        .def("begin", &begin_fleet)
+        .def("run", &Fleet::run, nb::call_guard<nb::gil_scoped_release>())
+        .def("counts", &fleet_counts)
+        .def("last", &fleet_last)
+        .def("record", &fleet_record)
+        .def_prop_ro("usable", &Fleet::usable)
+        .def_prop_ro("width", &Fleet::width);
     nb::class_<March>(m, "March")
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,

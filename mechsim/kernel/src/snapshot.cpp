@@ -51,6 +51,40 @@ void March::restore(const Bytes& bytes) {
     if (expanded_) expand();
 }
 
+void March::resume(const Carried& motion) {
+    for (int n = 0; n < x_.degrees; ++n) std::fill_n(x_.degree(n), size_, 0.0);
+    for (int n = 0; n <= largest_offset_; ++n)
+        std::copy_n(motion.x.data() + std::size_t(n) * size_, size_, x_.degree(n));
+    low_ = motion.low;
+    t_low_ = motion.t_low;
+    set_time(motion.t);
+    const double* peak = motion.peaks.data();
+    for (Block& block : blocks_)
+        for (std::size_t k = 0; k < block.watch.operations.size(); ++k, peak += block.lanes)
+            std::copy_n(peak, block.lanes, block.watch.peaks.data() + k * block.stride);
+    peak_speed_ = motion.peak_speed;
+    last_step_ = motion.last_step;
+    longest_ = motion.longest;
+    earlier_leverage_ = motion.earlier_leverage;
+    leverage_.clear();
+    responses_.clear();
+    retreats_ = 0;
+    prepared_ = expanded_ = false;
+    continued_ = motion.begun;
+    written_ = motion.begun ? motion.t : NAN;
+    cut_.clear();
+}
+
+Carried March::carried() const {
+    Carried motion{t_, t_low_, peak_speed_, last_step_, longest_, earlier_leverage_, {}, low_, {}, true};
+    for (int n = 0; n <= largest_offset_; ++n)
+        for (int j = 0; j < size_; ++j) motion.x.push_back(n <= d_[j] ? x_.degree(n)[j] : 0.0);
+    for (const Block& block : blocks_)
+        for (std::size_t k = 0; k < block.watch.operations.size(); ++k)
+            for (int l = 0; l < block.lanes; ++l) motion.peaks.push_back(block.watch.peaks[k * block.stride + l]);
+    return motion;
+}
+
 // Before a step that `t_end` makes shorter than it would be.
 void March::remember() {
     cut_from_ = t_;

@@ -5,39 +5,11 @@
 
 #include "inspect.hpp"
 #include "march.hpp"
+#include "policy.hpp"
 
 namespace mechsim {
 
 namespace {
-
-constexpr double kSlow = 1e-2;     // a step that moves less than this (of the scales) by the speed so far
-constexpr double kShrink = 0.5;    // of a step that is redone
-constexpr double kGrowth = 16.0;   // a step is at most this much longer than one before it that was redone
-constexpr int kMostRedone = 30;
-constexpr double kRough = 1e-6;    // leading derivatives missed by more than this (relative) are no rounding
-constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell below this part of it
-constexpr int kLookEvery = 64;     // how many steps are taken between two looks at the equations inside one ...
-constexpr double kLonger = 4.0;    // ... unless it is so many times longer than the last,
-constexpr double kInside = 0.5698402909980533;  // ... and where in the step that is
-constexpr int kMostCut = 8;        // steps that are taken anew when a march goes on, at most
-
-// Singular poses. Where constraints become dependent (a parallelogram lies flat) multipliers may have a pole, and
-// roundings of the series have one in any case; the motion itself is smooth. So a step carries across that begins well
-// before the pose and ends well behind it.
-constexpr double kRoundings = 1e-13;    // of the leverage: last terms at the distance of the pole that are smaller
-constexpr double kSamePole = 0.3;       // two estimates of that distance agree to this
-constexpr double kAbout = 2.5;          // ... and what leverage tells of it, to this factor
-constexpr double kAlike = 3.0;          // terms of the size of roundings
-constexpr int kFewest = 3;              // stages that a step has at least
-constexpr double kFewRoundings = 5.0;   // a step may be so long that roundings grow by this much,
-constexpr double kOffRoundings = 30.0;  // and its end may be off by this many of them
-constexpr double kSameAim = 0.9;        // squared cosine of the angle between two aims that are one
-constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
-constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
-constexpr double kOrdinary = 3.0;       // it began, or than in ordinary positions,
-constexpr double kPoorer = 2.0;         // when rows that may rest are chosen anew
-constexpr double kRetreat = 0.5;        // but is shortened to this, so that the next one carries across
-constexpr int kMostRetreats = 4;        // in this and the last steps; a pose that cannot be avoided is met
 
 // sum := (sum + factor * coefficient) * h, one step of Horner's rule for all unknowns.
 MECHSIM_CLONES void horner(double* __restrict sum, const double* __restrict coefficient, double factor, double h, int size) {
@@ -127,7 +99,7 @@ March::Roundings March::largest_roundings() const {
     if (!agrees(distance(0, last - 1)) || !agrees(of_last) || !agrees(of_last_but_one)) return {};
     const int degree = last + largest_offset_;
     const double size = largest_term(largest_offset_, degree) * std::pow(ratio, degree);
-    if (!(size < kRoundings * leverage) || !tells_pose_at(ratio)) return {};
+    if (!(size < kRoundings * leverage) || !tells_pose_at(ratio, last_step_, earlier_leverage_, leverage)) return {};
     // A pole of order k has terms with n^(k - 1) before their powers, so that the ratio of two is too small.
     const double corrected = 1 / (degree / of_last - (degree - 1) / of_last_but_one);
     return {size, ratio, std::clamp(corrected, ratio, (1 + kSamePole) * ratio)};
@@ -199,13 +171,11 @@ bool March::is_near_singular() const {
     return false;
 }
 
-// Whether leverage tells of a singular pose at about this distance, ahead or behind. It goes as the inverse of the
-// distance, so that its change in the last step tells where the pose is.
-bool March::tells_pose_at(double distance) const {
+// Ahead or behind. Leverage goes as the inverse of the distance, so that its change in the last step tells where the pose is.
+bool tells_pose_at(double distance, double last_step, double before, double now) {
     auto agrees = [&](double told) { return told > distance / kAbout && told < distance * kAbout; };
-    const double before = earlier_leverage_, now = largest_leverage();
-    if (now > before) return agrees(last_step_ * before / (now - before));
-    return agrees(last_step_ * before / (before - now)) || agrees(last_step_ * before / (before + now));
+    if (now > before) return agrees(last_step * before / (now - before));
+    return agrees(last_step * before / (before - now)) || agrees(last_step * before / (before + now));
 }
 
 double March::largest_leverage() const {
@@ -239,11 +209,15 @@ double March::response(int row, double h) {
             largest = std::max(largest, std::abs(change[j]) / scales_[j]);
         }
     }
+    return moved_by(found.largest, largest_offset_, h, speed_);
+}
+
+double moved_by(const Changes& largest, int largest_offset, double h, double speed) {
     double moved = 0, power = 1;
-    for (int derivative = 0; derivative <= largest_offset_; ++derivative) {
-        const double position = found.largest[derivative] * power;
+    for (int derivative = 0; derivative <= largest_offset; ++derivative) {
+        const double position = largest[derivative] * power;
         moved = std::max(moved, position);
-        if (derivative > 0) moved = std::max(moved, position * derivative / std::max(h * speed_, kSlow));
+        if (derivative > 0) moved = std::max(moved, position * derivative / std::max(h * speed, kSlow));
         power *= h / (derivative + 1);
     }
     return moved;
@@ -368,7 +342,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
 Status March::take_step(double t_end) {
     if (!expanded_) {
         expand();
-        if (last_step_ == 0) {  // later, it is known from the end of the step before
+        if (last_step_ == 0 || leverage_.empty()) {  // later, it is known from the end of the step before
             note_leverage();
             aim_probe();
         }

@@ -1,0 +1,107 @@
+"""Fleets of the kernel: motions of one plan, with any numbers of it, side by side in SIMD lanes (src/fleet.hpp)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine.machine import new_march
+from mechsim.engine.state import state_of
+from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel.numbers import Numbers, TunedSystem
+from mechsim.kernel.plan import Plan
+from mechsim.kernel.system import System
+from mechsim.model.mechanism import Mechanism
+
+
+class Fleets:
+    """Fleets of one plan; they may serve many calls, and threads take one each.
+
+    The pivots are chosen at `reference`, a state of the plan's own numbers: with the same reference a motion is the
+    same bit by bit, whatever other motions there are.
+    """
+
+    def __init__(self, system: System, plan: Plan, reference: Any, order: int, tolerance: float):
+        self.plan, self.order, self.tolerance = plan, order, tolerance
+        self.t = float(reference.t)
+        self.state = state_of(system, plan.variable_offsets, reference)
+        self._free: list[Any] = []
+
+    @contextmanager
+    def one(self) -> Iterator[Any]:
+        """A fleet for one caller."""
+        try:
+            fleet = self._free.pop()  # one call: another thread gets another fleet
+        except IndexError:
+            march = new_march(self.plan, self.order, self.tolerance)
+            fleet = _kernel.Fleet(march, self.t, self.state, 0)
+        yield fleet
+        self._free.append(fleet)
+
+    @cached_property
+    def width(self) -> int:
+        """How many motions go side by side."""
+        with self.one() as fleet:
+            return int(fleet.width)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("fleets are not pickled; they are made anew")
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Many sets of parameters: the values of all nodes of a tape, (nodes, sets), see `Numbers.values`."""
+
+    numbers: Numbers
+    values: np.ndarray
+    living: Mechanism
+
+    @cached_property
+    def hold(self) -> np.ndarray:
+        """For each set, whether the mechanism is the same but for its numbers."""
+        return self.numbers.hold(self.values)
+
+    def system(self, like: System, k: int) -> System:
+        return TunedSystem(like, self.numbers, np.ascontiguousarray(self.values[:, k]), self.living)
+
+
+class NumberTables:
+    """The numbers that the kernel reads, for chosen sets of parameters: (sets, ...) each, or (1, ...) of the plan."""
+
+    def __init__(self, plan: Plan, sets: Sets | None):
+        self.plan, self.sets = plan, sets
+        blocks = (*plan.blocks, *plan.jacobian_blocks)
+        if sets is None:
+            tables = [block.constants.ravel() for block in blocks]
+            own = (np.concatenate([*tables, np.zeros(0)]), plan.constants, plan.scales, plan.matrix_constant)
+            self._own = tuple(np.ascontiguousarray(table, dtype=float) for table in own)
+            return
+        numbers = sets.numbers
+        self._tables = _joined([numbers.tables[block.group][:, block.members].ravel() for block in blocks])
+        self._sources = _joined([numbers.tables[group][row, members] for _, group, row, members in plan.matrix_sources])
+        self._entries = _joined([entries for entries, *_ in plan.matrix_sources])
+
+    def of(self, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Tables of constants, constants of the mechanism, scales, constant parts of the matrix."""
+        if self.sets is None:
+            return self._own
+        plan, numbers, values = self.plan, self.sets.numbers, self.sets.values[:, chosen]
+        matrix = np.zeros((len(plan.matrix_rows), len(chosen)))
+        np.add.at(matrix, self._entries, values[self._sources])
+        others = plan.scales[len(numbers.scales) :, None] * np.ones(len(chosen))
+        columns = (
+            values[self._tables],
+            np.concatenate([values[numbers.constants], np.zeros((1, len(chosen)))]),
+            np.concatenate([values[numbers.scales], others]),
+            matrix,
+        )
+        return tuple(np.ascontiguousarray(column.T) for column in columns)
+
+
+def _joined(nodes: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([*nodes, np.zeros(0, dtype=np.intp)]).astype(np.intp)

@@ -1,0 +1,221 @@
+"""Many motions of one mechanism at once, in the kernel's lanes and in threads. A motion that fails is a status."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine import MESSAGES, integrate
+from mechsim.engine.control import order_for
+from mechsim.engine.fleets import Fleets, NumberTables, Sets
+from mechsim.engine.leading import planned
+from mechsim.engine.solution import Held, Solution
+from mechsim.engine.state import state_of
+from mechsim.kernel.compiled import Status
+from mechsim.kernel.plan import Plan
+from mechsim.kernel.system import System
+
+SLICE = 0.05  # seconds that the kernel runs before it is asked whether to go on
+MOST_AT_ONCE = 1024  # motions of one fleet: their numbers and results are in memory
+PORTIONS = 4  # for each thread, so that all have something to do to the end
+KEPT = {"final": 0, "steps": 1, "polynomials": 2}
+COUNTS = ("steps", "alone", "rejected", "factorizations", "pivot_choices")  # alone: steps of a march of its own
+OTHER_STRUCTURE = "other_structure"
+
+
+@dataclass(frozen=True)
+class Many:
+    """Motions of one mechanism, as they ended: one row each. What is not known is NaN.
+
+    `status` as of a Solution, or "other_structure": with these parameters the file describes another mechanism.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    lam: np.ndarray
+    status: tuple[str, ...]
+    statistics: dict[str, np.ndarray]
+    kept: tuple[Any, ...]  # of each motion, where wished: times, unknowns, rates, polynomials
+    seconds: float
+    system: System
+    structure: Any
+    plan: Plan
+    order: int
+    tolerance: float
+    sets: Sets | None
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def finished(self) -> np.ndarray:
+        return np.array([status == "finished" for status in self.status], dtype=bool)
+
+    def message(self, k: int) -> str:
+        """Why a motion has not come to its end."""
+        status = self.status[k]
+        if status == OTHER_STRUCTURE:
+            return "with these parameters the mechanism has another structure: its file must be read anew"
+        reasons = {each.name.lower(): words for each, words in MESSAGES.items()}
+        return f"{reasons[status]}, at t = {self.t[k]:.9g}" if status in reasons else ""
+
+    def solution(self, k: int) -> Solution:
+        """One motion, of those whose steps or polynomials were kept."""
+        if not self.kept or self.kept[k] is None:
+            raise ValueError(f"of motion {k} only its end is known: keep='steps' or keep='polynomials'")
+        if isinstance(self.kept[k], Solution):
+            return self.kept[k]
+        system = self.system if self.sets is None else self.sets.system(self.system, k)
+        plan = self.plan
+        if self.sets is not None:
+            plan = plan.tuned([group.constants for group in system.groups], system.constants, system.scales)
+        t, x, rates, polynomials = self.kept[k]
+        n = system.n
+        coefficients = np.ascontiguousarray(polynomials.transpose(0, 2, 1)) if len(polynomials) else None
+        statistics = {name: column[k].item() for name, column in self.statistics.items()} | {"order": self.order}
+        held = Held(t[:1], system.constants[None])
+        head = (t, x[:, :n], rates[:, :n], x[:, n:], coefficients, self.status[k], self.message(k), statistics)
+        return Solution(*head, system, self.structure, plan, self.order, self.tolerance, held)
+
+
+def integrate_many(
+    system: System,
+    structure: Any,
+    starts: Sequence[Any],
+    *,
+    tends: Any,
+    tolerance: float,
+    order: int | None = None,
+    sets: Sets | None = None,
+    keep: str = "final",
+    threads: int = 1,
+    fleets: Fleets | None = None,
+    reference: Any = None,
+) -> Many:
+    """March from each of `starts` (States, or what has their attributes) to its end, one of `tends` or the only one.
+
+    `sets` gives each motion parameters of its own; the system is that of the file. `keep`: "final" points only, all
+    "steps", or the "polynomials" of all steps. `reference` is the state at which pivots are chosen, by default the
+    first start; `fleets`, made with it, may serve many calls. A motion depends on nothing but its own numbers, its
+    start and the reference. Tables, samplers, redundant constraints and starts on singular poses are not for lanes:
+    such motions are followed one by one.
+    """
+    began = time.perf_counter()
+    order = order or order_for(tolerance)
+    count = len(starts)
+    tends = np.ascontiguousarray(np.broadcast_to(np.asarray(tends, dtype=float), (count,)))
+    plan = fleets.plan if fleets else planned(system, structure)
+    if fleets is None and count:
+        fleets = Fleets(system, plan, reference or starts[0], order, tolerance)
+    gathered = _Gathered(system, plan, count, keep)
+    good = np.ones(count, dtype=bool) if sets is None else sets.hold
+    gathered.refuse(np.flatnonzero(~good))
+    alone = np.array([_goes_alone(system, plan, start) for start in starts], dtype=bool)
+    one_by_one, in_lanes = np.flatnonzero(good & alone), np.flatnonzero(good & ~alone)
+    stop = threading.Event()
+
+    def follow(k: int) -> None:
+        own = system if sets is None else sets.system(system, k)
+        kept = "steps" if keep == "final" else keep
+        if not stop.is_set():
+            solution = integrate(own, structure, starts[k], tend=tends[k], tolerance=tolerance, order=order, keep=kept)
+            gathered.take_solution(k, solution)
+
+    def run(chosen: np.ndarray) -> None:
+        assert fleets is not None
+        times = np.array([starts[k].t for k in chosen], dtype=float)
+        states = np.stack([state_of(system, plan.variable_offsets, starts[k]) for k in chosen])
+        with fleets.one() as fleet:
+            fleet.begin(*tables.of(chosen), times, states, tends[chosen], KEPT[keep])
+            while not stop.is_set() and not fleet.run(SLICE):
+                pass
+            gathered.take(chosen, fleet)
+
+    tables = NumberTables(plan, sets)
+    size = max(1, min(MOST_AT_ONCE, -(-len(in_lanes) // (PORTIONS * threads)) if threads > 1 else MOST_AT_ONCE))
+    tasks = [(run, in_lanes[first : first + size]) for first in range(0, len(in_lanes), size)]
+    _do([*tasks, *((follow, int(k)) for k in one_by_one)], threads, stop)
+    rest = (system, structure, plan, order, tolerance, sets)
+    return gathered.many(time.perf_counter() - began, *rest)
+
+
+def _goes_alone(system: System, plan: Plan, start: Any) -> bool:
+    mechanism = system.mechanism
+    changes = bool(mechanism.switches or mechanism.samplers or plan.redundant)
+    return changes or bool(start.singular and np.any(start.velocities))
+
+
+def _do(tasks: Iterable[tuple[Any, Any]], threads: int, stop: threading.Event) -> None:
+    """All tasks; an interrupt ends them where they are."""
+    try:
+        if threads == 1:
+            for task, argument in tasks:
+                task(argument)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            futures = [pool.submit(task, argument) for task, argument in tasks]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                stop.set()
+                raise
+    except KeyboardInterrupt:
+        stop.set()
+
+
+class _Gathered:
+    """Results of motions in the order of their starts; threads fill in their own rows."""
+
+    def __init__(self, system: System, plan: Plan, count: int, keep: str):
+        self.n, self.keep = system.n, keep
+        self.t = np.full(count, np.nan)
+        self.x, self.rates = np.full((2, count, plan.size), np.nan)
+        self.status = ["interrupted"] * count
+        self.counts = np.zeros((count, len(COUNTS)), dtype=np.int64)
+        self.projections = np.zeros(count)
+        self.kept: list[Any] = [None] * count if keep != "final" else []
+
+    def refuse(self, rows: np.ndarray) -> None:
+        for k in rows:
+            self.status[k] = OTHER_STRUCTURE
+
+    def take(self, rows: np.ndarray, fleet: Any) -> None:
+        counts, projections = fleet.counts()
+        self.projections[rows] = projections
+        self.t[rows], self.x[rows], self.rates[rows] = fleet.last()
+        self.counts[rows] = counts[:, 1:].astype(np.int64)
+        for place, k in enumerate(rows):
+            self.status[k] = _name(Status(int(counts[place, 0])))
+            if self.keep != "final":
+                self.kept[k] = fleet.record(place)
+
+    def take_solution(self, k: int, solution: Solution) -> None:
+        self.status[k] = solution.status
+        statistics = solution.statistics
+        self.counts[k] = [statistics.get(name, statistics["steps"]) for name in COUNTS]
+        self.projections[k] = statistics["largest_projection"]
+        if len(solution.t):
+            self.t[k] = solution.t[-1]
+            self.x[k] = np.concatenate([solution.q[-1], solution.lam[-1]])
+            self.rates[k, : self.n] = solution.v[-1]
+        if self.keep != "final":
+            self.kept[k] = solution
+
+    def many(self, seconds: float, *rest: Any) -> Many:
+        n = self.n
+        statistics: dict[str, np.ndarray] = {name: self.counts[:, i] for i, name in enumerate(COUNTS)}
+        statistics["largest_projection"] = self.projections
+        columns = (self.t, self.x[:, :n], self.rates[:, :n], self.x[:, n:])
+        return Many(*columns, tuple(self.status), statistics, tuple(self.kept), seconds, *rest)
+
+
+def _name(status: Status) -> str:
+    return {Status.REACHED: "finished", Status.RUNNING: "interrupted"}.get(status, status.name.lower())

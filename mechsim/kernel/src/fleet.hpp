@@ -1,0 +1,187 @@
+// Many motions of one mechanism, with other numbers, starts and ends, side by side in SIMD lanes.
+//
+// A block (block.hpp) has one instance and `width` motions, so that every operation of the plan runs over all of them;
+// unknowns, rows and entries of the matrix have their motions innermost too. Each motion has its own step size and its
+// own decisions, which are those of a March and read nothing of its neighbours: what is settled, or waits, is masked. So
+// a motion is the same, bit by bit, in any lane and beside any others.
+//
+// The pivots are those of a reference state. What a lane cannot do (its pivots become too small, a singular pose is near,
+// a failure) is done by a March: the motion leaves its lane at the beginning of the step, and comes back some steps later.
+// If the pivots of the reference are of no use to it for long, it goes on by those that the March has found, beside motions
+// that have the same.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "inspect.hpp"
+#include "lane_lu.hpp"
+#include "march.hpp"
+
+namespace mechsim {
+
+// The motions that are wanted. Numbers (see March::tune) that all share are given once.
+struct Cases {
+    std::size_t count = 0;
+    std::vector<double> tables, constants, scales, matrix;
+    std::vector<double> times, states, ends;  // states: derivatives below the offsets, as for March::set_state
+};
+
+enum class Keep : int { last, steps, polynomials };
+
+struct Outcome {
+    Status status = Status::running;
+    Statistics statistics;
+    std::int64_t away = 0;  // steps that a March has taken
+    Record record;          // the last point, or all, as is wanted
+};
+
+class Fleet {
+  public:
+    // `march` is new, of the plan and the control that are wanted; it takes motions that leave. Its pivots at the
+    // reference state are those of all lanes. `width` is 4, 8, 16 or 32, or 0 for as many lanes as fit the cache.
+    Fleet(March& march, double t, const double* reference, int width);
+    Fleet(const Fleet&) = delete;
+    Fleet& operator=(const Fleet&) = delete;
+
+    // Whether there are pivots: without, all motions are left to the march.
+    bool usable() const { return reference_ != nullptr; }
+    int width() const { return width_; }
+    void begin(Cases cases, Keep keep);
+    // Go on for some seconds; true when all motions have come to an end.
+    bool run(double seconds);
+    std::vector<Outcome>& outcomes() { return outcomes_; }
+    March& march() { return march_; }
+
+  private:
+    enum class Phase { idle, looking, landing, ready };  // ready: to be expanded, and a step to be chosen
+    struct Lane {
+        std::size_t motion = 0;
+        Phase phase = Phase::idle;
+        Status status = Status::reached;                 // of the projection
+        bool starting = false;                           // it has come into its lane: a step of no length
+        bool begun = false, probed = false, leaves = false, held = false;
+        double t = 0, t_low = 0, t_before = 0, t_low_before = 0, t_end = 0;
+        double h = 0, left = 0;                          // the step that is tried, and what is left
+        double last_step = 0, longest = INFINITY, speed = 0, peak_speed = 0, off = INFINITY;
+        double distance = 0, turned = 0, extent_speed = 0, rounding = 0, rough = 0;
+        double leverage = 0, earlier_leverage = 0;       // the largest, here and where the step began ...
+        double former_leverage = 0;                      // ... and where the step before it began
+        bool near_singular = false;
+        int redone = 0;
+        Changes mismatch{};
+    };
+    struct Waiting {
+        std::size_t motion;
+        Carried carried;
+    };
+    // Pivots, and the motions that wait to go on by them.
+    struct Pivots {
+        SparseLU like;
+        std::unique_ptr<LaneLU> lu;
+        std::deque<Waiting> waiting;
+    };
+
+    // fleet.cpp, fleet_motions.cpp: which motion is where, and what becomes of it
+    void allocate();
+    bool fill_lanes();
+    Pivots* next_pivots();
+    bool is_common(const double* matrix);
+    void load(int lane, std::size_t motion, const Carried& carried);
+    Carried start_of(std::size_t motion) const;
+    void tune_lane(int lane, std::size_t motion);
+    void judge(int lane);
+    void judge_look(int lane);
+    void judge_landing(int lane);
+    bool is_far(Lane& lane) const;
+    double missed(const Lane& lane, double h) const;
+    void shorten(Lane& lane);
+    void accept(int lane);
+    Carried carried_of(int lane) const;
+    void leave(int lane);
+    bool returns(int lane);
+    std::vector<double> matrix_of(int lane) const;
+    void follow_alone(const Waiting& motion);
+    void note_steps(Outcome& outcome) const;
+    void write_point(double t, const Coefficients& x, int lane, Record& record) const;
+    void write_step(int lane, Record& record) const;
+    void trim(Record& record) const;
+
+    // fleet_step.cpp: how long steps are
+    void choose_steps();
+    void begin_step(int lane);
+    void launch(int lane);
+    bool has_roundings(int lane) const;
+    double largest_term(int lane, int offset, int degree) const;
+    void largest_terms(int offset, int degree, double* largest) const;
+    void inspect_steps();
+    double response(int lane, int row, double h);
+
+    // fleet_stages.cpp, fleet_probe.cpp: the stages, over all lanes, and how independent constraints are
+    void arrive();
+    void predict();
+    void set_times();
+    void prepare();
+    void factor(const std::vector<char>& wanted);
+    void solve(double* b);
+    void settle(int stage);
+    void solve_stage(int stage);
+    void judge_correction(int stage, int iteration, int lane);
+    std::vector<char> balanced();
+    void residual_of(int stage);
+    void note_mismatch(Lane& lane, int number);
+    void expand();
+    void keep_states();
+    void make_probe(int lane);
+    void note_leverage(const std::vector<char>& wanted);
+    void aim_probes();
+    bool aim_probe(int lane);
+
+    std::size_t at(int index, int lane) const { return std::size_t(index) * width_ + lane; }
+    const std::vector<double>& equation_factors(int stage) const;
+    const std::vector<double>& unknown_factors(int stage) const;
+    using Masks = std::vector<long long, AlignedAllocator<long long>>;
+    void set_mask(const std::vector<char>& wanted);
+
+    March& march_;
+    Bytes new_;  // the march before it was used
+    const int size_, orders_, degrees_;  // orders: the largest offset
+    int width_ = kWidth;
+    bool affine_ = true;  // the matrix does not depend on what stage 0 finds
+    std::unique_ptr<Pivots> reference_;
+    std::map<std::vector<int>, Pivots> others_;
+    Pivots* pivots_ = nullptr;  // those by which the lanes go now,
+    LaneLU* lu_ = nullptr;      // and their factors
+    std::vector<Block> blocks_, matrix_blocks_;
+    std::vector<Block*> working_;
+    std::vector<int> constraints_;  // rows that hold the state itself
+    std::vector<Lane> lanes_;
+    Coefficients x_, polynomial_;
+    AlignedDoubles low_, low_before_, inverse_scales_, times_, steps_;
+    AlignedDoubles matrix_, fresh_, matrix_constant_, residual_, right_side_, correction_;
+    AlignedDoubles change_, extent_, compared_, total_;  // per degree and lane; of corrections, finite or not
+    AlignedDoubles leverage_, leverage_before_, lengths_, probe_, aim_, pull_;
+    std::vector<double> previous_, moved_;
+    AlignedDoubles sums_;
+    std::vector<char> moving_, active_, wanted_, refined_;
+    bool refining_ = false;  // some lane is
+    Masks mask_;
+    struct Responses {
+        bool known = false;
+        Changes largest{};
+    };
+    std::vector<Responses> responses_;  // per row and lane, of this step
+    std::vector<Inspected> inspected_;
+
+    Cases cases_;
+    Keep keep_ = Keep::last;
+    std::size_t next_ = 0;
+    std::deque<Waiting> alone_;  // where there are no lanes
+    std::vector<Outcome> outcomes_;
+};
+
+}  // namespace mechsim

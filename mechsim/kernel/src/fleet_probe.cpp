@@ -1,0 +1,111 @@
+// How independent the constraints of each lane are. What this is for is said in step.cpp.
+#include <algorithm>
+#include <cmath>
+
+#include "fleet.hpp"
+#include "policy.hpp"
+
+namespace mechsim {
+
+namespace {
+
+// The largest leverage of each lane, and by how much it is more than ordinary, or than before.
+MECHSIM_CLONES void largest_leverages(const double* leverage, const double* before, int rows, double* largest,
+                                      double* excess, int step) {
+    const Lanes ordinary = {kOrdinary, kOrdinary, kOrdinary, kOrdinary};
+    for (int i = 0; i < rows; ++i)
+        for (int s = 0; s < step; ++s) {
+            const Lanes own = vec(leverage)[i * step + s];
+            vec(largest)[s] = larger(vec(largest)[s], own);
+            vec(excess)[s] = larger(vec(excess)[s], own - kNear * larger(ordinary, vec(before)[i * step + s]));
+        }
+}
+
+// Sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
+MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const double* aim, const double* pull, int step,
+                                 double* sums) {
+    for (int i : constraints)
+        for (int s = 0; s < step; ++s) {
+            const Lanes old = vec(aim)[i * step + s], now = vec(pull)[i * step + s];
+            vec(sums)[s] += old * now;
+            vec(sums)[step + s] += old * old;
+            vec(sums)[2 * step + s] += now * now;
+            vec(sums)[3 * step + s] = larger(vec(sums)[3 * step + s], absolute(now));
+        }
+}
+
+// The answer of the constraints to a probe: what each multiplier pulls, and how far each unknown is moved.
+MECHSIM_CLONES void take_answer(const double* answer, double sign, const double* weight, const long long* mask,
+                                bool absolutely, double* to, int step) {
+    for (int s = 0; s < step; ++s) {
+        Lanes value = sign * vec(answer)[s] * vec(weight)[s];
+        if (absolutely) value = absolute(value);
+        vec(to)[s] = reinterpret_cast<const Mask*>(mask)[s] ? value : vec(to)[s];
+    }
+}
+
+}  // namespace
+
+// Constraints missed by about a unit of length each, and scales for the growth of pivots, where a motion comes into its lane.
+void Fleet::make_probe(int l) {
+    lanes_[l].probed = true;
+    const SparseLU& pattern = march_.lu_;
+    for (int i = 0; i < size_; ++i) lengths_[at(i, l)] = aim_[at(i, l)] = pull_[at(i, l)] = probe_[at(i, l)] = 0;
+    const std::vector<double> values = matrix_of(l);
+    for (std::size_t entry = 0; entry < values.size(); ++entry) {
+        const int i = pattern.rows()[entry], j = pattern.columns()[entry];
+        if (march_.c_[i] <= 0 || march_.d_[j] <= 0) continue;
+        const double part = values[entry] / inverse_scales_[at(j, l)];
+        lengths_[at(i, l)] += part * part;
+    }
+    lu_->set_scales(l, pattern.column_scales(values.data()));
+    for (int i : constraints_) {
+        lengths_[at(i, l)] = std::sqrt(lengths_[at(i, l)]);
+        probe_[at(i, l)] = lengths_[at(i, l)] * scatter(i);
+    }
+}
+
+void Fleet::note_leverage(const std::vector<char>& wanted) {
+    if (constraints_.empty()) return;
+    const int step = width_ / kWidth;
+    std::copy_n(probe_.begin(), std::size_t(size_) * width_, residual_.begin());
+    solve(residual_.data());
+    set_mask(wanted);
+    for (int i : constraints_)
+        take_answer(residual_.data() + at(i, 0), -1, lengths_.data() + at(i, 0), mask_.data(), false,
+                    pull_.data() + at(i, 0), step);
+    for (int j = 0; j < size_; ++j)
+        if (march_.d_[j] > 0)
+            take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), mask_.data(), true,
+                        leverage_.data() + at(j, 0), step);
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    largest_leverages(leverage_.data(), leverage_before_.data(), size_, sums_.data(), sums_.data() + width_, step);
+    for (int l = 0; l < width_; ++l) {
+        if (!wanted[l]) continue;
+        lanes_[l].leverage = sums_[l];
+        lanes_[l].near_singular = sums_[width_ + l] > 0;
+    }
+}
+
+// The next probe of each lane has a share of what pulled most, where that is new.
+void Fleet::aim_probes() {
+    if (constraints_.empty()) return;
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    compare_aims(constraints_, aim_.data(), pull_.data(), width_ / kWidth, sums_.data());
+    std::vector<char>& changed = wanted_;
+    for (int l = 0; l < width_; ++l) changed[l] = moving_[l] && lanes_[l].phase == Phase::ready && aim_probe(l);
+    if (std::find(changed.begin(), changed.end(), 1) != changed.end()) note_leverage(changed);
+}
+
+bool Fleet::aim_probe(int l) {
+    const double same = sums_[l], old_size = sums_[at(1, l)], new_size = sums_[at(2, l)], largest = sums_[at(3, l)];
+    if (!(largest > 0) || !std::isfinite(new_size)) return false;
+    if (same * same > kSameAim * old_size * new_size) return false;
+    for (int i : constraints_) {
+        aim_[at(i, l)] = pull_[at(i, l)] / largest;
+        probe_[at(i, l)] = lengths_[at(i, l)] * (scatter(i) + aim_[at(i, l)]);
+    }
+    return true;
+}
+
+}  // namespace mechsim

@@ -1,0 +1,46 @@
+// Numbers of the step control and of the projection, for one motion (March) and for many (Fleet).
+#pragma once
+
+namespace mechsim {
+
+constexpr double kSettled = 1e-11;   // a correction this small leaves a quadratic or linear remainder below rounding
+constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
+constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
+constexpr double kEpsilon = 2.2e-16;
+constexpr double kRounding = 64 * kEpsilon;  // of the largest position (a turn angle may be many times its scale)
+constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
+constexpr double kCurvature = 10.0;    // a state that moves by this much (relative) changes the matrix by as much, over this
+constexpr double kStale = 0.1;         // a matrix changed by this many tolerances is not the one of the step's series
+constexpr double kFactorGrowth = 1e2;  // of entries of the factors, and so of roundings: where nothing else decides
+constexpr double kConverging = 0.1;    // of two corrections: with less, the matrix is not that of the rows
+
+constexpr double kSlow = 1e-2;     // a step that moves less than this (of the scales) by the speed so far
+constexpr double kShrink = 0.5;    // of a step that is redone
+constexpr double kGrowth = 16.0;   // a step is at most this much longer than one before it that was redone
+constexpr int kMostRedone = 30;
+constexpr double kRough = 1e-6;    // leading derivatives missed by more than this (relative) are no rounding
+constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell below this part of it
+constexpr int kLookEvery = 64;     // how many steps are taken between two looks at the equations inside one ...
+constexpr double kLonger = 4.0;    // ... unless it is so many times longer than the last,
+constexpr double kInside = 0.5698402909980533;  // ... and where in the step that is
+constexpr int kMostCut = 8;        // steps that are taken anew when a march goes on, at most
+
+// Singular poses. Where constraints become dependent (a parallelogram lies flat) multipliers may have a pole, and
+// roundings of the series have one in any case; the motion itself is smooth. So a step carries across that begins well
+// before the pose and ends well behind it.
+constexpr double kRoundings = 1e-13;    // of the leverage: last terms at the distance of the pole that are smaller
+constexpr double kSamePole = 0.3;       // two estimates of that distance agree to this
+constexpr double kAbout = 2.5;          // ... and what leverage tells of it, to this factor
+constexpr double kAlike = 3.0;          // terms of the size of roundings
+constexpr int kFewest = 3;              // stages that a step has at least
+constexpr double kFewRoundings = 5.0;   // a step may be so long that roundings grow by this much,
+constexpr double kOffRoundings = 30.0;  // and its end may be off by this many of them
+constexpr double kSameAim = 0.9;        // squared cosine of the angle between two aims that are one
+constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
+constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
+constexpr double kOrdinary = 3.0;       // it began, or than in ordinary positions,
+constexpr double kPoorer = 2.0;         // when rows that may rest are chosen anew
+constexpr double kRetreat = 0.5;        // but is shortened to this, so that the next one carries across
+constexpr int kMostRetreats = 4;        // in this and the last steps; a pose that cannot be avoided is met
+
+}  // namespace mechsim
