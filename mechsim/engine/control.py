@@ -40,6 +40,8 @@ def order_for(tolerance: float, plan: Plan) -> int:
     A step of order p reaches tolerance^(1/p) of the radius of convergence (Jorba and Zou 2005), and costs what its end
     costs, p stages, and p^2 / 2 multiply-adds for each product of two series.
     """
+    if plan.redundant:
+        return careful_order(tolerance)  # what constraints depend on each other changes along the motion
     stage, product = _costs(plan)
     digits = -math.log(tolerance) - math.log(SHARE)
     turn = max(LEAST_TURN, math.log(ROUNDED / EPSILON) + math.log(tolerance))
@@ -54,6 +56,11 @@ def order_for(tolerance: float, plan: Plan) -> int:
     orders = [order for order in range(SMALLEST_ORDER, LARGEST_ORDER + 1) if sums_well(order)]
     cheapest = min(cost(order) for order in orders)
     return next(order for order in orders if cost(order) <= NEARLY * cheapest)
+
+
+def careful_order(tolerance: float) -> int:
+    """The order near singular poses, where roundings grow with its power: the least of those in use (Jorba and Zou)."""
+    return min(LARGEST_ORDER, max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2)))
 
 
 def safety_for(order: int) -> float:

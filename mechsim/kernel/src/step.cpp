@@ -31,6 +31,7 @@ constexpr double kAlike = 3.0;          // terms of the size of roundings
 constexpr int kFewest = 3;              // stages that a step has at least
 constexpr double kFewRoundings = 5.0;   // a step may be so long that roundings grow by this much,
 constexpr double kOffRoundings = 30.0;  // and its end may be off by this many of them
+constexpr double kCareful = 30.0;       // leverage beyond which steps are of the lower, careful order
 constexpr double kSameAim = 0.9;        // squared cosine of the angle between two aims that are one
 constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
 constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
@@ -49,6 +50,8 @@ MECHSIM_CLONES void horner(double* __restrict sum, const double* __restrict coef
 // How long the step may be, and how many of its stages it uses.
 double March::step_size() {
     allowed_ = control_.tolerance;
+    // Roundings grow with the order where constraints are nearly dependent: there steps are short, and of a lower one.
+    if (largest_leverage() > kCareful) last_ = std::min(last_, std::max(control_.careful_order - 1, kFewest));
     roundings_ = largest_roundings();
     if (roundings_.size == 0) return step_size(last_);
     // Higher terms are roundings, and are left out.
@@ -114,7 +117,7 @@ double March::fastest(int degree) const {
 // Near a singular pose the last terms of the multipliers tell its distance by their ratio; roundings of positions follow
 // the same ratio, and are all of one size at that distance. No size where the last terms are the motion's own.
 March::Roundings March::largest_roundings() const {
-    const int last = control_.order - 1;
+    const int last = last_;
     const double leverage = largest_leverage();
     if (leverage <= kOrdinary || last < kFewest + 1 || largest_offset_ < 2) return {};
     auto distance = [&](int offset, int stage) {
