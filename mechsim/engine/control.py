@@ -25,8 +25,8 @@ OF_PRODUCT, OF_SUM, OF_TERM, OF_INPUT = 30.0, 8.0, 5.0, 12.0
 STAGES_OF_END = 8.0
 # A formula is also looked at along the step, in pieces (kernel/src/inspect.cpp): its products cost this much more.
 OF_LOOKING = 15.0
-# Terms of a motion that turns by the angle x in a step grow to e^x before they fall; the roundings of their sum may reach
-# this part of the tolerance. Only tolerances near rounding feel it (measured: 1e-14 at order 29 lost a digit of energy).
+# Terms of a motion that turns by the angle x in a step grow to e^x before they fall; the roundings of their sum may
+# reach this part of the tolerance. Only tolerances near rounding feel it (at 1e-14 order 29 lost a digit of energy).
 ROUNDED = 0.05
 EPSILON = 2.2e-16
 LEAST_TURN = 1.0
