@@ -67,13 +67,16 @@ def test_a_step_factors_once_and_evaluates_once_per_stage_of_its_end(prepared):
 
 
 def test_the_order_follows_from_the_plan_and_grows_with_the_digits(prepared):
-    """Formulas are looked at along each step, which costs more the longer it is: their orders are lower."""
+    """Formulas are looked at along each step, which costs more the longer it is: their orders are lower.
+
+    Up to 1e-12: nearer to rounding orders are limited by roundings instead.
+    """
     orders = {}
     for file in ("andrews.yaml", "forces/friction_on_incline.yaml"):
         system, structure, _ = prepared(file)
         plan = planned(system, structure)
-        orders[file] = [order_for(10.0**-digits, plan) for digits in range(3, 15)]
+        orders[file] = [order_for(10.0**-digits, plan) for digits in range(3, 13)]
         assert orders[file] == sorted(orders[file])
-        assert orders[file] == [order_for(10.0**-digits, planned(system, structure)) for digits in range(3, 15)]
+        assert orders[file] == [order_for(10.0**-digits, planned(system, structure)) for digits in range(3, 13)]
     own, formulas = orders.values()
     assert all(low < high for low, high in zip(formulas, own, strict=True))
