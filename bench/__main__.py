@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, lanes, many, ours, peers, report, startup, tangents
+from bench import andrews, chain, lanes, ours, peers, report, startup, tangents
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent

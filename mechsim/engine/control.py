@@ -25,8 +25,8 @@ OF_PRODUCT, OF_SUM, OF_TERM, OF_INPUT = 30.0, 8.0, 5.0, 12.0
 STAGES_OF_END = 8.0
 # A formula is also looked at along the step, in pieces (kernel/src/inspect.cpp): its products cost this much more.
 OF_LOOKING = 15.0
-# Terms of a motion that turns by the angle x in a step grow to e^x before they fall; roundings of their sum may reach
-# this part of the tolerance. Only tolerances near rounding feel it (1e-14 at order 29 lost a digit of energy).
+# Terms of a motion that turns by the angle x in a step grow to e^x before they fall; the roundings of their sum may
+# reach this part of the tolerance. Only tolerances near rounding feel it (at 1e-14 order 29 lost a digit of energy).
 ROUNDED = 0.05
 EPSILON = 2.2e-16
 LEAST_TURN = 1.0
@@ -40,6 +40,8 @@ def order_for(tolerance: float, plan: Plan) -> int:
     A step of order p reaches tolerance^(1/p) of the radius of convergence (Jorba and Zou 2005), and costs what its end
     costs, p stages, and p^2 / 2 multiply-adds for each product of two series.
     """
+    if plan.redundant:
+        return careful_order(tolerance)  # what constraints depend on each other changes along the motion
     stage, product = _costs(plan)
     digits = -math.log(tolerance) - math.log(SHARE)
     turn = max(LEAST_TURN, math.log(ROUNDED / EPSILON) + math.log(tolerance))
@@ -54,6 +56,11 @@ def order_for(tolerance: float, plan: Plan) -> int:
     orders = [order for order in range(SMALLEST_ORDER, LARGEST_ORDER + 1) if sums_well(order)]
     cheapest = min(cost(order) for order in orders)
     return next(order for order in orders if cost(order) <= NEARLY * cheapest)
+
+
+def careful_order(tolerance: float) -> int:
+    """The order near singular poses, where roundings grow with its power: the least of those in use (Jorba and Zou)."""
+    return min(LARGEST_ORDER, max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2)))
 
 
 def safety_for(order: int) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from mechsim.engine.machine import new_march
 from mechsim.engine.state import state_of
 from mechsim.kernel import _kernel  # type: ignore[attr-defined]
-from mechsim.kernel.numbers import Numbers, TunedSystem
+from mechsim.kernel.numbers import Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism
@@ -68,6 +68,9 @@ class Sets:
 
     def system(self, like: System, k: int) -> System:
         return TunedSystem(like, self.numbers, np.ascontiguousarray(self.values[:, k]), self.living)
+
+    def plan(self, like: Plan, system: System, k: int) -> Plan:
+        return TunedPlan(like, self.numbers, np.ascontiguousarray(self.values[:, k]), system)
 
 
 class NumberTables:

@@ -15,7 +15,8 @@ from mechsim.engine import MESSAGES, integrate
 from mechsim.engine.control import order_for
 from mechsim.engine.fleets import Fleets, NumberTables, Sets
 from mechsim.engine.leading import planned
-from mechsim.engine.solution import Held, Solution
+from mechsim.engine.segments import Segments
+from mechsim.engine.solution import Solution
 from mechsim.engine.state import state_of
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.plan import Plan
@@ -73,16 +74,14 @@ class Many:
         if isinstance(self.kept[k], Solution):
             return self.kept[k]
         system = self.system if self.sets is None else self.sets.system(self.system, k)
-        plan = self.plan
-        if self.sets is not None:
-            plan = plan.tuned([group.constants for group in system.groups], system.constants, system.scales)
+        plan = self.plan if self.sets is None else self.sets.plan(self.plan, system, k)
         t, x, rates, polynomials = self.kept[k]
         n = system.n
         coefficients = np.ascontiguousarray(polynomials.transpose(0, 2, 1)) if len(polynomials) else None
         statistics = {name: column[k].item() for name, column in self.statistics.items()} | {"order": self.order}
-        held = Held(t[:1], system.constants[None])
-        head = (t, x[:, :n], rates[:, :n], x[:, n:], coefficients, self.status[k], self.message(k), statistics)
-        return Solution(*head, system, self.structure, plan, self.order, self.tolerance, held)
+        head = (t, x[:, :n], rates[:, :n], x[:, n:], coefficients, Segments.whole(float(t[0]), float(t[-1])))
+        told = (self.status[k], self.message(k), statistics)
+        return Solution(*head, *told, system, self.structure, plan, self.order, self.tolerance)
 
 
 def integrate_many(
@@ -108,10 +107,10 @@ def integrate_many(
     such motions are followed one by one.
     """
     began = time.perf_counter()
-    order = order or order_for(tolerance)
     count = len(starts)
     tends = np.ascontiguousarray(np.broadcast_to(np.asarray(tends, dtype=float), (count,)))
     plan = fleets.plan if fleets else planned(system, structure)
+    order = order or (fleets.order if fleets else order_for(tolerance, plan))
     if fleets is None and count:
         fleets = Fleets(system, plan, reference or starts[0], order, tolerance)
     gathered = _Gathered(system, plan, count, keep)
@@ -147,8 +146,7 @@ def integrate_many(
 
 
 def _goes_alone(system: System, plan: Plan, start: Any) -> bool:
-    mechanism = system.mechanism
-    changes = bool(mechanism.switches or mechanism.samplers or plan.redundant)
+    changes = bool(system.switches or system.samplers or plan.redundant)
     return changes or bool(start.singular and np.any(start.velocities))
 
 

@@ -57,6 +57,11 @@ class Segments:
             log.begin(max(switch.time, t0), constants)
         return log.segments
 
+    @classmethod
+    def whole(cls, t0: float, end: float) -> Segments:
+        """One segment, where nothing changes constants."""
+        return cls(np.array([t0]), np.zeros(0, dtype=int), np.zeros((1, 0)), end)
+
     def __len__(self) -> int:
         return len(self.starts)
 

@@ -21,6 +21,8 @@ MECHSIM_CLONES void horner(double* __restrict sum, const double* __restrict coef
 // How long the step may be, and how many of its stages it uses.
 double March::step_size() {
     allowed_ = control_.tolerance;
+    // Roundings grow with the order where constraints are nearly dependent: there steps are short, and of a lower one.
+    if (largest_leverage() > kCareful) last_ = std::min(last_, std::max(control_.careful_order - 1, kFewest));
     roundings_ = largest_roundings();
     if (roundings_.size == 0) return step_size(last_);
     // Higher terms are roundings, and are left out.
@@ -86,7 +88,7 @@ double March::fastest(int degree) const {
 // Near a singular pose the last terms of the multipliers tell its distance by their ratio; roundings of positions follow
 // the same ratio, and are all of one size at that distance. No size where the last terms are the motion's own.
 March::Roundings March::largest_roundings() const {
-    const int last = control_.order - 1;
+    const int last = last_;
     const double leverage = largest_leverage();
     if (leverage <= kOrdinary || last < kFewest + 1 || largest_offset_ < 2) return {};
     auto distance = [&](int offset, int stage) {
