@@ -35,6 +35,7 @@ $(STAMP): pyproject.toml $(KERNEL_SOURCES) | $(BIN)/python
 	@sh .ci/preflight $(BIN)/python
 	$(if $(filter pyproject.toml,$?),$(BIN)/python -m pip install -q $$($(BIN)/python .ci/build_requirements.py))
 	$(BIN)/python -m pip install -q --no-build-isolation $(if $(filter pyproject.toml,$?),-e '.[dev]',--no-deps -e .)
+	@$(BIN)/python -m compileall -q mechsim  # as pip does for all that is not installed in place
 	@touch $@
 
 kernel: setup

@@ -1,6 +1,7 @@
 """The command `mechsim`, also as `python -m mechsim`. Ctrl-C is heard before anything is imported that takes time."""
 
 import _signal  # type: ignore[import-not-found]  # `signal` takes some milliseconds to import
+import gc
 import os
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
@@ -14,6 +15,7 @@ def leave(number: int, frame: object) -> None:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
+    gc.set_threshold(100_000, 50)  # what is imported stays, and looking through it for rubbish is a tenth of a start
     from mechsim.cli.main import main as run
 
     try:

@@ -155,13 +155,13 @@ class Equations:
 
     def _solve(self, positions: Values, velocities: Values, t: float) -> tuple[Array, Array]:
         from mechsim.engine.leading import Leading
+        from mechsim.engine.points import Points
         from mechsim.result.multipliers import smallest
         from mechsim.structure import analyse, redundancy
 
         q, v = self.vector(positions), self.vector(velocities)
         redundant = redundancy(self.system, t, q)
         leading = Leading(self.system, analyse(self.system, redundant), TOLERANCE, rough=True)
-        times, q, v = np.array([t]), q[None], v[None]
-        accelerations, multipliers = leading(times, q, v)
-        found = smallest(self.system, len(redundant.rows), (times, q, v, accelerations), multipliers)
-        return accelerations[0], found[0]
+        point = Points(self.system, np.array([t]), q[None], v[None])
+        accelerations, multipliers = leading(point)
+        return accelerations[0], smallest(len(redundant.rows), point, accelerations, multipliers)[0]

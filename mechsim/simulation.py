@@ -13,7 +13,7 @@ from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
 from mechsim.spec.number import LARGEST
 
 if TYPE_CHECKING:
-    from mechsim.kernel.system import System
+    from mechsim.initial.problem import InitialValueProblem
     from mechsim.model.mechanism import Mechanism
     from mechsim.result import Derived, Motion
 
@@ -142,23 +142,18 @@ def adjust(
     return changed
 
 
-def prepare(spec: MechSpec, system: System | None = None) -> Prepared:
-    """Build the mechanism, give it equations (unless there are some), find a consistent start, and analyse its
-    structure."""
+def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepared:
+    """Build the mechanism, give it equations (they are the `problem`, where it is known), find a consistent start, and
+    analyse its structure."""
     from mechsim.engine.ending import culprit_at
-    from mechsim.initial import assemble
-    from mechsim.kernel.system import System
-    from mechsim.model import build
-    from mechsim.structure import analyse
+    from mechsim.initial.problem import InitialValueProblem
 
-    if system is None:
-        system = System(build(spec))
-    start = assemble(system.mechanism, system, spec.problem, branch=spec.problem.branch)
-    structure = analyse(system, start.redundancy)
+    problem = InitialValueProblem.of(spec) if problem is None else problem
+    start = problem.start
     if found := culprit_at(start.system, start.t, start.positions, start.velocities):
         message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
         raise IntegrationError(Fault(message, found.mark))
-    return Prepared(spec, system, start, structure)
+    return Prepared(spec, problem.system, start, problem.structure)
 
 
 def follow(
@@ -233,9 +228,7 @@ def failure(solution: Any) -> Fault:
     if solution.status == "contradiction":
         return _contradiction(reason, solution)
     special = why_stopped(solution.system, float(solution.t[-1]), solution.q[-1])
-    drives = {
-        each.owner: each.mark for each in solution.system.mechanism.elements if each.owner.startswith("drive of ")
-    }
+    drives = {each.owner: each.mark for each in solution.system.mechanism.elements if each.is_drive}
     followed = [owner for owner in drives if owner in special]
     if followed:
         names = " and the ".join(followed)

@@ -23,7 +23,7 @@ from mechsim.model import build
 from mechsim.spec import parse
 from mechsim.structure import analyse
 
-KINDS = ("force", "length", "particle", "planar_body", "spring", "turned_length", "placement", "follower_force")
+KINDS = ("length", "particle", "planar_body", "spring", "turned_length", "placement", "collinear")
 SWING = """
 PartData:
   Fixed: {O: []}
@@ -42,7 +42,7 @@ def entries(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MECHSIM_CACHE", str(place))
         for name in KINDS:
-            program_for(kind_named(name))
+            program_for(kind_named(name, 2))
         return {name: next(place.glob(f"{name}-*.json")).read_bytes() for name in KINDS}
 
 
@@ -53,11 +53,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def place_of(name: str) -> Path:
-    return cache._path(cache._purpose(kind_named(name), frozenset(), False))
+    return cache._path(cache._purpose(kind_named(name, 2), frozenset(), False))
 
 
 def loaded(name: str):
-    return cache.load(kind_named(name), frozenset(), False)
+    return cache.load(kind_named(name, 2), frozenset(), False)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -80,7 +80,7 @@ def test_every_program_in_use_is_sound(monkeypatch):
     for kind, zeros, complete in asked:
         check(program_for(kind, zeros, complete), kind, complete)
     laws = [kind_of(law) for law in build(parse(SWING)).laws.values()]
-    for kind in (*map(kind_named, KINDS), *laws):
+    for kind in (*(kind_named(name, 2) for name in KINDS), *laws):
         check(program_for(kind, frozenset(), True), kind, True)
 
 
@@ -89,19 +89,19 @@ DAMAGES = [b"", b"{", b"null", b"[1, 2]", b"{}", b"\xff\xfe", b'{"inputs": 3}', 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=range(len(DAMAGES)))
 def test_a_damaged_file_is_derived_again_and_replaced(damage, entries, folder):
-    place = place_of("force")
+    place = place_of("length")
     place.write_bytes(damage)
-    assert loaded("force") is None
-    assert to_document(program_for(kind_named("force"))) == json.loads(entries["force"])["program"]
-    assert place.read_bytes() == entries["force"]
+    assert loaded("length") is None
+    assert to_document(program_for(kind_named("length", 2))) == json.loads(entries["length"])["program"]
+    assert place.read_bytes() == entries["length"]
     assert [path.name for path in folder.iterdir()] == [place.name]
 
 
 def test_something_else_than_a_file_costs_only_time(folder, capsys):
-    place_of("force").mkdir()
-    assert program_for(kind_named("force")).outputs
+    place_of("length").mkdir()
+    assert program_for(kind_named("length", 2)).outputs
     assert "could not be cached" in capsys.readouterr().err
-    assert [path.name for path in folder.iterdir()] == [place_of("force").name]  # nothing is left beside it
+    assert [path.name for path in folder.iterdir()] == [place_of("length").name]  # nothing is left beside it
 
 
 def test_without_a_home_there_is_no_cache(monkeypatch, capsys):
@@ -112,7 +112,7 @@ def test_without_a_home_there_is_no_cache(monkeypatch, capsys):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", homeless)
-    assert program_for(kind_named("force")).outputs
+    assert program_for(kind_named("length", 2)).outputs
     assert "could not be cached" in capsys.readouterr().err
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from reference import SPECS
 
-from mechsim.engine import integrate
+from mechsim.engine import State, integrate
 from mechsim.simulation import prepare
 from mechsim.spec import parse, read
 
@@ -49,7 +49,30 @@ PartData:
 AppliedForces: {Gravity: }
 ProblemData: {tend: 3, positions: {A: [0.6, 0.8], B: [2.6, 0.8]}, rates: {OA: [8, fixed]}}
 """
-TEXTS = {"table": TABLE, "sampled": SAMPLED, "pulses": PULSES, "cranks": CRANKS, "parallelogram": PARALLELOGRAM}
+# A sampler and a table whose times coincide but for roundings, a force in pieces, a spring with a law, and friction.
+PUSHED = """
+Tables: {stiff: {points: [[0, 20], [0.6, 60], [1.3, 5]], kind: linear}}
+Piecewise: {push: [[0, 0], [0.7, 12], [1.5, -8*sin(5*t)]]}
+PartData:
+  Fixed: {O: [], R: [1]}
+  Particles: {B: 2}
+  Springs: {OB: {k: 100, l: 1, c: 8, law: 3*s + 0.5*v}}
+Joints: {Slots: {B-OR: []}}
+AppliedForces:
+  Potentials: {cushion: stiff*(B.x - 1)**2/2}
+  Forces: {B: [push, 0]}
+  Friction: {B-OR: [0.2, 10, 0.01]}
+Controllers: {'dist(O,B)': {target: 1.1, kp: 40, kd: 3, ki: 5, period: 0.1}}
+ProblemData: {tend: 2, positions: {B: [1.2]}}
+"""
+TEXTS = {
+    "table": TABLE,
+    "sampled": SAMPLED,
+    "pushed": PUSHED,
+    "pulses": PULSES,
+    "cranks": CRANKS,
+    "parallelogram": PARALLELOGRAM,
+}
 FILES = ["andrews", "pendulum", "four_bar", "forces/arm2_pd", "forces/chaplygin_sleigh", "forces/friction_on_incline"]
 
 
@@ -63,10 +86,12 @@ def marched(prepared, start, tend, **settings):
 
 
 def stops_of(whole, seed=5):
-    """Ends of steps, then times of no special kind."""
+    """Ends of steps, times of no special kind, then times of a jump and just beside one."""
     rng = np.random.default_rng(seed)
     ends = whole.t[rng.integers(1, len(whole.t) - 1, 10)]
-    return [*ends, *rng.uniform(whole.t[0], whole.t[-1], 10)]
+    jumps = rng.choice(whole.segments.starts[1:], 3) if len(whole.segments) > 1 else []
+    beside = [time for jump in jumps for time in (jump, np.nextafter(jump, -9), np.nextafter(jump, 9))]
+    return [*ends, *rng.uniform(whole.t[0], whole.t[-1], 10), *beside]
 
 
 @pytest.mark.parametrize("name", [*TEXTS, *FILES])
@@ -90,3 +115,62 @@ def test_a_motion_that_is_stopped_and_continued_equals_one_that_was_not(name):
         for one, other in zip(rest.sample(times)[:2], whole.sample(times)[:2], strict=True):
             size = np.abs(whole.q).max() * max(1.0, np.abs(other).max())
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-11 * size)
+
+
+@pytest.mark.parametrize("name", ["sampled", "pushed", "andrews", "pulses"])
+def test_it_may_be_stopped_again_and_again(name):
+    prepared = problem(name)
+    tend = float(prepared.spec.problem.tend)
+    whole = marched(prepared, prepared.start, tend)
+    for seed in range(3):
+        at = prepared.start
+        for stop in np.unique(np.random.default_rng(seed).choice(stops_of(whole, seed), 5)):
+            at = marched(prepared, at, stop).ending
+        rest = marched(prepared, at, tend)
+        np.testing.assert_array_equal(rest.t[1:], whole.t[whole.t > at.t])
+        np.testing.assert_array_equal(rest.q[-1], whole.q[-1])
+        np.testing.assert_array_equal(rest.v[-1], whole.v[-1])
+
+
+@pytest.mark.parametrize("name", ["andrews", "parallelogram", "cranks"])
+def test_backwards_too(name):
+    prepared = problem(name)
+    start = prepared.start
+    tend = start.t - (float(prepared.spec.problem.tend) - start.t) / 2
+    whole = marched(prepared, start, tend)
+    rng = np.random.default_rng(2)
+    for stop in [whole.t[len(whole.t) // 2], *rng.uniform(tend, start.t, 3)]:
+        rest = marched(prepared, marched(prepared, start, stop).ending, tend)
+        np.testing.assert_array_equal(rest.t[1:], whole.t[whole.t < stop])
+        np.testing.assert_array_equal(rest.q[-1], whole.q[-1])
+
+
+def test_it_may_turn_round():
+    """Forth, back beyond the start, and forth again: a step that was cut short is not taken up the other way."""
+    prepared = problem("andrews")
+    whole = marched(prepared, prepared.start, 0.03)
+    at = marched(prepared, prepared.start, 0.0123).ending
+    for stop in (0.0119, -0.002, 0.03):
+        at = marched(prepared, at, stop).ending
+    # An error of 1e-14 grows by the motion there and back, some ten times.
+    np.testing.assert_allclose(at.positions, whole.q[-1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["sampled", "pushed"])
+def test_what_controllers_hold_is_handed_on_whatever_the_tolerance(name):
+    """The output that is held, and the sum of errors, are part of the state; only bits of the march are not."""
+    prepared = problem(name)
+    tend = float(prepared.spec.problem.tend)
+    whole = marched(prepared, prepared.start, tend)
+    for stop in (0.33, whole.segments.starts[5], np.nextafter(whole.segments.starts[6], -9)):
+        at = marched(prepared, prepared.start, stop).ending
+        rest = integrate(prepared.system, prepared.structure, at, tend=tend, tolerance=1e-13)
+        assert rest.status == "finished" and np.all(np.diff(rest.t) > 0)
+        np.testing.assert_allclose(rest.q[-1], whole.q[-1], rtol=0, atol=1e-10)  # a hundred tolerances of the file
+
+
+def test_a_controller_that_begins_later_samples_at_its_times():
+    prepared = problem("sampled")
+    at = marched(prepared, prepared.start, 0.5).ending
+    fresh = marched(prepared, State(at.t, at.positions, at.velocities), 1.0)  # nobody tells what was held
+    np.testing.assert_allclose(fresh.segments.starts, [0.5, *(0.07 * np.arange(8, 15))], rtol=0, atol=1e-12)

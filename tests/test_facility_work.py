@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -144,7 +145,7 @@ def drift(motion: Motion, change: Any) -> float:
     q, v = points.q.copy(), points.v.copy()
     change(q, v)
     monitor = Monitor(motion.system)
-    monitor.observe(points.t, q, v)
+    monitor.observe(replace(points, q=q, v=v))
     return float(monitor.certificate(1e-14, {}).energy_drift)
 
 

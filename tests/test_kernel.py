@@ -216,7 +216,7 @@ def compact(kind, lanes, slots, count):
     return System(replace(whole.mechanism, variables=variables), {kind.name: kind})
 
 
-@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(SPECS.rglob("*.yaml")), ids=lambda path: path.stem)
 def test_the_twin_and_the_compiled_kernel_agree_on_every_spec(path):
     prepared = prepare(read(path))
     system, start = prepared.system, prepared.start

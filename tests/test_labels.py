@@ -115,3 +115,19 @@ def test_friction_reads_the_pivot_of_its_own_part():
     friction = next(each for each in built.elements if each.observed)
     own = {label for each in built.elements if each.owner == "ABD" for label in each.multipliers}
     assert set(friction.observed) <= own
+
+
+@pytest.mark.parametrize("sort", ["Potentials", "Dissipations"])
+def test_a_load_that_bears_the_name_of_a_part_is_not_the_parts_own(sort):
+    """Forces in joints are those of what acts from outside, whatever it is called."""
+    text = """
+        PartData:
+          Fixed: {O: []}
+          Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 2, 0.3]}}
+        AppliedForces: {Gravity: [0, -9.81], SORT: {NAME: 3*A.vx + A.vy**2}}
+        ProblemData: {tend: 0.5, positions: {A: [1, 0]}}
+    """.replace("SORT", sort)
+    text = text.replace("A.v", "A.") if sort == "Potentials" else text
+    named, other = (mechsim.simulate(text.replace("NAME", name)).reaction("A", 0.4)["OA"] for name in ("OA", "wave"))
+    assert np.abs(other).max() > 1
+    np.testing.assert_array_equal(named, other)

@@ -5,7 +5,7 @@ import pytest
 
 from mechsim.engine import State, integrate
 from mechsim.kernel.system import System
-from mechsim.model.law import Law
+from mechsim.lagrangian.law import Law
 from mechsim.model.mechanism import Element, Mechanism, Sampler, Switch, Variable
 from mechsim.structure import analyse
 
@@ -195,8 +195,7 @@ def test_samples_between_steps_know_the_constants_of_their_time():
     q, v, _ = solution.sample(times)
     assert q[:, 0] == pytest.approx(np.where(times < 0.5, times, 0.5 + 3 * (times - 0.5)), abs=1e-15)
     assert v[:, 0] == pytest.approx(np.where(times < 0.5, 1.0, 3.0), abs=1e-14)
-    held = solution.system.holding(solution.constants_at(times))
-    assert abs(held.constraints(times, q)).max() < 1e-15
+    assert abs(solution.system_at(times).constraints(times, q)).max() < 1e-15
 
 
 def test_a_force_too_flat_to_be_seen_ahead_is_not_stepped_over():

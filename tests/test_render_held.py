@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import mechsim
 from mechsim.cli.main import main
+from mechsim.engine import Segments
 from mechsim.model import build
 from mechsim.render import sample, scene_of, span
 from mechsim.render.dynamics import Dynamics
@@ -24,7 +25,6 @@ from mechsim.render.options import Options
 from mechsim.render.page.data import film_of
 from mechsim.render.plotted import Result, constraint_residuals, energy_drift
 from mechsim.render.scene import spec_of
-from mechsim.result.constants import Changes
 from mechsim.spec import parse
 
 G = 9.80665
@@ -163,7 +163,7 @@ PartData: {{Fixed: {{O: []}}, Particles: {{B: 2}}, Springs: {{OB: [50, 1]}}}}
 AppliedForces: {{Potentials: {{well: pull*B.x}}}}
 ProblemData: {{tend: 1.5, positions: {{B: [1.2, 0.3]}}}}
 """)
-    rows = replace(motion.trajectory, polynomials=None, changes=None)
+    rows = replace(motion.trajectory, polynomials=None, segments=None)
     scene = scene_of(rows)
     # At its own times every table has its own values, whatever is between; a linear and a step one have no secrets.
     inside = [float(t) for t in times if 0 < t < 1.5]
@@ -260,24 +260,27 @@ def test_the_terminal_says_what_is_not_drawn(motions, tmp_path, capsys):
 
 def test_a_change_belongs_to_the_step_before_it():
     mechanism = build(parse(PUSHED))
-    changes = Changes.known(mechanism)
-    number = next(n for n in changes.numbers if 60.0 in changes.values[:, list(changes.numbers).index(n)])
-    before, after = (changes.at(mechanism, [0.0, 0.5, 1.0, 1.5], before=flag)[:, number] for flag in (True, False))
+    segments = Segments.of_tables(mechanism, 0.0, 3.0)
+    place = next(place for place in range(len(segments.numbers)) if 60.0 in segments.values[:, place])
+    before, after = (segments.values[segments.at([0.0, 0.5, 1.0, 1.5], side), place] for side in ("before", "after"))
     assert before.tolist() == [20, 20, 20, 60]
     assert after.tolist() == [20, 20, 60, 60]
 
 
-def test_an_npz_keeps_the_changes(motions, tmp_path):
-    kept, known = (stored(motions["sampled"], "npz", tmp_path).changes, motions["sampled"].trajectory.changes)
-    for name in ("times", "numbers", "values"):
+def test_an_npz_keeps_the_segments(motions, tmp_path):
+    kept, known = (stored(motions["sampled"], "npz", tmp_path).segments, motions["sampled"].trajectory.segments)
+    for name in ("starts", "numbers", "values"):
         assert np.array_equal(getattr(kept, name), getattr(known, name))
 
 
-def test_changes_that_do_not_fit_the_mechanism_are_not_believed(motions):
+@pytest.mark.parametrize("damage", ["numbers + 99", "numbers - 99", "numbers + 0.5", "numbers[1:]", "numbers[:0]"])
+def test_segments_that_do_not_fit_the_mechanism_are_not_believed(motions, damage):
     trajectory = motions["driven"].trajectory
-    broken = replace(trajectory.changes, numbers=trajectory.changes.numbers + 99)
-    frames = sample(replace(trajectory, changes=broken), np.array([2.5]))
-    assert frames.constants == pytest.approx(sample(trajectory, np.array([2.5])).constants)
+    segments = trajectory.segments
+    broken = replace(segments, numbers=eval(damage, {"numbers": segments.numbers}))
+    found = scene_of(replace(trajectory, segments=broken)).segments
+    at = found.at(np.array([0.3, 2.5]))
+    assert np.array_equal(found.values[at], segments.values[segments.at(np.array([0.3, 2.5]))])
 
 
 def test_times_of_the_run_are_those_of_its_tables(tmp_path):

@@ -16,6 +16,7 @@ import pandas
 import pytest
 from scipy.integrate import solve_ivp
 
+from mechsim.engine import Points
 from mechsim.errors import MechsimError
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -67,6 +68,7 @@ class PendulumSolution:
     system: Any
     tolerance: float = 1e-12
     structure: Any = field(default_factory=lambda: SimpleNamespace(redundancy=NO_REDUNDANCY))
+    segments: Any = None
     status: str = "finished"
     message: str = ""
     statistics: dict[str, Any] = field(default_factory=lambda: {"steps": 7, "rejected": 1, "order": 8, "seconds": 0.5})
@@ -83,24 +85,23 @@ class PendulumSolution:
         self.coefficients[:, :2, 0] = self.q[:-1]
         self.coefficients[:, :2, 1] = self.v[:-1]
 
-    def sample(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        angle, rate = self.dense(np.asarray(times))
+    def sample(self, times: np.ndarray, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        angle, rate = self.dense(np.atleast_1d(times))
         q = 2 * np.column_stack([np.cos(angle), np.sin(angle)])
         v = 2 * np.column_stack([-np.sin(angle) * rate, np.cos(angle) * rate])
         return q, v, np.zeros((len(q), 1))
 
     @property
     def points(self) -> Any:
-        return SimpleNamespace(t=self.t, q=self.q, v=self.v, lam=self.lam, constants=None)
+        return Points(self.system, self.t, self.q, self.v)
 
-    def sampled(self, times: np.ndarray) -> Any:
+    def sampled(self, times: np.ndarray, side: str = "after") -> Any:
         q, v, lam = self.sample(times)
-        return SimpleNamespace(t=np.asarray(times), q=q, v=v, lam=lam, constants=None)
+        return Points(self.system, np.atleast_1d(times), q, v, lam)
 
     def batches(self, size: int = 5) -> Any:
         for first in range(0, len(self.t), size):
-            part = slice(first, first + size)
-            yield SimpleNamespace(t=self.t[part], q=self.q[part], v=self.v[part], lam=self.lam[part], constants=None)
+            yield self.points[first : first + size]
 
 
 FACTS = {
@@ -209,7 +210,7 @@ def test_certificate_of_a_good_motion(motion: Motion) -> None:
 def test_certificate_measures_a_distance(system: Any) -> None:
     """The end of a rod that is too long by 2e-6 would have to move by 2e-6; so with velocities."""
     monitor = Monitor(system)
-    monitor.observe(np.zeros(1), np.array([[2 + 2e-6, 0.0]]), np.array([[2e-6, 1.0]]))
+    monitor.observe(Points(monitor.system, np.zeros(1), np.array([[2 + 2e-6, 0.0]]), np.array([[2e-6, 1.0]])))
     figures = monitor.certificate(1e-12, {})
     assert figures.position_residual * figures.size == pytest.approx(2e-6, rel=1e-5)  # first order in the error
     assert figures.velocity_residual * figures.peak_speed == pytest.approx(2e-6, rel=1e-5)
@@ -217,9 +218,9 @@ def test_certificate_measures_a_distance(system: Any) -> None:
 
 def test_certificate_does_not_depend_on_batches(system: Any, solution: PendulumSolution) -> None:
     whole, parts = Monitor(system), Monitor(system)
-    whole.observe(solution.t, solution.q, solution.v)
+    whole.observe(solution.points)
     for batch in solution.batches(3):
-        parts.observe(batch.t, batch.q, batch.v)
+        parts.observe(batch)
     one, other = whole.certificate(1e-12, {}), parts.certificate(1e-12, {})
     assert one.energy_drift == other.energy_drift
     assert one.peak_speed == other.peak_speed
@@ -228,7 +229,7 @@ def test_certificate_does_not_depend_on_batches(system: Any, solution: PendulumS
 def test_certificate_sees_energy_that_appears_from_nowhere(system: Any) -> None:
     monitor = Monitor(system)
     q = np.array([[2.0, 0.0], [2.0, 0.0]])
-    monitor.observe(np.array([0.0, 1.0]), q, np.array([[0.0, 1.0], [0.0, 2.0]]))
+    monitor.observe(Points(monitor.system, np.array([0.0, 1.0]), q, np.array([[0.0, 1.0], [0.0, 2.0]])))
     assert monitor.certificate(1e-12, {}).energy_drift == pytest.approx((6.0 - 1.5) / 6.0)  # exact in binary
 
 
@@ -491,13 +492,15 @@ def test_certificate_sees_what_is_no_number(system: Any, value: float) -> None:
         monitor, q = Monitor(system), np.tile([2.0, 0.0], (3, 1))
         q[row, 0] = value
         with np.errstate(all="ignore"):
-            monitor.observe(np.arange(3.0), q, np.zeros((3, 2)))
+            monitor.observe(Points(monitor.system, np.arange(3.0), q, np.zeros((3, 2))))
         assert any("range of numbers" in doubt for doubt in monitor.certificate(1e-12, {}).doubts())
 
 
 def test_no_tolerance_excuses_a_loss_of_energy(system: Any) -> None:
     monitor = Monitor(system)
-    monitor.observe(np.arange(2.0), np.tile([2.0, 0.0], (2, 1)), np.array([[0.0, 2.0], [0.0, 1.25]]))
+    monitor.observe(
+        Points(monitor.system, np.arange(2.0), np.tile([2.0, 0.0], (2, 1)), np.array([[0.0, 2.0], [0.0, 1.25]]))
+    )
     figures = monitor.certificate(0.5, {"steps": 1000})
     assert figures.energy_drift == pytest.approx(0.61, abs=0.005)
     assert any("energy drifted by 0.61" in doubt for doubt in figures.doubts())

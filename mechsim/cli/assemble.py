@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mechsim.cli import errors, interrupts, options, tables
 from mechsim.cli.progress import Tally
+
+if TYPE_CHECKING:
+    from mechsim.initial import Row, Start
+    from mechsim.kernel.system import System
 
 SIDE_BY_SIDE = 4  # configurations per table: fits 80 columns
 
@@ -50,34 +54,26 @@ def assemble(
     if every and branch is not None:
         raise click.UsageError("--all lists every branch, --branch picks one: use one of them.")
     from mechsim import simulation
-    from mechsim.initial import assemble as find_start
-    from mechsim.initial import configurations
-    from mechsim.kernel.system import System
-    from mechsim.model import build
+    from mechsim.initial.problem import InitialValueProblem
 
-    problem = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
+    asked = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
     with interrupts.at_once(), Tally("{} ways to close found in {} trials", quiet=as_json) as told:
-        mechanism = build(problem)
-        system = System(mechanism)
-        starts = (
-            configurations(mechanism, system, problem.problem, told=told)
-            if every
-            else [find_start(mechanism, system, problem.problem)]
-        )
+        problem = InitialValueProblem.of(asked)
+        starts = problem.starts(told) if every else [problem.start]
     if as_json:
-        found = [_as_dict(start, system) for start in starts]
-        click.echo(json.dumps({"status": "assembled", "title": problem.title, "configurations": found}))
+        found = [_as_dict(start, problem.system) for start in starts]
+        click.echo(json.dumps({"status": "assembled", "title": asked.title, "configurations": found}))
         return
     for text in starts[0].notes:
         errors.note(text)
-    tables.heading(problem.title or problem.path)
+    tables.heading(asked.title or asked.path)
     if every:
         _show_all(starts)
     else:
-        _show_one(starts[0], system)
+        _show_one(starts[0], problem.system)
 
 
-def _show_one(start: Any, system: Any) -> None:
+def _show_one(start: Start, system: System) -> None:
     redundant = redundant_labels(start, system)
     click.echo(f"  consistent start at t = {start.t:g}" + (f"; redundant: {', '.join(redundant)}" if redundant else ""))
     rows = [
@@ -87,7 +83,7 @@ def _show_one(start: Any, system: Any) -> None:
     tables.table(["value", "", "requested", "obtained"], rows, right=(2, 3))
 
 
-def _show_all(starts: Sequence[Any]) -> None:
+def _show_all(starts: Sequence[Start]) -> None:
     ways = "1 way to close was" if len(starts) == 1 else f"{len(starts)} ways to close were"
     click.echo(f"  {ways} found; --branch K, or Branch: K under ProblemData, picks one")
     for first in range(0, len(starts), SIDE_BY_SIDE):
@@ -100,16 +96,16 @@ def _show_all(starts: Sequence[Any]) -> None:
         tables.table(columns, rows, right=range(1, len(columns)))
 
 
-def _position_rows(start: Any) -> list[Any]:
+def _position_rows(start: Start) -> list[Row]:
     return [row for row in start.rows if row.quantity == "position"]
 
 
-def redundant_labels(start: Any, system: Any) -> list[str]:
+def redundant_labels(start: Start, system: System) -> list[str]:
     """Names of the constraints that follow from the others."""
     return [system.labels[system.n + row] for row in start.redundancy.rows]
 
 
-def _as_dict(start: Any, system: Any) -> dict[str, Any]:
+def _as_dict(start: Start, system: System) -> dict[str, Any]:
     keys = ("label", "quantity", "role", "requested", "obtained")
     return {
         "t": start.t,

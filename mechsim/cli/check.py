@@ -17,9 +17,11 @@ from mechsim.cli.summary import count, equation_counts, integrals
 from mechsim.errors import AssemblyError
 
 if TYPE_CHECKING:
+    from mechsim.initial import Start
+    from mechsim.kernel.system import System
     from mechsim.model.mechanism import Mechanism
     from mechsim.spec.document import MechSpec
-    from mechsim.structure import Choice, Freedom
+    from mechsim.structure import Choice, Freedom, Structure
 
 SIZES_SHOWN = 6  # of the blocks
 
@@ -30,10 +32,10 @@ class Findings:
 
     spec: MechSpec
     mechanism: Mechanism
-    complete: Any  # the system with all constraints
-    system: Any  # without redundant ones
-    structure: Any
-    start: Any
+    complete: System  # with all constraints
+    system: System  # without redundant ones
+    structure: Structure
+    start: Start | None
     freedom: Freedom | None
     failure: AssemblyError | None
 
@@ -67,16 +69,13 @@ def check(
 
 
 def _examine(spec: MechSpec) -> Findings:
-    from mechsim.initial import assemble
-    from mechsim.kernel.system import System
-    from mechsim.model import build
+    from mechsim.initial.problem import InitialValueProblem
     from mechsim.structure import NO_REDUNDANCY, analyse, freedom
 
-    mechanism = build(spec)
-    complete = System(mechanism)
-    start, failure = None, None
+    problem = InitialValueProblem.of(spec)
+    complete, start, failure = problem.system, None, None
     try:
-        start = assemble(mechanism, complete, spec.problem)
+        start = problem.start
     except AssemblyError as error:
         failure = error  # the structure may still be told, and may explain it
     redundant = start.redundancy if start else NO_REDUNDANCY
@@ -86,7 +85,7 @@ def _examine(spec: MechSpec) -> Findings:
     except AssemblyError as error:
         raise failure or error from None
     found = freedom(complete, start.t, start.positions, start.velocities) if start else None
-    return Findings(spec, mechanism, complete, system, structure, start, found, failure)
+    return Findings(spec, problem.mechanism, complete, system, structure, start, found, failure)
 
 
 def _show(found: Findings) -> None:
@@ -190,12 +189,12 @@ def _as_dict(found: Findings) -> dict[str, Any]:
         "variable_offsets": [int(d) for d in structure.variable_offsets],
         "assignment": [int(column) for column in structure.assignment],
         "blocks": [[int(row) for row in block] for block in structure.blocks],
-        "redundant": redundant_labels(found.start, found.complete),
+        "redundant": redundant_labels(found.start, found.complete) if found.start else [],
         "freedom": asdict(freedom) if freedom else None,
         "groups": [{"parts": list(group.parts), "dof": group.freedom} for group in freedom.groups] if freedom else [],
         "may_fix": _choices_as_dicts(freedom.position_choices) if freedom else [],
         "may_fix_velocities": _choices_as_dicts(freedom.velocity_choices) if freedom else [],
-        "notes": list(map(str, found.start.notes)),
+        "notes": list(map(str, found.start.notes)) if found.start else [],
     }
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mechsim.engine import Points
 
 PATIENCE = 0.5  # seconds; a bar that flashes by only disturbs
 
@@ -23,7 +26,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __call__(self, batch: Any) -> None:
+    def __call__(self, batch: Points) -> None:
         if not self.enabled:
             return
         if self.bar is None and time.perf_counter() - self.began > PATIENCE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,10 @@ from mechsim.result.places import STANDARD_OUTPUT, check_target, sources
 from mechsim.result.recorder import BINARY
 from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec
+
+if TYPE_CHECKING:
+    from mechsim.engine import Points
+    from mechsim.engine.solution import Solution
 
 TIGHTEST = 1e-15  # a tolerance below this asks a double for digits it does not have
 
@@ -86,12 +90,12 @@ def _recorder(prepared: Prepared, request: Request, times: Array | None) -> Reco
     return Recorder(prepared.system, layout, request.target, prepared.facts, outfile, sampling, derived)
 
 
-def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Any:
+def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Solution | None:
     """The solution, recorded and with a progress bar; None when Ctrl-C came before there was one."""
     problem = prepared.spec.problem
     with Progress(float(problem.t0), float(problem.tend), quiet=request.silent) as progress:
 
-        def observer(batch: Any) -> None:
+        def observer(batch: Points) -> None:
             if recorder:
                 recorder(batch)
             progress(batch)
@@ -103,7 +107,7 @@ def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **
 
 
 def _conclude(
-    prepared: Prepared, recorder: Recorder, solution: Any, times: Array | None, request: Request
+    prepared: Prepared, recorder: Recorder, solution: Solution, times: Array | None, request: Request
 ) -> summary.Outcome:
     """Complete the file and gather what the summary tells."""
     path, certificate, rows = recorder.finish(solution, times)
@@ -174,7 +178,7 @@ def _interrupted(recorder: Recorder, request: Request) -> int:
     return INTERRUPTED
 
 
-def _failed(recorder: Recorder, solution: Any) -> IntegrationError:
+def _failed(recorder: Recorder, solution: Solution) -> IntegrationError:
     """The engine gave up: its reason in words, with the place of the rows so far."""
     path = _saved(recorder)
     fault = simulation.failure(solution)

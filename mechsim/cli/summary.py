@@ -14,8 +14,11 @@ import click
 from mechsim.cli import tables
 
 if TYPE_CHECKING:
+    from mechsim.engine.solution import Solution
+    from mechsim.kernel.system import System
     from mechsim.result import Agreement, Certificate
     from mechsim.simulation import Prepared
+    from mechsim.structure import Structure
 
 MOST_ROWS_SHOWN = 12  # of the end state; the file has the rest
 MOST_DIGITS, FEWEST_DIGITS = 9, 3  # of the end state; a narrow window gets fewer
@@ -26,7 +29,7 @@ class Outcome:
     """Everything the summary of a finished run tells."""
 
     prepared: Prepared
-    solution: Any
+    solution: Solution
     certificate: Certificate
     path: str
     rows: int
@@ -65,19 +68,19 @@ def count(number: int, noun: str) -> str:
     return f"{number} {head if number == 1 else many}{space}{tail}"
 
 
-def equation_counts(system: Any) -> str:
+def equation_counts(system: System) -> str:
     """`7 coordinates, 6 constraints`; integrals of work or control are no coordinates."""
     states = integrals(system)
     counts = [count(system.n - states, "coordinate"), count(system.m, "constraint")]
     return ", ".join([*counts, count(states, "integral")] if states else counts)
 
 
-def integrals(system: Any) -> int:
+def integrals(system: System) -> int:
     """Integrals of work or control, which are states but no coordinates."""
     return sum(variable.kind == "state" for variable in system.mechanism.variables)
 
 
-def _freedom(system: Any, structure: Any) -> str:
+def _freedom(system: System, structure: Structure) -> str:
     """Velocities that may be chosen; positions may be more of them where something rolls."""
     velocities = structure.total_dof - structure.dof - integrals(system)
     words = count(velocities, "degree of freedom")

@@ -12,8 +12,7 @@ import inspect
 import json
 import os
 import sys
-import tempfile
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +36,12 @@ def _derivation_fingerprint() -> str:
     """Hash of what turns a kind into a program: this room's sources, what kinds are made with, and the JAX version."""
     digest = hashlib.sha256()
     room = Path(__file__).parent
-    shared = [room.parent / "lagrangian" / name for name in ("kind.py", "law.py", "smooth.py")]
-    for source in [*sorted(room.glob("*.py")), *shared]:
+    shared = [room.parent / "lagrangian" / name for name in ("kind.py", "law.py", "smooth.py", "vector.py")]
+    # The file in which JAX tells its version: importing JAX, or `importlib.metadata` to ask, would take its time.
+    jax = find_spec("jax")
+    assert jax is not None and jax.origin is not None
+    for source in [*sorted(room.glob("*.py")), *shared, Path(jax.origin).parent / "version.py"]:
         digest.update(source.read_bytes())
-    digest.update(version("jax").encode())
     return digest.hexdigest()
 
 
@@ -49,9 +50,9 @@ def _purpose(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> str
     if kind.source:
         source = kind.source.encode()
     else:
-        declared = {inspect.getfile(value) for value in vars(kind).values() if callable(value)}
+        declared = {inspect.getfile(inspect.unwrap(value)) for value in vars(kind).values() if callable(value)}
         source = b"".join(Path(file).read_bytes() for file in sorted(declared))
-    key = f"{kind.name} {sorted(zero_parameters)} {complete} {_derivation_fingerprint()}".encode()
+    key = f"{kind.name} {kind.dimension} {sorted(zero_parameters)} {complete} {_derivation_fingerprint()}".encode()
     return f"{kind.name} {hashlib.sha256(key + source).hexdigest()}"
 
 
@@ -84,6 +85,8 @@ def load(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Program
 def store(kind: Kind, zero_parameters: frozenset[int], complete: bool, program: Program) -> None:
     """Write beside, then rename: a reader sees the old file or the whole new one. A read-only home only costs time."""
     purpose = _purpose(kind, zero_parameters, complete)
+    import tempfile  # not when programs are only read, which is nearly always
+
     document, temporary = to_document(program), ""
     try:
         path = _path(purpose)

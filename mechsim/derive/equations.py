@@ -22,6 +22,8 @@ class _Functions:
     """The kind's functions with all arguments explicit, as JAX sees them: x, v, a, lam, t, p are arrays."""
 
     def __init__(self, kind: Kind):
+        if kind.points or kind.vectors:
+            raise ValueError(f"{kind.name} has points of no dimension yet: derive kind.at(dimension)")
         self.kind = kind
         self.count = len(kind.variables)
 

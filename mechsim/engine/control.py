@@ -11,6 +11,8 @@ LARGEST_ORDER = 60
 SAFETY = 0.85
 # A step whose projection moves the mechanism further than this many tolerances (of its size) is redone.
 REJECTION = 100.0
+# What Newton's method may leave of the projection and of the leading derivatives at a step's end, in tolerances.
+SETTLED = 1e-3
 
 
 def order_for(tolerance: float) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.leading import Leading
 from mechsim.engine.solution import Solution
 from mechsim.errors import Mark
 
@@ -54,12 +53,11 @@ def culprit_at(system: Any, t: float, q: np.ndarray, v: np.ndarray) -> Culprit |
 
 def _without_value(solution: Solution, chosen: set[int]) -> int | None:
     """The first of these elements whose rows are no numbers when the motion is continued by its accelerations."""
-    system, last = _held(solution), slice(len(solution.t) - 1, None)
-    points = solution.points
-    t, q, v = points.t[last], points.q[last], points.v[last]
-    a, _ = Leading(solution.system, solution.structure, solution.tolerance)(t, q, v, _last(points.constants))
+    last = solution.points[-1:]
+    system, (t, q, v) = last.system_at(0), last.state
+    a, _ = solution.leading(last)
     a = np.where(np.isfinite(a), a, 0.0)[0]
-    h = AHEAD * np.abs(np.diff(points.t[-4:])).max()
+    h = AHEAD * np.abs(np.diff(solution.t[-4:])).max()
     ahead = h[:, None]
     rows = system.rows_of(
         chosen, t + h, q + ahead * (v + ahead / 2 * a), v + ahead * a, a + 0 * ahead, np.ones((len(h), system.m))
@@ -76,7 +74,7 @@ def _without_bound(solution: Solution, chosen: set[int]) -> int | None:
     points = np.abs(solution.t - times[:, None]).argmin(axis=1)
     points[-1] = len(solution.t) - 1
     t, q, v, lam = (values[points] for values in (solution.t, solution.q, solution.v, solution.lam))
-    rows = _held(solution).rows_of(chosen, t, q, v, np.zeros_like(q), lam)
+    rows = solution.system_at(t, "before").rows_of(chosen, t, q, v, np.zeros_like(q), lam)
     states = {i for i, each in enumerate(solution.system.mechanism.variables) if each.kind == "state"}
     growth = {}
     for number, values in rows.items():
@@ -85,15 +83,6 @@ def _without_bound(solution: Solution, chosen: set[int]) -> int | None:
         growth[number] = size[-1] / max(float(np.median(size)), float(np.finfo(float).tiny))
     most = max(growth, key=lambda number: growth[number], default=None)
     return most if most is not None and growth[most] > WITHOUT_BOUND else None
-
-
-def _held(solution: Solution) -> Any:
-    """The system with the constants that hold at the end."""
-    return solution.system.holding(solution.held.values[-1])
-
-
-def _last(constants: np.ndarray | None) -> np.ndarray | None:
-    return None if constants is None else constants[-1:]
 
 
 def _first(flags: np.ndarray) -> int:

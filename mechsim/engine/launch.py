@@ -8,11 +8,12 @@ constraints that are nearly dependent do not tell well.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from mechsim.kernel.compiled import Status
+from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
@@ -29,7 +30,7 @@ class Launch:
 
     def __init__(
         self,
-        march: Any,
+        march: March,
         plan: Plan,
         system: System,
         state: np.ndarray,
@@ -112,12 +113,8 @@ class Launch:
     def _motions(self, series: np.ndarray, ahead: float) -> np.ndarray:
         """Velocities that the constraints allow there, orthonormal columns in scales of the coordinates."""
         n = self.system.n
-        rows, columns, values = self.system.rate_jacobian(self.t + ahead, series[0, :n], series[1, :n])
-        jacobian = np.zeros((self.system.m, n))
-        np.add.at(jacobian, (rows, columns), values)
-        _, sizes, right = np.linalg.svd(jacobian[:, self.moving] * self.scales)
-        free: np.ndarray = right[int((sizes > DEPENDENT * sizes.max(initial=0.0)).sum()) :].T
-        return free
+        jacobian = dense(self.system.rate_jacobian(self.t + ahead, series[0, :n], series[1, :n]), self.system.m, n)
+        return null_space(jacobian[:, self.moving] * self.scales, relative=DEPENDENT)
 
     def _far(self, series: np.ndarray, ahead: float) -> bool:
         """Whether the polynomials lead elsewhere."""

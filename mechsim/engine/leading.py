@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mechsim.engine.control import REJECTION
+from mechsim.engine.points import Points
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.plan import Plan, make_plan
 from mechsim.kernel.system import System
@@ -17,10 +21,11 @@ UNSURE = 1e-7  # of the largest acceleration or multiplier of a row: then a seri
 LOST = 1e-2  # and then nothing is known without one
 
 
-def _shaken(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _shaken(points: Points) -> Points:
     """The same states, off by some roundings in directions of no special kind."""
+    q, v = points.q, points.v
     signs = np.cos(1.0 + np.arange(q.shape[1]) ** 2)
-    return q + ROUNDINGS * signs * np.abs(q), v + ROUNDINGS * signs[::-1] * np.abs(v)
+    return replace(points, q=q + ROUNDINGS * signs * np.abs(q), v=v + ROUNDINGS * signs[::-1] * np.abs(v))
 
 
 def _change(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -41,32 +46,30 @@ class Leading:
     States are off by no more than the tolerance explains, unless they are `rough`, read from a file perhaps.
     """
 
-    def __init__(self, system: System, structure: Any, tolerance: float, rough: bool = False):
+    def __init__(self, system: System, structure: Any, tolerance: float, rough: bool = False, plan: Plan | None = None):
         self.system = system
-        self.plan = planned(system, structure)
+        self.plan = plan or planned(system, structure)
         rejection = 1.0 if rough else REJECTION * tolerance
         self.march = make_march(self.plan, order=1, tolerance=tolerance, safety=1.0, rejection=rejection)
         self.constants = np.array(system.constants)
+        self._new = self.march.snapshot()
 
-    def __call__(
-        self,
-        t: np.ndarray,
-        q: np.ndarray,
-        v: np.ndarray,
-        constants: np.ndarray | None = None,
-        series: tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(k, n) accelerations and (k, m) multipliers at consistent states; `constants` as in Batch.
+    def renew(self) -> None:
+        """As if it had not been used: pivots that it chose before would change roundings."""
+        self.march.restore(self._new)
+        self.constants[:] = self.system.constants
 
-        Near a singular pose roundings decide them: where they would, they are those of the `series`, or NaN.
+    def __call__(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
+        """(k, n) accelerations and (k, m) multipliers at consistent states.
+
+        Near a singular pose roundings decide them: where they would, they are those of the points' series, or NaN.
         """
-        n = self.system.n
-        found, leverage = self._found(t, q, v, constants)
+        n, series = self.system.n, points.series
+        found, leverage = self._found(points)
         accelerations, multipliers = 2.0 * found[:, 2, :n], found[:, 0, n:]
         near = np.flatnonzero(leverage > ORDINARY)
         if len(near):
-            held = None if constants is None else constants[near]
-            shaken, _ = self._found(t[near], *_shaken(q[near], v[near]), held)
+            shaken, _ = self._found(_shaken(points[near]))
             change = _change(accelerations[near], 2.0 * shaken[:, 2, :n])
             if not self.plan.redundant:  # else rows may rest in several ways, and multipliers differ with them
                 change = np.maximum(change, _change(multipliers[near], shaken[:, 0, n:]))
@@ -75,37 +78,53 @@ class Leading:
             accelerations[unsure], multipliers[unsure] = (each[unsure] for each in instead)
         return accelerations, multipliers
 
-    def states(
-        self, t: np.ndarray, values: np.ndarray, rates: np.ndarray, constants: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def states(self, points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and multipliers of the consistent states nearest to these (unknowns and rates)."""
         n = self.system.n
-        found, _ = self._found(t, values, rates, constants)
+        found, _ = self._found(points)
         return found[:, 0, :n], found[:, 1, :n], found[:, 0, n:]
 
-    def _found(
-        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, constants: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _found(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
         """What the kernel finds at states given by some or all of their unknowns, and the leverage there."""
-        orders = int(self.plan.variable_offsets.max())
-        states = np.zeros((len(t), orders, self.plan.size))
-        for order, values in enumerate((q, v)[:orders]):
+        count, orders = len(points), int(self.plan.variable_offsets.max())
+        states = np.zeros((count, orders, self.plan.size))
+        for order, values in enumerate((points.q, points.v)[:orders]):
             states[:, order, : values.shape[1]] = values
-        found, leverage = np.zeros((len(t), max(orders, 2) + 1, self.plan.size)), np.zeros(len(t))
-        for part in self._alike(constants, len(t)):
-            if constants is not None:
-                self._hold(constants[part.start])
-            found[part, : orders + 1], leverage[part] = self.march.project(np.ascontiguousarray(t[part]), states[part])
+        found, leverage = np.zeros((count, max(orders, 2) + 1, self.plan.size)), np.zeros(count)
+        for part in points.alike():
+            self._hold(points.system_at(part.start).constants)
+            found[part, : orders + 1], leverage[part] = self.march.project(
+                np.ascontiguousarray(points.t[part]), states[part]
+            )
         return found, leverage
-
-    def _alike(self, constants: np.ndarray | None, count: int) -> list[slice]:
-        """Runs of rows that share their constants."""
-        changes: list[int] = []
-        if constants is not None:
-            changes = [int(row) + 1 for row in np.flatnonzero(np.any(constants[1:] != constants[:-1], axis=1))]
-        return [slice(a, b) for a, b in zip([0, *changes], [*changes, count], strict=True) if b > a]
 
     def _hold(self, constants: np.ndarray) -> None:
         for number in np.flatnonzero(constants != self.constants):
             self.march.set_constant(int(number), float(constants[number]))
             self.constants[number] = constants[number]
+
+
+class Leadings:
+    """What several threads may ask at once: each takes a Leading of its own, as new."""
+
+    def __init__(self, make: Callable[[], Leading]):
+        self._make = make
+        self._free: list[Leading] = []
+
+    def __call__(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
+        with self._lent() as leading:
+            return leading(points)
+
+    def states(self, points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        with self._lent() as leading:
+            return leading.states(points)
+
+    @contextmanager
+    def _lent(self) -> Iterator[Leading]:
+        try:
+            leading = self._free.pop()  # one call: another thread gets another one
+            leading.renew()
+        except IndexError:
+            leading = self._make()
+        yield leading
+        self._free.append(leading)  # not after an error

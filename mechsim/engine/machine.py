@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import REJECTION, SAFETY
+from mechsim.engine.control import REJECTION, SAFETY, SETTLED
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.numbers import Numbers
 from mechsim.kernel.plan import Plan
@@ -22,6 +22,7 @@ def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0)
         tolerance=tolerance,
         safety=SAFETY,
         fixed_step=fixed_step,
+        settled=SETTLED * tolerance,
         rejection=REJECTION * tolerance,
     )
 

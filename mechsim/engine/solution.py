@@ -1,92 +1,24 @@
-"""Solution: the Taylor polynomials of every step, and how the march ended."""
+"""Solution: the Taylor polynomials of every step, the segments they make up, and how the march ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import REJECTION
+from mechsim.engine.leading import Leading, Leadings
+from mechsim.engine.points import Points, evaluated
+from mechsim.engine.segments import SIDES, Segments, Side, last_begun
 from mechsim.engine.state import HandedOn, State
 from mechsim.engine.tangents import Directions, Tangents
-from mechsim.kernel.compiled import make_march
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Consecutive points of a march: times, coordinates, velocities, multipliers.
-
-    `constants` of the mechanism for each point where they change along the way, else None: see `System.holding`.
-    Where asked for, `polynomials[step, degree, unknown]` of the steps that end at these points, their `starts`, and the
-    constants `during` each.
-    `series` are accelerations and multipliers as polynomials have them, of points that were taken from some.
-    """
-
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    lam: np.ndarray
-    constants: np.ndarray | None = None
-    polynomials: np.ndarray | None = None
-    starts: np.ndarray | None = None
-    during: np.ndarray | None = None
-    series: tuple[np.ndarray, np.ndarray] | None = None
-
-    @classmethod
-    def joined(cls, batches: list[Batch]) -> Batch:
-        if len(batches) == 1:
-            return batches[0]
-        columns = [field.name for field in fields(cls) if field.name != "series"]
-        return cls(*(_joined([getattr(each, name) for each in batches]) for name in columns))
-
-    def first(self, count: int) -> Batch:
-        """Its first points, and the steps that end at them."""
-        constants = None if self.constants is None else self.constants[:count]
-        columns = (self.t[:count], self.q[:count], self.v[:count], self.lam[:count], constants)
-        if self.polynomials is None or self.starts is None:
-            return Batch(*columns)
-        steps = max(0, count - (len(self.t) - len(self.starts)))
-        during = None if self.during is None else self.during[:steps]
-        return Batch(*columns, self.polynomials[:steps], self.starts[:steps], during)
-
-
-def evaluated(coefficients: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Polynomials [point, degree, unknown] and their first and second derivatives at h, each (points, unknowns)."""
-    values, rates, halves = (np.zeros((len(h), coefficients.shape[2])) for _ in range(3))
-    for degree in reversed(range(coefficients.shape[1])):
-        halves = halves * h[:, None] + rates
-        rates = rates * h[:, None] + values
-        values = values * h[:, None] + coefficients[:, degree]
-    return values, rates, 2 * halves
-
-
-def _joined(pieces: list[Any]) -> Any:
-    there = [piece for piece in pieces if piece is not None]
-    return np.concatenate(there) if there else None
-
-
-@dataclass(frozen=True)
-class Held:
-    """Constants of the mechanism as they were, `values[i]` from `times[i]` on: tables and sampled signals change."""
-
-    times: np.ndarray
-    values: np.ndarray
-
-    @classmethod
-    def of(cls, history: list[tuple[float, np.ndarray]]) -> Held:
-        return cls(np.array([t for t, _ in history]), np.array([values for _, values in history]))
-
-    def number(self, times: np.ndarray) -> np.ndarray:
-        """Which row of `values` holds at each time; at a change itself, the new one."""
-        return np.maximum(np.searchsorted(self.times, times, side="right") - 1, 0)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """Points at step ends (projected on the constraints) and, if kept, `coefficients[step, unknown, degree]`.
 
@@ -99,6 +31,7 @@ class Solution:
     v: np.ndarray
     lam: np.ndarray
     coefficients: np.ndarray | None
+    segments: Segments
     status: str
     message: str
     statistics: Mapping[str, Any]
@@ -107,7 +40,6 @@ class Solution:
     plan: Plan
     order: int
     tolerance: float
-    held: Held
     handed_on: HandedOn | None = None
     tangents: Tangents | None = None  # derivatives of the motion, where directions were given
     directions: Directions | None = None
@@ -117,58 +49,53 @@ class Solution:
         """Its last point, for a march that goes on from there."""
         return State(float(self.t[-1]), self.q[-1], self.v[-1], handed_on=self.handed_on)
 
-    def constants_at(self, times: Any) -> np.ndarray:
-        """Constants of the mechanism at each time, (times, constants): for `System.holding`."""
-        return self.held.values[self.held.number(np.asarray(times, dtype=float))]
+    def system_at(self, times: Any, side: Side = "after") -> System:
+        """The system as it is at each time; where segments meet, that of the one on this side."""
+        return self.segments.system_at(self.system, times, side)
 
     @property
-    def points(self) -> Batch:
-        """The points at step ends. At a change of constants a point has the new ones."""
-        constants = self.constants_at(self.t) if len(self.held.times) > 1 else None
-        return Batch(self.t, self.q, self.v, self.lam, constants)
+    def points(self) -> Points:
+        """The points at step ends; at a jump, that of the segment which begins there."""
+        return Points(self.system_at(self.t), self.t, self.q, self.v, self.lam)
 
-    def sampled(self, times: Any) -> Batch:
+    @property
+    def both_sides(self) -> Points:
+        """The points at step ends, those at jumps twice: as the end of a segment, and as the start of the next."""
+        before, after = (self.segments.at(self.t, side) for side in SIDES)
+        rows = np.repeat(np.arange(len(self.t)), np.where(before == after, 1, 2))
+        begins = np.append(False, rows[1:] == rows[:-1])
+        number = np.where(begins, after[rows], before[rows])
+        return Points(self.segments.system(self.system, number), self.t[rows], self.q[rows], self.v[rows])
+
+    def sampled(self, times: Any, side: Side = "after") -> Points:
         """Points at any times of the march, projected on the constraints."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
-        constants = self.constants_at(times) if len(self.held.times) > 1 else None
-        values, rates, bends = self.evaluate(times)
-        n = self.system.n
-        return Batch(times, *self.project(times, values, rates), constants, series=(bends[:, :n], values[:, n:]))
+        values, rates, bends = self.evaluate(times, side)
+        n, system = self.system.n, self.system_at(times, side)
+        found = self._leadings.states(Points(system, times, values, rates))
+        return Points(system, times, *found, (bends[:, :n], values[:, n:]))
+
+    def leading(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations and multipliers at points, see `Leading`. Threads may ask at once."""
+        return self._leadings(points)
 
     @cached_property
-    def _projector(self) -> Any:
-        rejection = REJECTION * self.tolerance
-        return make_march(self.plan, order=1, tolerance=self.tolerance, safety=1.0, rejection=rejection)
+    def _leadings(self) -> Leadings:
+        return Leadings(lambda: Leading(self.system, self.structure, self.tolerance, plan=self.plan))
 
-    def sample(self, times: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_leadings"}
+
+    def sample(self, times: Any, side: Side = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and multipliers at any times of the march, projected on the constraints."""
-        times = np.atleast_1d(np.asarray(times, dtype=float))
-        values, rates, _ = self.evaluate(times)
-        return self.project(times, values, rates)
+        points = self.sampled(times, side)
+        assert points.lam is not None
+        return points.q, points.v, points.lam
 
-    def evaluate(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def evaluate(self, times: np.ndarray, side: Side = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All unknowns and their first and second derivatives from the polynomials alone."""
         if self.coefficients is None:
             raise ValueError('only the table was kept, so the motion is not known in between: keep="polynomials"')
-        backwards = self.t[-1] < self.t[0]
         starts = self.t[:-1]
-        step = np.searchsorted(-starts if backwards else starts, -times if backwards else times, side="right") - 1
-        step = np.clip(step, 0, len(starts) - 1)
+        step = last_begun(starts, times, side, self.t[-1] < self.t[0])
         return evaluated(self.coefficients[step].transpose(0, 2, 1), times - starts[step])
-
-    def project(
-        self, times: np.ndarray, values: np.ndarray, rates: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The nearest consistent states (in the sense of the system's own inertia), with their multipliers."""
-        orders = int(self.plan.variable_offsets.max())
-        states = np.stack([values, rates][:orders], axis=1)
-        found = np.empty((len(times), orders + 1, states.shape[2]))
-        number = self.held.number(times)
-        for segment in np.unique(number):
-            chosen = number == segment
-            if len(self.held.times) > 1:
-                for constant, value in enumerate(self.held.values[segment]):
-                    self._projector.set_constant(constant, value)
-            found[chosen], _ = self._projector.project(times[chosen], np.ascontiguousarray(states[chosen]))
-        n = self.system.n
-        return found[:, 0, :n], found[:, 1, :n], found[:, 0, n:]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.stops import Passed
 from mechsim.kernel.compiled import fingerprint
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -23,7 +24,7 @@ class HandedOn:
     order: int
     tolerance: float
     march: bytes
-    stops: tuple[int, tuple[int, ...], np.ndarray]
+    stops: Passed
     x: np.ndarray
     rates: np.ndarray
     directions: int = 0  # of tangents that went along; their changes of the state are those of the march

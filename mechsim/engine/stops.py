@@ -1,26 +1,41 @@
 """Times the march must step on exactly: breaks of tables and piecewise functions, and sampling times of controllers.
 
-Between two stops everything is smooth; at a stop constants of the mechanism change.
+Between two stops everything is smooth; at a stop constants of the mechanism change, and a segment begins.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mechsim.engine.segments import Log, changing
 from mechsim.errors import Fault, IntegrationError
 from mechsim.kernel.system import System
+from mechsim.model.mechanism import Sampler
 
 CLOSE = 1e-9  # of a period: two stops nearer than this are one, however their times were rounded
 
 
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Where stops were when a march was stopped: switches made, samples taken, all constants, and those of samplers."""
+
+    switches: int
+    samples: tuple[int, ...]
+    constants: np.ndarray
+    sampled: tuple[tuple[float, ...], ...]
+
+
 class Stops:
-    """The stops between a start and `tend`, and the constants as they are now. The `history` of constants has all their
-    changes, or the last one if it need not be remembered."""
+    """The stops between a start and `tend`, the constants as they are now, and the `log` of segments until now, which
+    need not be remembered."""
 
     def __init__(self, system: System, start: Any, tend: float, remember: bool = True, changes: Any = None):
-        self.system, self.start, self.tend, self.remember = system, start, tend, remember
+        self.system, self.start, self.tend = system, start, tend
         self.changes = changes  # of these constants where the motion is differentiated: HeldChanges, or None
         self.constants = system.constants.copy()
         self.switches = sorted(system.switches, key=lambda switch: switch.time)
@@ -28,30 +43,40 @@ class Stops:
         if (self.switches or self.samplers) and tend < start.t:
             raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
         self.taken = 0  # switches already made
-        self.counts = [0] * len(self.samplers)  # samples already taken, of each
-        self.history: list[tuple[float, np.ndarray]] = [(start.t, self.constants.copy())]
+        self.counts = [self._passed(sampler, math.floor) for sampler in self.samplers]  # samples taken, of each
+        self.log = Log(changing(self.switches, self.samplers), self.constants, start.t, tend, remember)
         self.next = tend
+        self.resumed = False
 
     @property
-    def held(self) -> np.ndarray | None:
-        """The constants as they are now, or None where nothing ever changes them."""
-        return self.constants.copy() if self.switches or self.samplers else None
+    def now(self) -> System:
+        """The system as it is now."""
+        return self.system.holding(self.constants)
 
     @property
-    def state(self) -> tuple[int, tuple[int, ...], np.ndarray]:
-        """What a march that is stopped hands on: switches made, samples taken, and the constants."""
-        return self.taken, tuple(self.counts), self.constants.copy()
+    def passed(self) -> Passed:
+        """What a march that is stopped hands on."""
+        sampled = [tuple(self.constants[list(sampler.constants)].tolist()) for sampler in self.samplers]
+        return Passed(self.taken, tuple(self.counts), self.constants.copy(), tuple(sampled))
 
-    def resume(self, state: tuple[int, tuple[int, ...], np.ndarray]) -> None:
-        """Go on from there."""
-        self.taken, self.constants = state[0], state[2].copy()
-        self.counts = list(state[1])
-        self.history = [(self.start.t, self.constants.copy())]
-        self.next = min(self._times_ahead())
+    def resume(self, passed: Passed) -> None:
+        """Go on from there, with a march that does too."""
+        self.taken, self.counts, self.constants = passed.switches, list(passed.samples), passed.constants.copy()
+        self.log.begin(self.start.t, self.constants)
+        self.resumed = True
+        self.next = min(self._pending(), self.tend)
+
+    def hold(self, march: Any, passed: Passed) -> None:
+        """What samplers held is part of the state, for any march that begins there. Tables are functions of time."""
+        if [len(sampler.constants) for sampler in self.samplers] == [len(values) for values in passed.sampled]:
+            self.counts = [self._passed(sampler, math.ceil) for sampler in self.samplers]
+            for sampler, values in zip(self.samplers, passed.sampled, strict=True):
+                self.set(march, dict(zip(sampler.constants, values, strict=True)))
 
     def begin(self, march: Any) -> None:
         """Set the constants for the start itself."""
-        if self.switches or self.samplers:
+        still_to_come = self.resumed and self._pending() > self.start.t  # however close
+        if (self.switches or self.samplers) and not still_to_come:
             self.reached(march, self.start.t, self.start.positions, self.start.velocities)
 
     def reached(self, march: Any, t: float, q: np.ndarray, v: np.ndarray) -> None:
@@ -65,16 +90,13 @@ class Stops:
         self.set(march, changed)
         for number, sampler in enumerate(self.samplers):
             if self._due(number) <= t + CLOSE * sampler.period:
-                held = self.system.holding(self.constants)
-                values = held.signals(sampler.element, t, q, v)
+                values = self.now.signals(sampler.element, t, q, v)
                 if self.changes:
-                    self.changes.sampled(march, sampler, held, (t, q, v))
+                    self.changes.sampled(march, sampler, self.now, (t, q, v))
                 self.set(march, dict(zip(sampler.constants, values, strict=True)))
                 self.counts[number] += 1
-        if not self.remember:
-            del self.history[1:]
-        self.history.append((t, self.constants.copy()))
-        self.next = min(self._times_ahead())
+        self.log.begin(t, self.constants)
+        self.next = min(self._pending(), self.tend)
 
     def set(self, march: Any, values: dict[int, float]) -> None:
         """Let constants have other values from here on."""
@@ -82,14 +104,18 @@ class Stops:
             self.constants[number] = value
             march.set_constant(number, float(value))
 
-    def _times_ahead(self) -> list[float]:
-        times = [self.tend]
-        if self.taken < len(self.switches):
-            times.append(self.switches[self.taken].time)
-        times += [self._due(number) for number in range(len(self.samplers))]
-        return [time for time in times if time <= self.tend]
+    def _pending(self) -> float:
+        """When the next change is due."""
+        switches = [switch.time for switch in self.switches[self.taken : self.taken + 1]]
+        return min([*switches, *(self._due(number) for number in range(len(self.samplers)))], default=math.inf)
 
     def _due(self, number: int) -> float:
         """When a sampler is due next. Samples are counted, for times far from zero are too coarse to be divided."""
         sampler = self.samplers[number]
         return sampler.start + self.counts[number] * sampler.period
+
+    def _passed(self, sampler: Sampler, rounded: Callable[[float], int]) -> int:
+        """How many samples come before the start, for a start that is later than the sampler's."""
+        periods = (self.start.t - sampler.start) / sampler.period
+        near = round(periods)
+        return max(0, near if abs(periods - near) <= CLOSE else rounded(periods))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mechsim.engine.solution import Batch
+from mechsim.engine.points import Points
 from mechsim.kernel.system import System
 
 # As a distance over the size of the mechanism, or a rate per second (and per speed): rounding stays far below.
@@ -25,23 +25,22 @@ class Watch:
         self.rows = list(rows)
         self.broken = ""
 
-    def holds(self, batch: Batch) -> int:
-        """At how many points of the batch, from its first on, all constraints hold."""
-        if not self.rows or not len(batch.t):
-            return len(batch.t)
-        system = self.system if batch.constants is None else self.system.holding(batch.constants)
-        limit = BROKEN * self._lengths(batch)
-        speed = np.maximum(1.0, np.abs(batch.v / self.system.scales[: self.system.n]).max(axis=1))[:, None]
-        away = np.abs(system.constraints(batch.t, batch.q)[:, self.rows]) > limit
-        leaving = np.abs(system.constraint_rate(batch.t, batch.q, batch.v)[:, self.rows]) > limit * speed
-        points, rows = np.nonzero(away | leaving)
-        if not len(points):
-            return len(batch.t)
+    def holds(self, points: Points) -> int:
+        """At how many of these points, from the first on, all constraints hold."""
+        if not self.rows or not len(points):
+            return len(points)
+        system, limit = points.system, BROKEN * self._lengths(points)
+        speed = np.maximum(1.0, np.abs(points.v / self.system.scales[: self.system.n]).max(axis=1))[:, None]
+        away = np.abs(system.constraints(points.t, points.q)[:, self.rows]) > limit
+        leaving = np.abs(system.constraint_rate(*points.state)[:, self.rows]) > limit * speed
+        broken, rows = np.nonzero(away | leaving)
+        if not len(broken):
+            return len(points)
         self.broken = self.system.labels[self.system.n + self.rows[rows[0]]]
-        return int(points[0])
+        return int(broken[0])
 
-    def _lengths(self, batch: Batch) -> np.ndarray:
+    def _lengths(self, points: Points) -> np.ndarray:
         """Lengths of the gradients at the first point: a residual over its gradient is a distance."""
-        held = self.system if batch.constants is None else self.system.holding(batch.constants[0])
-        lengths = held.gradient_lengths(batch.t[0], batch.q[0], batch.v[0])[self.rows]
+        t, q, v = (column[0] for column in points.state)
+        lengths = points.system_at(0).gradient_lengths(t, q, v)[self.rows]
         return np.where(lengths > 0, lengths, 1.0)

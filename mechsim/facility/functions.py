@@ -4,6 +4,7 @@ traces it."""
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -69,30 +70,80 @@ def _work(coordinates: Sequence[str]) -> str:
 
 def _adapted(functions: Functions, n: int, with_parameters: bool) -> dict[str, Any]:
     """As kinds call them: with all local variables, the account of work too, and always with parameters."""
-
-    def more(p: Any) -> tuple[Any, ...]:
-        return (p,) if with_parameters else ()
-
-    def moving(function: Function) -> Function:
-        return lambda x, v, t, p: function(x[:n], v[:n], t, *more(p))
-
-    adapted: dict[str, Any] = {"lagrangian": moving(functions.lagrangian)}
-    if constraints := functions.constraints:
-        adapted["constraints"] = lambda x, t, p: constraints(x[:n], t, *more(p))
-    if functions.velocity_constraints:
-        adapted["nonholonomic"] = moving(functions.velocity_constraints)
-    forces, reactive = functions.forces, functions.reactive_forces
-
-    def force(x: Any, v: Any, t: Any, p: Any, a: Any = None, lam: Any = None) -> list[Any]:
-        total = list(forces(x[:n], v[:n], t, *more(p))) if forces else [0.0] * n
-        if reactive:
-            added = reactive(x[:n], v[:n], t, lam, *more(p))
-            total = [one + other for one, other in zip(total, added, strict=True)]
-        return total + [0.0] * (len(x) - n)
-
-    if forces or reactive:
-        adapted["force"] = force
+    single = {
+        "lagrangian": functions.lagrangian,
+        "constraints": functions.constraints,
+        "nonholonomic": functions.velocity_constraints,
+    }
+    adapted: dict[str, Any] = {
+        name: Adapted(Given((function,), n, with_parameters)) for name, function in single.items() if function
+    }
+    if functions.forces or functions.reactive_forces:
+        adapted["force"] = Force(Given((functions.forces, functions.reactive_forces), n, with_parameters))
     return adapted
+
+
+@dataclass(frozen=True)
+class Given:
+    """Functions of a user, of n coordinates, and of parameters if there are any."""
+
+    functions: tuple[Function | None, ...]
+    n: int
+    with_parameters: bool
+
+    def call(self, number: int, moving: Sequence[Any], others: Sequence[Any], p: Any) -> Any:
+        """What one of them gives for positions and velocities of all variables, and others; nothing if it is absent."""
+        function = self.functions[number]
+        more = (p,) if self.with_parameters else ()
+        return function(*(each[: self.n] for each in moving), *others, *more) if function else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "functions": tuple(function and _portable(function) for function in self.functions)}
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A function of (q, v, t) or (q, t)."""
+
+    given: Given
+
+    def __call__(self, *arguments: Any) -> Any:
+        *moving, t, p = arguments
+        return self.given.call(0, moving, [t], p)
+
+
+@dataclass(frozen=True)
+class Force:
+    """Forces, then those that depend on multipliers; the account of work feels none."""
+
+    given: Given
+
+    def __call__(self, x: Any, v: Any, t: Any, p: Any, a: Any = None, lam: Any = None) -> list[Any]:
+        found = [self.given.call(0, (x, v), [t], p), self.given.call(1, (x, v), [t, lam], p)]
+        none = [0.0] * self.given.n
+        total = [one + other for one, other in zip(*(none if each is None else each for each in found), strict=True)]
+        return total + [0.0] * (len(x) - self.given.n)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of a function that was not pickled. What was derived from it is there; only new equations need it."""
+
+    name: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        message = f"the function {self.name} was lost when its system was pickled, and other equations need it"
+        hint = "define it by `def` at the top of a module: functions inside others and lambdas cannot be pickled"
+        raise MechsimError(Fault(message, hint=hint))
+
+
+def _portable(function: Function) -> Function:
+    """The function, if it can be pickled."""
+    try:
+        pickle.dumps(function)
+    except Exception:  # what cannot be pickled raises what it likes
+        return Lost(getattr(function, "__qualname__", repr(function)))
+    return function
 
 
 def said(traced: Callable[[], Any]) -> Any:

@@ -28,7 +28,9 @@ def mechanism_of(kind: Kind, parameters: Mapping[str, float], title: str, scales
         Variable(name, name, "position" if i < n else "state", float(scale))
         for i, (name, scale) in enumerate(zip(kind.variables, scales, strict=True))
     )
-    return Mechanism(title, 3, variables, (), (element,), _points(kind.variables[:n]), (), float(max(scales[:n])))
+    points = _points(kind.variables[:n])
+    dimension = max(map(len, points.values()))
+    return Mechanism(title, dimension, variables, (), (element,), points, (), float(max(scales[:n])))
 
 
 def _points(names: Sequence[str]) -> dict[str, tuple[int, ...]]:

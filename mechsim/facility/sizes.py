@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.engine import Batch, integrate
+from mechsim.engine import Points, integrate
+from mechsim.initial import Start
 from mechsim.kernel.graph import strong_components
+from mechsim.kernel.system import System
 from mechsim.spec.number import SMALLEST
+from mechsim.structure import Structure
 
 Array = NDArray[np.float64]
 
@@ -33,7 +36,7 @@ UNSEEN = 1e100  # for work in the rough run: it shortens no step there
 class Sizes:
     """Sizes of the coordinates of a system, whose own scales do not matter here."""
 
-    def __init__(self, system: Any, t: float, q: Array, given: Array):
+    def __init__(self, system: System, t: float, q: Array, given: Array):
         """`given`: what a user says, NaN elsewhere."""
         self.given = given
         self.moving = np.array([variable.kind != "state" for variable in system.mechanism.variables])
@@ -75,7 +78,7 @@ class Sizes:
         return np.where(np.isnan(self.given), sizes, self.given)
 
 
-def _chains(system: Any, moving: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+def _chains(system: System, moving: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
     """Coordinates that enter each other's equations, together."""
     rows, columns, _ = system.signature()
     counted = np.concatenate([moving, np.ones(system.m, dtype=bool)])
@@ -89,7 +92,7 @@ def _chains(system: Any, moving: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
 class Reach:
     """The largest value of each coordinate, and of the energies, along a rough run."""
 
-    def __init__(self, system: Any, structure: Any, start: Any, tend: float):
+    def __init__(self, system: System, structure: Structure, start: Start, tend: float):
         self.system = system
         self.positions = np.abs(start.positions)
         self.energy = 0.0
@@ -99,22 +102,23 @@ class Reach:
         if rough.status == "interrupted":
             raise KeyboardInterrupt
 
-    def _observe(self, batch: Batch) -> None:
-        energies = [np.asarray(energy) for energy in self.system.energies(batch.t, batch.q, batch.v)]
-        energies.append(batch.q[:, self.system.accounts].sum(axis=1))
+    def _observe(self, points: Points) -> None:
+        energies = [np.asarray(energy) for energy in points.system.energies(*points.state)]
+        energies.append(points.q[:, self.system.accounts].sum(axis=1))
         self.energy = max(self.energy, *(_largest(energy) for energy in energies))
-        for q in (batch.q, *_inside(batch, self.system.n)):
+        for q in (points.q, *_inside(points, self.system.n)):
             self.positions = np.maximum(self.positions, [_largest(column) for column in q.T])
 
 
-def _inside(batch: Batch, n: int) -> list[Array]:
+def _inside(points: Points, n: int) -> list[Array]:
     """Positions within the steps: these are long, and may end where they began."""
-    if batch.polynomials is None or batch.starts is None or not len(batch.starts):
+    steps = points.steps
+    if steps is None:
         return []
-    lengths = batch.t[-len(batch.starts) :] - batch.starts
-    powers = np.arange(batch.polynomials.shape[1])
+    lengths = points.t[-len(steps.starts) :] - steps.starts
+    powers = np.arange(steps.polynomials.shape[1])
     return [
-        np.einsum("sk,skj->sj", (share * lengths[:, None]) ** powers, batch.polynomials[:, :, :n]) for share in INSIDE
+        np.einsum("sk,skj->sj", (share * lengths[:, None]) ** powers, steps.polynomials[:, :, :n]) for share in INSIDE
     ]
 
 

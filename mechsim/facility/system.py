@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from mechsim.lagrangian.kind import Kind
 from mechsim.result import Motion
 from mechsim.result.layout import Array
 from mechsim.spec.document import Problem
+
+if TYPE_CHECKING:
+    from mechsim.initial import Start
+    from mechsim.structure import Structure
 
 DEFAULT_TOLERANCE = 1e-12
 
@@ -150,12 +154,13 @@ class LagrangianSystem(Equations):
             raise MechsimError(Fault(f"scales of {wrong[0]} must be above 0, but is {known[wrong[0]]:g}"))
         return np.array([known.get(name, np.nan) for name in self.kind.variables])
 
-    def _prepared(self, asked: Problem, parameters: Mapping[str, float], scales: Array, tol: float) -> tuple[Any, ...]:
+    def _prepared(
+        self, asked: Problem, parameters: Mapping[str, float], scales: Array, tol: float
+    ) -> tuple[System, Structure, Start]:
         """The system with its scales, its structure, and a consistent start."""
         from mechsim.facility.sizes import Reach, Sizes
-        from mechsim.initial import assemble
+        from mechsim.initial.problem import InitialValueProblem
         from mechsim.initial.start import wishes
-        from mechsim.structure import analyse
 
         unsized, t0 = self._with(parameters), asked.t0.value
 
@@ -166,11 +171,12 @@ class LagrangianSystem(Equations):
         sizes = Sizes(unsized, t0, guess, scales)
         system = sized(sizes.guessed(guess))
         _check_constraints(system, t0, guess)
+        problem = InitialValueProblem(system, asked)
         try:
-            start = assemble(system.mechanism, system, asked)
+            start = problem.start
         except AssemblyError as error:
             raise AssemblyError(*map(without_place, error.faults)) from error
-        structure = analyse(system, start.redundancy)
+        structure = problem.structure
         self._check_inertia(structure.march_variable_offsets)
         self._check_multipliers(system, start)
         _check_values(system, start)
@@ -180,14 +186,14 @@ class LagrangianSystem(Equations):
 
         return sized(sizes.reached(follow, start.positions, tol)), structure, start
 
-    def _check_inertia(self, offsets: Any) -> None:
+    def _check_inertia(self, offsets: np.ndarray) -> None:
         """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""
         massless = [name for name, offset in zip(self._names, offsets, strict=False) if offset == 0]
         if massless:
             hint = "give it a mass, or eliminate it by its balance of forces"
             raise MechsimError(Fault(f"the Lagrangian gives no inertia to {', '.join(massless)}", hint=hint))
 
-    def _check_multipliers(self, system: System, start: Any) -> None:
+    def _check_multipliers(self, system: System, start: Start) -> None:
         """Where constraints follow from each other, any multipliers with one sum of forces will do."""
         if self.kind.reactive and start.redundancy.rows:
             names = ", ".join(system.labels[system.n + row] for row in start.redundancy.rows)
@@ -206,7 +212,7 @@ def _check_constraints(system: System, t: float, q: Array) -> None:
         raise AssemblyError(Fault(f"the constraints have no value where {_told(system, t, q)}", hint=hint))
 
 
-def _check_values(system: System, start: Any) -> None:
+def _check_values(system: System, start: Start) -> None:
     with np.errstate(all="ignore"):
         rows = system.residuals(start.t, start.positions, start.velocities, np.zeros(system.n), np.ones(system.m))
     if not np.isfinite(rows).all():

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine import BATCH_SECONDS, BATCH_STEPS, MESSAGES, Batch, State, order_for, state_of
+from mechsim.engine import BATCH_SECONDS, BATCH_STEPS, MESSAGES, State, order_for, state_of
 from mechsim.engine.launch import Launch
 from mechsim.engine.machine import new_march
-from mechsim.engine.stops import Stops
+from mechsim.engine.points import Points
+from mechsim.engine.stops import Passed, Stops
 from mechsim.engine.watch import Watch
 from mechsim.errors import Fault, IntegrationError, MechsimError
 from mechsim.handle.run import Run, misfits
@@ -31,7 +32,7 @@ class Snapshot:
 
     time: float
     march: bytes
-    stops: tuple[int, tuple[int, ...], np.ndarray]
+    stops: Passed
     launched: bool
     inputs: dict[str, float]  # as they are,
     wanted: dict[str, float]  # and as they were set since the last advance
@@ -125,9 +126,8 @@ class Component:
         """A signal of `Output`, a point, a coordinate (`A_x`, `theta_OA`) or its rate (`A_x_dot`)."""
         n = self.system.n
         if name in self.mechanism.readouts:
-            held = self.system.holding(self._stops.constants)
             element = self.mechanism.readouts[name]
-            return float(held.signals(element, self.time, self._values[:n], self._rates[:n])[0])
+            return float(self._stops.now.signals(element, self.time, self._values[:n], self._rates[:n])[0])
         if name.endswith("_dot") and name.removesuffix("_dot") in self.velocities:
             return self.velocities[name.removesuffix("_dot")]
         try:
@@ -160,7 +160,8 @@ class Component:
         status, t, x, v, _, _ = self._march.advance(goal, BATCH_STEPS, BATCH_SECONDS, False)
         if len(t):
             n = self.system.n
-            good = self._watch.holds(Batch(t, x[:, :n], v[:, :n], x[:, n:], self._held(len(t))))
+            watched = len(self._watch.rows) > 0
+            good = self._watch.holds(Points(self._stops.now, t, x[:, :n], v[:, :n])) if watched else len(t)
             if good:
                 self.time, self._values, self._rates = float(t[good - 1]), x[good - 1], v[good - 1]
             if self._watch.broken:
@@ -168,10 +169,6 @@ class Component:
                 raise IntegrationError(Fault(message))
         if status not in (Status.REACHED, Status.RUNNING):
             raise _stopped(Status(status), self.time)
-
-    def _held(self, count: int) -> np.ndarray | None:
-        held = self._stops.held
-        return None if held is None else np.tile(held, (count, 1))
 
     def _launch(self, goal: float) -> None:
         """The first step from a singular pose."""
@@ -216,7 +213,7 @@ class Component:
 
     def snapshot(self) -> Snapshot:
         """The component as it is now."""
-        own = self._march.snapshot(), self._stops.state, self._launched, dict(self._given), dict(self._set)
+        own = self._march.snapshot(), self._stops.passed, self._launched, dict(self._given), dict(self._set)
         return Snapshot(self.time, *own, self._values.copy(), self._rates.copy())
 
     def restore(self, snapshot: Snapshot) -> None:

@@ -19,9 +19,11 @@ from mechsim.engine.leading import planned
 from mechsim.engine.machine import Machines
 from mechsim.initial import assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
+from mechsim.initial.problem import InitialValueProblem
 from mechsim.kernel.numbers import Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
+from mechsim.lagrangian.vector import labels
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
 from mechsim.simulation import Prepared, adjust, prepare
@@ -39,12 +41,16 @@ class Family:
         self._variations: dict[tuple[str, ...], Variation] = {}
 
     @cached_property
+    def problem(self) -> InitialValueProblem:
+        return InitialValueProblem.of(self.spec)
+
+    @property
     def system(self) -> System:
-        return System(build(self.spec))
+        return self.problem.system
 
     @cached_property
     def prepared(self) -> Prepared:
-        return prepare(self.spec, self.system)
+        return prepare(self.spec, self.problem)
 
     @cached_property
     def plan(self) -> Plan:
@@ -134,6 +140,8 @@ class Variation:
 def _decides_start(mechanism: Mechanism, problem: Problem) -> list[Any]:
     """All numbers that a start depends on: guesses, constraints, sizes, and where down is."""
     binding = [element.parameters for element in mechanism.elements if element.multipliers]
-    down = [element.parameters.get(name, 0.0) for element in mechanism.elements for name in ("g_x", "g_y")]
+    down = [
+        element.parameters.get(name, 0.0) for element in mechanism.elements for name in labels("g", mechanism.dimension)
+    ]
     placing = [mechanism.variables, mechanism.constants, mechanism.parts, mechanism.guesses, mechanism.guides]
     return [problem, *placing, mechanism.size, binding, down]

@@ -12,7 +12,7 @@ from mechsim.equations import Equations, Values
 from mechsim.errors import AssemblyError, IntegrationError
 from mechsim.handle.component import Component
 from mechsim.handle.family import Family, Member
-from mechsim.handle.run import Run, consistent
+from mechsim.handle.run import Run
 from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.result import Motion
@@ -64,7 +64,7 @@ class MechanismHandle(Equations):
 
     def start(self) -> tuple[Array, Array]:
         """Consistent positions and velocities of the file's initial-value problem."""
-        start = self._prepared_run({}).prepared.start
+        start = self._run({}).prepared.start
         return start.positions.copy(), start.velocities.copy()
 
     def simulate(
@@ -103,28 +103,24 @@ class MechanismHandle(Equations):
         run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
         return Component(run, float(run.prepared.spec.problem.tend) if self._is_timed else None)
 
-    def _run(self, parameters: Parameters, start: Beginning | None, **settings: Any) -> Run:
-        if start is None:
-            return self._prepared_run(parameters, **settings)
-        if isinstance(start, Motion) and settings["t0"] is None:
-            whole = self._prepared_run(parameters, **settings)
-            if whole.goes_on_from(start):
-                return whole.starting(start.solution.ending)
-        state = self._state(start, settings["t0"])
-        run = self._prepared_run(parameters, **{**settings, "t0": state.t})
-        return run.starting(consistent(run.prepared, state))
-
-    def _prepared_run(
+    def _run(
         self,
         parameters: Parameters,
+        start: Beginning | None = None,
+        *,
         tol: float | None = None,
         order: int | None = None,
         t0: float | None = None,
         tend: float | None = None,
     ) -> Run:
-        member = self._member(parameters, t0, tend)
-        prepared = self._read_again(parameters, t0, tend) if member is None else member.prepared
-        return Run(replace(prepared, spec=adjust(prepared.spec, tol=tol, order=order, t0=t0, tend=tend)), member)
+        state = None if start is None else self._state(start, t0)
+        # What a file says of its own time holds for later starts too, but not for earlier ones.
+        since = t0 if state is None else min(state.t, float(self._file.problem.t0))
+        member = self._member(parameters, since, tend)
+        prepared = self._read_again(parameters, since, tend) if member is None else member.prepared
+        begun = t0 if state is None else state.t
+        run = Run(replace(prepared, spec=adjust(prepared.spec, tol=tol, order=order, t0=begun, tend=tend)), member)
+        return run if state is None else run.starting(state)
 
     def _read_again(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Prepared:
         """As if the file had never been read before."""
@@ -147,7 +143,7 @@ class MechanismHandle(Equations):
 
     def _family(self, t0: float | None = None, tend: float | None = None) -> Family:
         """What motions between these times have in common: tables and piecewise functions are built for all of it."""
-        key = (t0, tend if self._is_timed else None)
+        key = (None if t0 == float(self._file.problem.t0) else t0, tend if self._is_timed else None)
         if key not in self._families:
             self._families[key] = Family(self._file, *key)
         return self._families[key]
@@ -162,8 +158,8 @@ class MechanismHandle(Equations):
         if isinstance(start, tuple):
             time = float(self._file.problem.t0) if t0 is None else t0
             return State(time, self.vector(start[0]), self.vector(start[1]))
-        ending = start.solution.ending if isinstance(start, Motion) else start
-        return State(ending.t if t0 is None else t0, ending.positions, ending.velocities)
+        ending: State = start.solution.ending if isinstance(start, Motion) else start
+        return ending if t0 is None or t0 == ending.t else State(t0, ending.positions, ending.velocities)
 
     def __reduce__(self) -> Any:
         return MechanismHandle, (self._file, self._given)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechsim.engine import State, order_for
+from mechsim.engine import State
 from mechsim.engine.leading import planned
 from mechsim.errors import AssemblyError, Fault
 from mechsim.handle.family import Member
@@ -34,14 +34,8 @@ class Run:
         return planned(self.prepared.system, self.prepared.structure) if self.member is None else self.member.plan
 
     def starting(self, state: State) -> Run:
-        return replace(self, prepared=replace(self.prepared, start=state))
-
-    def goes_on_from(self, motion: Motion) -> bool:
-        """Whether this is the march of that motion, so that it goes on as if it had not been stopped."""
-        left, solver = motion.solution.handed_on, self.prepared.spec.solver
-        if left is None or self.member is None:
-            return False
-        return bool(left.fits(self.member.plan, solver.order or order_for(solver.tolerance), solver.tolerance))
+        """The same from a state, which must satisfy the constraints."""
+        return replace(self, prepared=replace(self.prepared, start=consistent(self.prepared, state)))
 
     def motion(self, reactions: Sequence[str] | None, keep: str) -> Motion:
         if self.member is None:
@@ -62,7 +56,8 @@ def consistent(prepared: Prepared, state: State) -> State:
             raise AssemblyError(Fault(message, hint="start from a state of a motion, or from `handle.start()`"))
     v = with_state_rates(prepared.mechanism, system, t, q, v.copy())
     independent = system.without(prepared.structure.redundancy.rows)
-    return State(t, q.copy(), v, singular=bool(is_singular(independent, t, q)))
+    singular = bool(is_singular(independent, t, q))
+    return replace(state, positions=q.copy(), velocities=v, singular=singular)
 
 
 def misfits(system: System, t: float, q: Array, v: Array) -> dict[str, Array]:

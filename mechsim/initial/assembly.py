@@ -176,11 +176,12 @@ def close_velocities(mechanism: Mechanism, system: System, t: float, q: Array, v
     """Velocities with C_q v + C_t = 0; what nobody asked for prefers rest."""
     guess, scales = velocities.written_into(np.zeros(len(q))), scales_of(mechanism)
     speed = float(np.max(np.abs(guess / scales), initial=0.0)) or 1.0
-    free = np.setdiff1d(moving_coordinates(mechanism), velocities.fixed)
+    moving = moving_coordinates(mechanism)
+    free = moving[~np.isin(moving, velocities.fixed)]
     closure = velocity_closure(system, t, q, scales * speed, free)
     v = solve(closure, guess, velocities.guessed)
     if v is None or np.max(np.abs(v / closure.scales), initial=0.0) > ABSURD:
-        check_drives(mechanism, closure.restricted(moving_coordinates(mechanism), closure.rows), guess)
+        check_drives(mechanism, closure.restricted(moving, closure.rows), guess)
         raise Conflict(mechanism, closure, velocities, guess).explain()
     return with_state_rates(mechanism, system, t, q, v)
 

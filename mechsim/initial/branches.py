@@ -172,12 +172,12 @@ class Search:
         first, points = self.found[0], self.mechanism.points
         middles, reaches = first.copy(), np.zeros(len(first))
         for names in joined_points(self.mechanism):
-            places = np.array([place(self.mechanism, first, points[name]) for name in names])
-            middle = np.mean(places)
+            places = np.array([list(place(self.mechanism, first, points[name])) for name in names])
+            middle = places.mean(axis=0)
             for name in names:
                 if points[name][0] >= 0:
-                    middles[list(points[name])] = middle.real, middle.imag
-                    reaches[list(points[name])] = 2 * np.max(np.abs(places - middle))
+                    middles[list(points[name])] = middle
+                    reaches[list(points[name])] = 2 * np.max(np.linalg.norm(places - middle, axis=1))
         turns = turn_angles(self.mechanism)
         middles[turns], reaches[turns] = 0.0, pi
         return middles, reaches

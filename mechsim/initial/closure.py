@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.initial.start import Array, Indices
+from mechsim.kernel.linear import dense, generic
 from mechsim.model.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def position_closure(
     norms = gradient_norms(jacobian, scales, system.m)
     # Points that coincide in the guess give a length constraint without gradient: look beside the guess.
     beside = guess.copy()
-    beside[free] += 0.1 * scales[free] * np.random.default_rng(1).standard_normal(len(free))
+    beside[free] += 0.1 * scales[free] * generic(len(free))
     floor = gradient_norms(system.constraint_jacobian(t, beside), scales, system.m)
     norms = np.where(norms < 1e-3 * floor, floor, norms)
     return Closure(
@@ -101,8 +102,8 @@ def position_closure(
 
 def velocity_closure(system: System, t: float, positions: Array, scales: Array, free: Indices) -> Closure:
     """`C_q v + C_t = 0` and nonholonomic constraints: linear in v, or nearly so for the few that are not."""
-    generic = scales * np.random.default_rng(1).standard_normal(len(scales))
-    norms = gradient_norms(system.rate_jacobian(t, positions, generic), scales, system.m)
+    velocities = scales * generic(len(scales))
+    norms = gradient_norms(system.rate_jacobian(t, positions, velocities), scales, system.m)
     of_positions = magnitudes(system, scales_of(system.mechanism), system.constants)(positions)
     of_velocities = magnitudes(system, scales, np.zeros(len(system.constants)))
     return Closure(
@@ -147,9 +148,3 @@ def numbering(chosen: Indices, count: int) -> Indices:
     result = np.full(count, -1, dtype=np.intp)
     result[chosen] = np.arange(len(chosen))
     return result
-
-
-def dense(triplets: Triplets, rows: int, columns: int) -> Array:
-    matrix = np.zeros((rows, columns))
-    np.add.at(matrix, (triplets[0], triplets[1]), triplets[2])
-    return matrix

@@ -21,6 +21,7 @@ from mechsim.initial.newton import approach
 from mechsim.initial.poses import joined_points, place
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Element, Mechanism
+from mechsim.model.meeting import norm
 
 FEASIBLE = 1e-7  # relative to size; a real conflict leaves far more, a converged approach far less
 SECONDS = 1.0  # a person waits for this message
@@ -130,7 +131,7 @@ class Conflict:
         for points in joined_points(self.mechanism):
             places = [place(self.mechanism, self.guess, self.mechanism.points[name]) for name in points]
             slots = [slot for name in points for slot in self.mechanism.points[name] if slot >= 0]
-            result[slots] = np.maximum(result[slots], max(abs(here - places[0]) for here in places))
+            result[slots] = np.maximum(result[slots], max(norm(here - places[0]) for here in places))
         return result
 
     def _closes(self, members: list[Member]) -> bool:

@@ -10,7 +10,8 @@ from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure
 from mechsim.initial.newton import approach
 from mechsim.initial.start import Array, Indices, Wishes
-from mechsim.model.mechanism import DRIVE, Element, Mechanism
+from mechsim.kernel.linear import null_space
+from mechsim.model.mechanism import Element, Mechanism
 
 RANK_TOLERANCE = 1e-9  # of scaled equations; true ranks leave gaps of many decades around it
 NULL_SPACE_LIMIT = 400  # coordinates; beyond, a null space costs seconds
@@ -59,15 +60,7 @@ def _pose_near(closure: Closure, guess: Array, seed: int | None) -> Array | None
 
 def motions(closure: Closure, x: Array) -> Array:
     """An orthonormal basis of the null space of the scaled Jacobian, one column per degree of freedom."""
-    return null_space(closure.dense_jacobian(x))
-
-
-def null_space(jacobian: Array) -> Array:
-    if not len(jacobian):
-        return np.eye(jacobian.shape[1])
-    _, values, right = np.linalg.svd(jacobian)
-    rank = int(np.sum(values > RANK_TOLERANCE * max(values[0], 1e-300))) if len(values) else 0
-    return np.asarray(right[rank:].T)
+    return null_space(closure.dense_jacobian(x), relative=RANK_TOLERANCE)
 
 
 def _faults(level: Wishes, free: Indices, motions: Array) -> list[Fault]:
@@ -137,7 +130,7 @@ def _with_line(element: Element) -> str:
 
 def drive_rows(mechanism: Mechanism) -> dict[int, Element]:
     """The element of every constraint that is a drive."""
-    return {row: element for row, element in enumerate(mechanism.binding) if element.owner.startswith(DRIVE)}
+    return {row: element for row, element in enumerate(mechanism.binding) if element.is_drive}
 
 
 def _shared_drives(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
-from mechsim.initial.closure import Closure, dense
-from mechsim.initial.freedom import NULL_SPACE_LIMIT, joined, null_space
+from mechsim.initial.closure import Closure
+from mechsim.initial.freedom import NULL_SPACE_LIMIT, RANK_TOLERANCE, joined
 from mechsim.initial.start import Array, Indices
+from mechsim.kernel.linear import dense, generic, null_space
 from mechsim.model.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -26,12 +27,11 @@ def check_determined(mechanism: Mechanism, system: System, t: float, closure: Cl
     """
     if len(closure.free) > NULL_SPACE_LIMIT:
         return  # dense null spaces cost too much here; the engine's factorization reports a zero pivot
-    generic = closure.scales * np.random.default_rng(1).standard_normal(len(q))
     scales = closure.scales[closure.free]
     mass = _dense_mass(system, t, q)[np.ix_(closure.free, closure.free)] * np.outer(scales, scales)
-    jacobian = closure.dense_jacobian(generic)
+    jacobian = closure.dense_jacobian(closure.scales * generic(len(q)))
     columns, rows = _balance(mass, jacobian)
-    basis = null_space(jacobian * columns / rows[:, None])
+    basis = null_space(jacobian * columns / rows[:, None], relative=RANK_TOLERANCE)
     inertia, vectors = np.linalg.eigh(basis.T @ (mass * np.outer(columns, columns)) @ basis)
     loose = np.abs(inertia) <= UNDETERMINED
     if not np.any(loose):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.initial.closure import Closure, Triplets, dense
+from mechsim.initial.closure import Closure, Triplets
 from mechsim.initial.start import Array
+from mechsim.kernel.linear import dense
 
 DENSE_LIMIT = 100  # above this many coordinates the sparse solver is faster than LAPACK
 DEPENDENT = 1e-11  # singular values below this (rows have length 1) belong to dependent rows

@@ -14,7 +14,9 @@ from mechsim.initial.freedom import NULL_SPACE_LIMIT, drive_rows, drives_in_word
 from mechsim.initial.many import approach_all
 from mechsim.initial.poses import angles_followed, images, place
 from mechsim.initial.start import Array, Wishes
+from mechsim.lagrangian.vector import dot
 from mechsim.model.mechanism import Mechanism
+from mechsim.model.meeting import swung
 from mechsim.structure import Redundancy, names_of, near_singular
 
 if TYPE_CHECKING:
@@ -93,8 +95,7 @@ def turned_about(mechanism: Mechanism, q: Array) -> Iterator[Note]:
         if guide.part:
             ends = [mechanism.points[name] for name in (*guide.line, *parts[guide.part].points[:2])]
             a, b, c, d = (place(mechanism, q, slots) for slots in ends)
-            turned = (d - c) / (b - a) * np.exp(-1j * guide.angle)
-            if turned.real < 0:
+            if dot(d - c, swung(b - a, guide.angle)) < 0:
                 name = f"Sliders.{guide.part}-{''.join(guide.line)}"
                 message = f"{name}: {guide.part} stands the other way round, at {guide.angle:.6g} + pi"
                 yield Note(f"{message}: a slider keeps its angle up to half a turn, and guesses choose", guide.mark)

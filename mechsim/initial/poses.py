@@ -10,24 +10,31 @@ import numpy as np
 
 from mechsim.initial.closure import Closure
 from mechsim.initial.start import Array
+from mechsim.lagrangian.vector import dot, square, vector
 from mechsim.model.chains import Forest
 from mechsim.model.mechanism import Mechanism
+from mechsim.model.meeting import Place, turn_angle, upright_frame
 from mechsim.model.placement import down_direction
 
 DIGITS = 6  # of heights that are compared
 SAME = 1e-5  # poses closer than this (largest difference, relative to size) are one
 
 
-def place(mechanism: Mechanism, q: Array, slots: Sequence[int]) -> complex:
-    return complex(*(float(q[s]) if s >= 0 else mechanism.constants[-1 - s] for s in slots))
+def place(mechanism: Mechanism, q: Array, slots: Sequence[int]) -> Place:
+    return vector(float(q[s]) if s >= 0 else float(mechanism.constants[-1 - s]) for s in slots)
+
+
+def whole_points(mechanism: Mechanism) -> dict[str, tuple[int, ...]]:
+    """Points that have all coordinates; those of a user's Lagrangian may have fewer."""
+    return {name: slots for name, slots in mechanism.points.items() if len(slots) == mechanism.dimension > 1}
 
 
 def joined_points(mechanism: Mechanism) -> list[list[str]]:
-    """Points in the plane that constraints join, directly or through others, with the fixed points each group uses."""
-    planar = {name: slots for name, slots in mechanism.points.items() if len(slots) == 2}
-    named = {slot: name for name, slots in planar.items() for slot in slots}
+    """Points that constraints join, directly or through others, with the fixed points each group uses."""
+    whole = whole_points(mechanism)
+    named = {slot: name for name, slots in whole.items() for slot in slots}
     bonds = [{named[slot] for slot in each.slots if slot in named} for each in mechanism.elements if each.multipliers]
-    forest = Forest(name for name, slots in planar.items() if slots[0] >= 0)
+    forest = Forest(name for name, slots in whole.items() if slots[0] >= 0)
     for bond in bonds:
         forest.join(bond)
     groups: dict[str, dict[str, None]] = {forest.root(name): {} for name in forest.parents}
@@ -50,24 +57,24 @@ def difference(mechanism: Mechanism, closure: Closure, q: Array, other: Array) -
 
 
 def heights(mechanism: Mechanism, closure: Closure, q: Array) -> list[float]:
-    """How high all points stand together, against gravity (against -y without it), then each of them; then how far to
-    the left. The lower of two poses has the smaller list."""
+    """How high all points stand together, against gravity (against the last axis without it), then each of them; then
+    how far to each side. The lower of two poses has the smaller list."""
     number = {int(slot): place for place, slot in enumerate(closure.free)}
-    planar = [slots for slots in mechanism.points.values() if len(slots) == 2 and set(slots) & number.keys()]
-    planar.sort(key=lambda slots: min(number[slot] for slot in slots if slot in number))
-    along = [place(mechanism, q, slots) / down_direction(mechanism) / mechanism.size for slots in planar]
-    up, left = [-z.real for z in along], [-z.imag for z in along]
-    return [round(height, DIGITS) for height in (sum(up), *up, sum(left), *left)]
+    moving = [slots for slots in whole_points(mechanism).values() if set(slots) & number.keys()]
+    moving.sort(key=lambda slots: min(number[slot] for slot in slots if slot in number))
+    places, found = [place(mechanism, q, slots) for slots in moving], []
+    for direction in upright_frame(down_direction(mechanism)) if moving else ():
+        along = [-dot(here, direction) / mechanism.size for here in places]
+        found += [sum(along), *along]
+    return [round(height, DIGITS) for height in found]
 
 
 def on_one_line(mechanism: Mechanism, q: Array) -> bool:
-    """Whether all points of the plane stand on one line, to rounding."""
-    planar = [slots for slots in mechanism.points.values() if len(slots) == 2]
-    places = np.array([place(mechanism, q, slots) for slots in planar])
+    """Whether all points stand on one line, to rounding."""
+    places = np.array([list(place(mechanism, q, slots)) for slots in whole_points(mechanism).values()])
     if len(places) < 3:
         return False
-    table = np.column_stack([places.real, places.imag]) - [places.real.mean(), places.imag.mean()]
-    widths = np.linalg.svd(table, compute_uv=False)
+    widths = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
     return bool(widths[1] <= SAME * widths[0])
 
 
@@ -81,10 +88,10 @@ def angles_followed(mechanism: Mechanism, closure: Closure, q: Array) -> Array:
     movable, result = set(closure.free.tolist()), q.copy()
     for element in mechanism.elements:
         if element.kind == "turned_length" and element.slots[-1] in movable:
-            a, b = place(mechanism, q, element.slots[0:2]), place(mechanism, q, element.slots[2:4])
+            *ends, angle = element.slots
+            a, b = place(mechanism, q, ends[: len(ends) // 2]), place(mechanism, q, ends[len(ends) // 2 :])
             if a != b:
-                angle = element.slots[-1]
-                result[angle] = nearer_turn(float(np.angle(b - a)), float(q[angle]))
+                result[angle] = nearer_turn(turn_angle(b - a), float(q[angle]))
     return result
 
 
@@ -93,31 +100,34 @@ def reflections(mechanism: Mechanism, closure: Closure, q: Array) -> Iterator[Ar
     number = {int(slot): place for place, slot in enumerate(closure.free)}
     points = {
         point: min(number[slot] for slot in slots if slot in number)
-        for point, slots in mechanism.points.items()
-        if len(slots) == 2 and set(slots) & number.keys()
+        for point, slots in whole_points(mechanism).items()
+        if set(slots) & number.keys()
     }
     for point in sorted(points, key=points.__getitem__):
         yield from images(mechanism, closure, q, point)
 
 
 def images(mechanism: Mechanism, closure: Closure, q: Array, point: str) -> Iterator[Array]:
-    """A point across the line of each pair of neighbours; where a coordinate is held, the other one mirrored at each
+    """A point across the line of each pair of neighbours; where a coordinate is held, the others mirrored at each
     neighbour. A pair of points beyond is left to combinations of these moves."""
     slots, movable = mechanism.points[point], set(closure.free.tolist())
     here = place(mechanism, q, slots)
     places = [place(mechanism, q, mechanism.points[name]) for name in _neighbours(mechanism, point)]
-    around = sorted(places, key=lambda z: (z.real, z.imag))
+    around = sorted(places, key=list)
     mirrored = [_mirror(here, a, b) for a, b in combinations(around, 2) if a != b]
     for image in [*mirrored, *(2 * centre - here for centre in around)]:
         result = q.copy()
-        for slot, value in zip(slots, (image.real, image.imag), strict=True):
+        for slot, value in zip(slots, image, strict=True):
             if slot in movable:
                 result[slot] = value
         yield result
 
 
-def _mirror(point: complex, a: complex, b: complex) -> complex:
-    return a + (b - a) * ((point - a) / (b - a)).conjugate()
+def _mirror(point: Place, a: Place, b: Place) -> Place:
+    """As far on the other side of the line."""
+    line = b - a
+    foot = a + line * (dot(point - a, line) / square(line))
+    return 2 * foot - point
 
 
 def _neighbours(mechanism: Mechanism, point: str) -> list[str]:

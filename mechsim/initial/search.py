@@ -29,6 +29,7 @@ from mechsim.initial.poses import (
     turn_angles,
 )
 from mechsim.initial.start import Array
+from mechsim.kernel.linear import generic
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
@@ -87,7 +88,8 @@ class Closing:
             return False
         if self._large:
             return on_one_line(self.mechanism, self.guess)
-        here, *beside = (approach(self.closure, start) for start in (self.guess, *self.scattered(self.guess, PROBE, 2)))
+        probes = self._opposite(self.guess, PROBE * generic(len(self.closure.free)))
+        here, *beside = (approach(self.closure, start) for start in (self.guess, *probes))
         return any(difference(self.mechanism, self.closure, here, end) > ELSEWHERE for end in beside)
 
     def _generations(self) -> Iterator[list[Array]]:
@@ -117,12 +119,12 @@ class Closing:
     def scattered(self, base: Array, spread: float, count: int) -> list[Array]:
         """Starts about a pose in opposite pairs, so that neither side is preferred."""
         generator = np.random.default_rng(11)
-        starts = []
-        for _ in range(count // 2):
-            noise = spread * generator.standard_normal(len(self.closure.free))
-            for start in (self.closure.moved(base, noise), self.closure.moved(base, -noise)):
-                starts.append(angles_followed(self.mechanism, self.closure, start))
-        return starts
+        noises = (spread * generator.standard_normal(len(self.closure.free)) for _ in range(count // 2))
+        return [start for noise in noises for start in self._opposite(base, noise)]
+
+    def _opposite(self, base: Array, noise: Array) -> list[Array]:
+        moved = self.closure.moved(base, noise), self.closure.moved(base, -noise)
+        return [angles_followed(self.mechanism, self.closure, start) for start in moved]
 
     def _reflected(self, misses: list[End]) -> list[Array]:
         """The last resort: the nearest misses with points on the other side of their neighbours."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
 from mechsim.initial.start import Array, Wishes
+from mechsim.kernel.linear import null_space, scaled_jacobian
 from mechsim.structure import concerned, names_of
 
 if TYPE_CHECKING:
@@ -71,18 +72,11 @@ class _Pose:
 
     @classmethod
     def at(cls, system: System, t: float, q: Array, v: Array, fixed: tuple[int, ...]) -> _Pose:
-        rows, columns, values = system.rate_jacobian(t, q, v)
         scales = np.asarray(system.scales)[: system.n]
-        jacobian = np.zeros((system.m, system.n))
-        np.add.at(jacobian, (rows, columns), values * scales[columns])
-        lengths = np.linalg.norm(jacobian, axis=1)
-        lengths[lengths == 0] = 1.0
-        jacobian = jacobian / lengths[:, None]
+        jacobian, lengths = scaled_jacobian(system, system.rate_jacobian(t, q, v))
         held = np.eye(system.n)[list(fixed)]
-        left, sizes, _ = np.linalg.svd(jacobian)
-        combinations = left[:, int((sizes > DEPENDENT).sum()) :]
-        _, sizes, right = np.linalg.svd(np.vstack([jacobian, held]))
-        motions = scales[:, None] * right[int((sizes > DEPENDENT).sum()) :].T
+        combinations = null_space(jacobian.T, DEPENDENT)
+        motions = scales[:, None] * null_space(np.vstack([jacobian, held]), DEPENDENT)
         return cls(system, t, q, scales, lengths, jacobian, held, combinations, motions)
 
     def size(self, v: Array) -> float:

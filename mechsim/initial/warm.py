@@ -16,7 +16,7 @@ from mechsim.initial.assembly import all_positions, close_velocities, wound
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import NULL_SPACE_LIMIT, null_space
 from mechsim.initial.nearest import minimise, weights_of
-from mechsim.initial.newton import is_closed, polish
+from mechsim.initial.newton import is_closed, polish, settle
 from mechsim.initial.start import Array, Start, wishes
 from mechsim.model.placement import placed
 from mechsim.spec.document import Problem
@@ -58,7 +58,7 @@ def _nearest(closure: Closure, guess: Array, guessed: tuple[int, ...], begin: Ar
     if q is None:
         return None
     scaled = closure.rescaled(q)
-    q = polish(scaled, q)
+    q = settle(scaled, polish(scaled, q))
     return q if is_closed(scaled, q) else None
 
 

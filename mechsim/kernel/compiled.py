@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.derive.program import FUNCTIONS, OPERATIONS
 from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel.march import March
 from mechsim.kernel.plan import Block, Plan
 
 
@@ -32,9 +33,10 @@ def make_march(
     tolerance: float,
     safety: float,
     fixed_step: float = 0.0,
+    settled: float = 0.0,
     rejection: float,
-) -> Any:
-    """A March of the compiled module, ready to be given a state."""
+) -> March:
+    """A March of the compiled module, ready to be given a state; see `struct Control` in src/march.hpp."""
     march = _kernel.March(
         plan.size,
         plan.equation_offsets,
@@ -50,12 +52,14 @@ def make_march(
         tolerance,
         safety,
         fixed_step,
+        settled,
         rejection,
     )
     for block in _blocks(plan):
         march.add_block(*block)
     march.ready()
-    return march
+    found: March = march
+    return found
 
 
 def fingerprint(plan: Plan) -> str:

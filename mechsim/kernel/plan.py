@@ -193,7 +193,7 @@ def _row_block(system: System, number: int, lanes: np.ndarray, d: list[int], c: 
     available = _available(program.inputs, d, len(group.kind.variables))
     schedule = _schedule(program, available, row_leads, group.kind.is_formula)
     block = _block(system, number, lanes, program, schedule, np.maximum(rows, -1), row_leads)
-    return replace(block, watched=group.kind.is_formula)
+    return replace(block, watched=group.kind.is_formula and bool(program.operations))
 
 
 def _jacobian_block(

@@ -1,16 +1,12 @@
 """Three points on one straight line: seed 001 section 6.1 for n = 2."""
 
 from mechsim.lagrangian.kind import Kind
+from mechsim.lagrangian.vector import cross
 
 
 def constraints(x, t, p):
-    a_x, a_y, b_x, b_y, c_x, c_y = x
-    return [(b_x - a_x) * (c_y - a_y) - (b_y - a_y) * (c_x - a_x)]
+    a, b, c = x
+    return [cross(b - a, c - a)]
 
 
-kind = Kind(
-    name="collinear",
-    variables=("a_x", "a_y", "b_x", "b_y", "c_x", "c_y"),
-    constraints=constraints,
-    constraint_count=1,
-)
+kind = Kind(name="collinear", points=("a", "b", "c"), planar=True, constraints=constraints, constraint_count=1)

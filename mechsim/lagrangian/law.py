@@ -1,15 +1,68 @@
-"""A law (model/law.py) as an element kind: its formulas, read by the expression language and traced by JAX."""
+"""Law: a formula as an element kind. What a user writes as an expression, and every joint, drive or controller that
+can be said in one line, becomes a law; equal laws share one program whatever points they are used on.
+
+Formulas are texts of the expression language over local symbols: variable `x0`, its rate `v0`, its second derivative
+`a0`; parameter `p0`; multiplier `m0` of this law's constraints, then of constraints it only observes; time `t`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from mechsim.errors import Mark
 from mechsim.lagrangian import smooth
 from mechsim.lagrangian.kind import Kind
-from mechsim.model.law import Law
 from mechsim.spec.expression import MAX_FORMULA, Expression, parse_expression
+
+
+@dataclass(frozen=True)
+class Law:
+    """Which formulas a law has. Absent ones mean: no such contribution.
+
+    variables:     how many local variables there are, own states included (states come last)
+    potential:     V(x, t)
+    dissipation:   Rayleigh's R(x, v, t): its force is -dR/dv
+    forces:        generalised force by local variable; may use multipliers and second derivatives
+    constraints:   holonomic, kept at zero: C(x, t)
+    nonholonomic:  kept at zero: psi(x, v, t)
+    states:        rates of the law's own states, in the order of the last variables (the account excepted)
+    account:       the very last variable integrates the power of everything here that is not conservative
+    signals:       values that are read at sampling times and held (see Mechanism.samplers)
+    """
+
+    variables: int
+    parameters: int = 0
+    potential: str | None = None
+    dissipation: str | None = None
+    forces: Mapping[int, str] = field(default_factory=dict)
+    constraints: tuple[str, ...] = ()
+    nonholonomic: tuple[str, ...] = ()
+    observed: int = 0
+    states: tuple[str, ...] = ()
+    account: bool = False
+    signals: tuple[str, ...] = ()
+
+    @property
+    def is_prescribed(self) -> bool:
+        """Whether a constraint of it depends on time: then it moves what it binds."""
+        return any(re.search(r"\bt\b", row) for row in (*self.constraints, *self.nonholonomic))
+
+    @property
+    def text(self) -> str:
+        """All there is to know about the law: what a cache is keyed by."""
+        parts = [self.variables, self.parameters, self.potential, self.dissipation, sorted(self.forces.items())]
+        return repr(
+            [*parts, self.constraints, self.nonholonomic, self.observed, self.states, self.account, self.signals]
+        )
+
+    @property
+    def name(self) -> str:
+        return f"law_{hashlib.sha256(self.text.encode()).hexdigest()[:20]}"
 
 
 def kind_of(law: Law) -> Kind:
@@ -45,32 +98,52 @@ def _uses(formula: str, letters: str) -> bool:
     return any(name[0] in letters and name[1:].isdigit() for name in _parse(formula).names)
 
 
-def _function(formula: str, arguments: str) -> Callable[..., Any]:
-    """A formula as a function of the arguments named by these letters."""
-    expression = _parse(formula)
+@dataclass(frozen=True)
+class Formulas:
+    """Formulas as a function of the arguments named by these letters, one value for each. It can be pickled."""
 
-    def function(*values: Any) -> Any:
+    texts: tuple[str, ...]
+    arguments: str
+
+    @cached_property
+    def expressions(self) -> list[Expression]:
+        return [_parse(text) for text in self.texts]
+
+    def __call__(self, *values: Any) -> list[Any]:
         environment: dict[str, Any] = {}
-        for letter, value in zip(arguments, values, strict=True):
+        for letter, value in zip(self.arguments, values, strict=True):
             if letter == "t":
                 environment["t"] = value
             elif letter == "p":
                 environment.update(vars(value))
             else:
                 environment.update((f"{letter}{i}", value[i]) for i in range(len(value)))
-        return expression.evaluate(environment, FUNCTIONS)
+        return [expression.evaluate(environment, FUNCTIONS) for expression in self.expressions]
 
-    return function
-
-
-def _functions(formulas: Sequence[str], arguments: str) -> Callable[..., list[Any]]:
-    functions = [_function(formula, arguments) for formula in formulas]
-    return lambda *values: [function(*values) for function in functions]
+    def __getstate__(self) -> dict[str, Any]:
+        return {"texts": self.texts, "arguments": self.arguments}
 
 
-def _force(law: Law, arguments: str) -> Callable[..., list[Any]]:
-    functions = {variable: _function(formula, arguments) for variable, formula in law.forces.items()}
-    return lambda *values: [functions[i](*values) if i in functions else 0.0 for i in range(law.variables)]
+@dataclass(frozen=True)
+class Formula:
+    """One of them."""
+
+    formulas: Formulas
+
+    def __call__(self, *values: Any) -> Any:
+        return self.formulas(*values)[0]
+
+
+def _function(formula: str, arguments: str) -> Formula:
+    return Formula(Formulas((formula,), arguments))
+
+
+def _functions(formulas: Sequence[str], arguments: str) -> Formulas:
+    return Formulas(tuple(formulas), arguments)
+
+
+def _force(law: Law, arguments: str) -> Formulas:
+    return Formulas(tuple(law.forces.get(variable, "0") for variable in range(law.variables)), arguments)
 
 
 def _power(base: Any, exponent: Any) -> Any:

@@ -1,16 +1,17 @@
 """Two points a constant distance apart: the constraint l_OA of seed 001 (4.4)."""
 
 from mechsim.lagrangian.kind import Kind
+from mechsim.lagrangian.vector import square
 
 
 def constraints(x, t, p):
-    a_x, a_y, b_x, b_y = x
-    return [(b_x - a_x) ** 2 + (b_y - a_y) ** 2 - p.length**2]
+    a, b = x
+    return [square(b - a) - p.length**2]
 
 
 kind = Kind(
     name="length",
-    variables=("a_x", "a_y", "b_x", "b_y"),
+    points=("a", "b"),
     parameters=("length",),
     constraints=constraints,
     constraint_count=1,

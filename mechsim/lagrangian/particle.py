@@ -1,16 +1,17 @@
 """A point mass with its weight."""
 
 from mechsim.lagrangian.kind import Kind
+from mechsim.lagrangian.vector import dot, square
 
 
 def kinetic(x, v, t, p):
-    return p.mass / 2 * (v[0] ** 2 + v[1] ** 2)
+    (velocity,) = v
+    return p.mass / 2 * square(velocity)
 
 
 def potential(x, t, p):
-    return -p.mass * (p.g_x * x[0] + p.g_y * x[1])
+    (place,) = x
+    return -p.mass * dot(p.g, place)
 
 
-kind = Kind(
-    name="particle", variables=("x", "y"), parameters=("mass", "g_x", "g_y"), kinetic=kinetic, potential=potential
-)
+kind = Kind(name="particle", points=("a",), parameters=("mass",), vectors=("g",), kinetic=kinetic, potential=potential)

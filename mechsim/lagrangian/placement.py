@@ -1,20 +1,19 @@
 """A useful point in its place on a planar body: a A + b B + c P = 0 in complex numbers, seed 001 (3.22)."""
 
 from mechsim.lagrangian.kind import Kind
+from mechsim.lagrangian.vector import turned
 
 
 def constraints(x, t, p):
-    a_x, a_y, b_x, b_y, p_x, p_y = x
-    return [
-        p.a_x * a_x - p.a_y * a_y + p.b_x * b_x - p.b_y * b_y + p.c_x * p_x - p.c_y * p_y,
-        p.a_x * a_y + p.a_y * a_x + p.b_x * b_y + p.b_y * b_x + p.c_x * p_y + p.c_y * p_x,
-    ]
+    a, b, point = x
+    return [turned(p.a, a) + turned(p.b, b) + turned(p.c, point)]
 
 
 kind = Kind(
     name="placement",
-    variables=("a_x", "a_y", "b_x", "b_y", "p_x", "p_y"),
-    parameters=("a_x", "a_y", "b_x", "b_y", "c_x", "c_y"),
+    points=("a", "b", "p"),
+    vectors=("a", "b", "c"),
+    planar=True,
     constraints=constraints,
-    constraint_count=2,
+    constraint_vectors=1,
 )

@@ -4,35 +4,39 @@ Seed 001 Theorem 3.2 (ii): with the centroid at a + xi (b - a) in complex number
 """
 
 from mechsim.lagrangian.kind import Kind
+from mechsim.lagrangian.vector import cross, dot, square, turned
 
 
-def _centroid(a_x, a_y, b_x, b_y, p):  # eq (3.18)
-    c_x, c_y = b_x - a_x, b_y - a_y
-    return a_x + p.xi_x * c_x - p.xi_y * c_y, a_y + p.xi_y * c_x + p.xi_x * c_y
+def centroid(a, b, xi):
+    """Where it is, eq (3.18)."""
+    return a + turned(b - a, xi)
 
 
 def kinetic(x, v, t, p):
-    a_x, a_y, b_x, b_y = v
+    a, b = v
     # |(1 - xi) a' + xi b'|^2 of (3.19) multiplied out, so that a_x' a_y' and b_x' b_y', which cancel, never occur.
-    square = p.xi_x**2 + p.xi_y**2
+    along, across = p.xi
+    ratio = along**2 + across**2
     speed = (
-        (1 - 2 * p.xi_x + square) * (a_x**2 + a_y**2)
-        + square * (b_x**2 + b_y**2)
-        + 2 * (p.xi_x - square) * (a_x * b_x + a_y * b_y)
-        + 2 * p.xi_y * (a_y * b_x - a_x * b_y)
+        (1 - 2 * along + ratio) * square(a)
+        + ratio * square(b)
+        + 2 * (along - ratio) * dot(a, b)
+        + 2 * across * cross(b, a)
     )
-    return p.mass / 2 * speed + p.spin / 2 * ((b_x - a_x) ** 2 + (b_y - a_y) ** 2)
+    return p.mass / 2 * speed + p.spin / 2 * square(b - a)
 
 
 def potential(x, t, p):
-    c_x, c_y = _centroid(*x, p)
-    return -p.mass * (p.g_x * c_x + p.g_y * c_y)
+    a, b = x
+    return -p.mass * dot(p.g, centroid(a, b, p.xi))
 
 
 kind = Kind(
     name="planar_body",
-    variables=("a_x", "a_y", "b_x", "b_y"),
-    parameters=("mass", "spin", "xi_x", "xi_y", "g_x", "g_y"),
+    points=("a", "b"),
+    parameters=("mass", "spin"),
+    vectors=("xi", "g"),
+    planar=True,
     kinetic=kinetic,
     potential=potential,
 )

@@ -1,4 +1,5 @@
-"""Smooth functions for element kinds. Each looks up `jax.numpy` when called, so importing this costs nothing."""
+"""Smooth functions for element kinds. Each looks up `jax.numpy` when called, so importing this costs nothing; of a
+formula (model/formula.py) it is written down."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ JAX_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arc
 
 def _lazy(name: str) -> Callable[..., Any]:
     def function(*arguments: Any) -> Any:
+        formula = next((each for each in arguments if hasattr(each, "applied")), None)
+        if formula is not None:
+            return formula.applied(name, *arguments)
         import jax.numpy
 
         return getattr(jax.numpy, JAX_NAMES.get(name, name))(*arguments)

@@ -2,17 +2,20 @@
 
 from mechsim.lagrangian.kind import Kind
 from mechsim.lagrangian.smooth import cos, sin
+from mechsim.lagrangian.vector import Vector
 
 
 def constraints(x, t, p):
-    a_x, a_y, b_x, b_y, theta = x
-    return [b_x - a_x - p.length * cos(theta), b_y - a_y - p.length * sin(theta)]
+    a, b, theta = x
+    return [b - a - p.length * Vector((cos(theta), sin(theta)))]
 
 
 kind = Kind(
     name="turned_length",
-    variables=("a_x", "a_y", "b_x", "b_y", "theta"),
+    points=("a", "b"),
+    variables=("theta",),
     parameters=("length",),
+    planar=True,
     constraints=constraints,
-    constraint_count=2,
+    constraint_vectors=1,
 )

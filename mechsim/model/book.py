@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mechsim.errors import Fault, Mark, Note, SpecError
+from mechsim.lagrangian.law import Law
 from mechsim.model.formula import LEAVES, Formula, constant, write
 from mechsim.model.grip import Grip
 from mechsim.model.labels import unused
-from mechsim.model.law import Law
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element, Port, Sampler, Switch, Variable, titled
+from mechsim.model.origin import NOT_OF_A_FILE, Origin
 from mechsim.spec.expression import MAX_DEPTH
 
 # People type lengths with ten digits or so; a misfit below this share of what is compared is their rounding.
@@ -39,8 +40,10 @@ class Draft:
     states: Forces = field(default_factory=list)
     signals: list[Formula] = field(default_factory=list)
     account: str = ""
+    scale: float = 0.0  # of its work; 0: the energy typical of what it acts on
     grips: list[Grip] = field(default_factory=list)
     on_parts: bool = False
+    origin: Origin = NOT_OF_A_FILE
     readout: bool = False  # only tells values, so it is kept even where nothing moves
     phased: bool = False  # a constant of its constraint is chosen so that the first placement meets it
 
@@ -117,7 +120,7 @@ class Book:
         observed = [leaf for leaf in leaves if leaf.operation == "m"]
         symbols |= {leaf: f"m{own + index}" for index, leaf in enumerate(observed)}
         if draft.account:
-            energy = self.layout.typical(slots).energy
+            energy = draft.scale or self.layout.typical(slots).energy
             slots.append(self.variable(draft.account, draft.owner, "state", energy))
         law = self._law(draft, slots, len(parameters), len(observed), symbols)
         self.laws[law.name] = law
@@ -131,6 +134,7 @@ class Book:
             observed=tuple(leaf.operands[0] for leaf in observed),
             account=law.account,
             grips=tuple(draft.grips),
+            origin=draft.origin,
         )
         self.elements.append(self._labelled(element))
         number = len(self.elements) - 1
@@ -139,12 +143,11 @@ class Book:
 
     def _leave_out_what_holds_nothing(self, draft: Draft) -> None:
         """Constraints in which nothing can change are left out; one that does not hold then is a fault."""
-        labels = [label for label, _ in (*draft.constraints, *draft.nonholonomic)]
         for rows in (draft.constraints, draft.nonholonomic):
             for label, row in [each for each in rows if not moves(each[1])]:
                 rows.remove((label, row))
                 if not draft.phased:
-                    self.faults += self._misfit(row, titled(draft.owner, labels), draft.mark)
+                    self.faults += self._misfit(row, titled(draft.owner, draft.origin), draft.mark)
 
     def _misfit(self, row: Formula, title: str, mark: Mark | None) -> list[Fault]:
         """Why a row of nothing but constants and time does not stay zero, if so."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from mechsim.errors import SpecError
+from mechsim.lagrangian.vector import components, labels
 from mechsim.model import checks, joints, loads, rigid
 from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, add_drives
@@ -14,9 +15,10 @@ from mechsim.model.grip import Grip, Place
 from mechsim.model.layout import Layout, lay_out
 from mechsim.model.mechanism import Element, Guide, Mechanism, Part
 from mechsim.model.notes import notes_of
+from mechsim.model.origin import Origin
 from mechsim.model.phase import meshed
 from mechsim.model.quantities import Quantities
-from mechsim.spec.document import Collinear, MechSpec, Particle, PointForce, Rigid, Spring, Torque
+from mechsim.spec.document import Collinear, MechSpec, Particle, Rigid, Spring
 from mechsim.spec.number import values_of
 
 
@@ -59,7 +61,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
 
 def _add_laws(quantities: Quantities, book: Book) -> None:
     """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
-    for draft in joints.drafts(quantities):
+    for draft in (*loads.constant(quantities), *joints.drafts(quantities)):
         book.add(draft)
     joints.add_curves(quantities, book)
     add_drives(quantities, book)
@@ -72,7 +74,8 @@ def _add_readouts(quantities: Quantities, book: Book) -> dict[str, int]:
     """Elements that do nothing but compute the signals of Output."""
     readouts: dict[str, int] = {}
     for name in quantities.spec.output.signals:
-        number = book.add(Draft(f"signal {name}", None, signals=[quantities.named(name)], readout=True))
+        signals, origin = [quantities.named(name)], Origin("signal", name)
+        number = book.add(Draft(f"signal {name}", None, signals=signals, readout=True, origin=origin))
         readouts |= {name: number} if number is not None else {}
     return readouts
 
@@ -89,17 +92,11 @@ def _elements(spec: MechSpec, layout: Layout) -> list[Element]:
         elements += _particle(particle, layout, gravity)
     for joint in spec.collinear:
         elements += _collinear(joint, spec, layout)
-    rigids = {part.name: part for part in spec.rigids}
-    for force in spec.forces:
-        elements += _force(force, rigids, layout)
-    for torque in spec.torques:
-        elements += _torque(torque, layout)
     return elements
 
 
 def _gravity(spec: MechSpec) -> dict[str, float]:
-    vector = values_of(spec.gravity) if spec.gravity else (0.0,) * spec.dimension
-    return {"g_x": vector[0], "g_y": vector[1]}
+    return components("g", values_of(spec.gravity) if spec.gravity else (0.0,) * spec.dimension)
 
 
 def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Element]:
@@ -107,39 +104,42 @@ def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Eleme
     first, second, *useful = part.points
     corners = [values_of(point) for point in part.geometry]
     length = distance(*corners[:2])
-    slots = layout.slots(first, second)
+    slots, origin = layout.slots(first, second), Origin("rigid", part.name, part.name)
     elements = []
     if not layout.is_fixed(first, second):
         if part.mass.value or part.inertia.value:
             parameters = _body_parameters(part, corners, length) | gravity
-            elements.append(Element("planar_body", part.name, slots, parameters, mark=part.mark))
+            elements.append(Element("planar_body", part.name, slots, parameters, mark=part.mark, origin=origin))
         elements.append(_length(part, layout, length))
     for name, corner in zip(useful, corners[2:], strict=True):
         if not layout.is_fixed(first, second, name):
             coefficients = rigid.placement_coefficients(corners[0], corners[1], corner)
-            parameters = {
-                f"{side}_{axis}": value
-                for side, vector in zip("abc", coefficients, strict=True)
-                for axis, value in zip("xy", vector, strict=True)
-            }
-            labels = (f"{name}_x,{first}{second}", f"{name}_y,{first}{second}")
-            elements.append(Element("placement", part.name, slots + layout.slots(name), parameters, labels, part.mark))
+            sides: dict[str, float] = {}
+            for side, vector in zip("abc", coefficients, strict=True):
+                sides |= components(side, vector)
+            rows, places = _rows_of(name, part, layout), slots + layout.slots(name)
+            elements.append(Element("placement", part.name, places, sides, rows, part.mark, origin=origin))
     return elements
 
 
 def _body_parameters(part: Rigid, corners: Sequence[tuple[float, ...]], length: float) -> dict[str, float]:
-    along, across = rigid.placement_ratio(corners[0], corners[1], values_of(part.centroid))
-    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, "xi_x": along, "xi_y": across}
+    ratio = rigid.placement_ratio(corners[0], corners[1], values_of(part.centroid))
+    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, **components("xi", ratio)}
+
+
+def _rows_of(point: str, part: Rigid, layout: Layout) -> tuple[str, ...]:
+    """The labels of the rows that place a point on its part: `B_x,OA`."""
+    return tuple(f"{label},{''.join(part.points[:2])}" for label in labels(point, len(layout.points[point])))
 
 
 def _length(part: Rigid, layout: Layout, length: float) -> Element:
     first, second = part.points[:2]
-    slots = layout.slots(first, second)
+    slots, origin = layout.slots(first, second), Origin("rigid", part.name, part.name)
     if part.name in layout.angles:
-        labels = (f"{second}_x,{first}{second}", f"{second}_y,{first}{second}")
         slots += (layout.angles[part.name],)
-        return Element("turned_length", part.name, slots, {"length": length}, labels, part.mark)
-    return Element("length", part.name, slots, {"length": length}, (f"l_{part.name}",), part.mark)
+        rows = _rows_of(second, part, layout)
+        return Element("turned_length", part.name, slots, {"length": length}, rows, part.mark, origin=origin)
+    return Element("length", part.name, slots, {"length": length}, (f"l_{part.name}",), part.mark, origin=origin)
 
 
 def _spring(spring: Spring, layout: Layout, gravity: dict[str, float]) -> list[Element]:
@@ -151,14 +151,16 @@ def _spring(spring: Spring, layout: Layout, gravity: dict[str, float]) -> list[E
         "mass": spring.mass.value,
         **gravity,
     }
-    return [Element("spring", spring.name, layout.slots(*spring.points), parameters, mark=spring.mark)]
+    slots, origin = layout.slots(*spring.points), Origin("spring", spring.name, spring.name)
+    return [Element("spring", spring.name, slots, parameters, mark=spring.mark, origin=origin)]
 
 
 def _particle(particle: Particle, layout: Layout, gravity: dict[str, float]) -> list[Element]:
     if layout.is_fixed(particle.point) or not particle.mass.value:
         return []
-    parameters = {"mass": particle.mass.value, **gravity}
-    return [Element("particle", particle.point, layout.slots(particle.point), parameters, mark=particle.mark)]
+    parameters, slots = {"mass": particle.mass.value, **gravity}, layout.slots(particle.point)
+    origin = Origin("particle", particle.point, particle.point)
+    return [Element("particle", particle.point, slots, parameters, mark=particle.mark, origin=origin)]
 
 
 def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Element]:
@@ -171,7 +173,8 @@ def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Element
             label = "col_" + "".join(point for point in joint.points if point in triple)
             slots = layout.slots(*base, name)
             owner, grips = "".join(joint.points), _grips(base, name, spec, layout)
-            elements.append(Element("collinear", owner, slots, {}, (label,), joint.mark, grips=grips))
+            origin = Origin("collinear", owner)
+            elements.append(Element("collinear", owner, slots, {}, (label,), joint.mark, grips=grips, origin=origin))
     return elements
 
 
@@ -197,30 +200,6 @@ def _apart(pair: tuple[str, str], part: Rigid) -> bool:
         return False
     p, q = (values_of(part.geometry[part.points.index(name)]) for name in pair)
     return p != q
-
-
-def _force(force: PointForce, rigids: dict[str, Rigid], layout: Layout) -> list[Element]:
-    """A force at a point that stands still does no work, so it adds nothing."""
-    if layout.is_fixed(force.point):
-        return []
-    parameters = dict(zip(("f_x", "f_y"), values_of(force.force), strict=True))
-    if force.part is None:
-        return [Element("force", force.point, layout.slots(force.point), parameters, mark=force.mark)]
-    part = rigids[force.part]
-    ends = part.points[:2]
-    slots = (*layout.slots(*ends, force.point), layout.works[force.part, force.point])
-    parameters["length"] = distance(*map(values_of, part.geometry[:2]))
-    return [Element("follower_force", part.name, slots, parameters, mark=force.mark, account=True)]
-
-
-def _torque(torque: Torque, layout: Layout) -> list[Element]:
-    """V = -torque * theta (4.5), and the reaction with the other sign. A part that cannot turn takes it silently."""
-    sides = ((torque.part, torque.torque.value), (torque.against or "", -torque.torque.value))
-    return [
-        Element("torque", part, (layout.angles[part],), {"torque": value}, mark=torque.mark)
-        for part, value in sides
-        if part in layout.angles
-    ]
 
 
 def _guides(spec: MechSpec) -> tuple[Guide, ...]:

@@ -14,6 +14,7 @@ from mechsim.model.extent import extent
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec
 from mechsim.spec.living import hypot
+from mechsim.spec.names import TurnAngle, reference
 from mechsim.spec.number import values_of
 from mechsim.spec.scope import points_mentioned
 
@@ -185,6 +186,6 @@ def _named(item: Any, spec: MechSpec, points: Mapping[str, set[str]]) -> set[str
             if name in signals and name not in seen:
                 seen.add(name)
                 waiting.append(signals[name])
-            elif name[:6] in ("theta_", "omega_"):
-                found |= points.get(name[6:], set())
+            elif isinstance(angle := reference(name), TurnAngle):
+                found |= points.get(angle.part, set())
     return found

@@ -6,6 +6,8 @@ from collections import Counter
 from itertools import combinations
 
 from mechsim.errors import Fault, Mark
+from mechsim.lagrangian.planar_body import centroid
+from mechsim.lagrangian.vector import cross, vector
 from mechsim.model.book import FIT_TOLERANCE
 from mechsim.model.extent import distance, extent
 from mechsim.model.layout import Layout
@@ -39,8 +41,8 @@ def undetermined_points(spec: MechSpec, layout: Layout, elements: tuple[Element,
     for element in elements:
         if _has_mass(element):
             massive.update(element.slots)
-        # A turn angle takes one of its part's two rows for itself.
-        count = 1 if element.kind == "turned_length" else len(element.multipliers)
+        # A turn angle takes one of its part's rows for itself.
+        count = len(element.multipliers) - (element.kind == "turned_length")
         rows.update(dict.fromkeys(set(element.slots), count))
     faults = []
     for name, slots in layout.points.items():
@@ -77,11 +79,9 @@ def _fit_of_fixed_points(part: Rigid, layout: Layout) -> list[Fault]:
     if len(pinned) > 2:
         p, q = max(combinations(pinned, 2), key=lambda pair: distance(local[pair[0]], local[pair[1]]))
         for name in pinned:
-            along, across = placement_ratio(local[p], local[q], local[name])
-            (x, y), (far_x, far_y) = world[p], world[q]
-            u, v = far_x - x, far_y - y
-            place = (x + along * u - across * v, y + along * v + across * u)
-            if distance(place, world[name]) > FIT_TOLERANCE * size:
+            ratio = vector(placement_ratio(local[p], local[q], local[name]))
+            a, b = vector(world[p]), vector(world[q])
+            if distance(tuple(centroid(a, b, ratio)), world[name]) > FIT_TOLERANCE * size:
                 message = f"part {part.name} does not fit: point {name} is fixed on the wrong side of {p}{q}"
                 return [Fault(message, part.mark, f"mirror Geom of {part.name}, or move {name} under Fixed")]
     return []
@@ -102,8 +102,8 @@ def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Fault]:
     for owner, places in frames:
         size = extent(places.values())
         for p, q, r in combinations(places, 3):
-            (x, y), (u, v), (w, z) = places[p], places[q], places[r]
-            area = (u - x) * (z - y) - (v - y) * (w - x)
+            a, b, c = (vector(places[name]) for name in (p, q, r))
+            area: float = cross(b - a, c - a)
             if abs(area) > FIT_TOLERANCE * size**2:
                 message = f"Collinear {''.join(joint.points)}: {p}, {q} and {r} are not on a line in {owner}"
                 return [Fault(message, joint.mark, "leave one of them out, or move it")]

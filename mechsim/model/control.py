@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from contextlib import suppress
+from dataclasses import replace
 
 from mechsim.errors import Fault, SpecError
 from mechsim.model.book import Book, Draft, Forces, moves
 from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
-from mechsim.model.mechanism import DRIVE, Sampler
+from mechsim.model.mechanism import Sampler
+from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Controller, Drive
 from mechsim.spec.document import Number, Problem
-from mechsim.spec.names import POINT
+from mechsim.spec.names import Reference, TurnAngle, reference
 from mechsim.spec.scope import POSITION
 
 # Jumps below this share are a person's rounding of where pieces meet.
@@ -32,7 +33,8 @@ def add_drives(quantities: Quantities, book: Book) -> None:
         if not moves(rows[0][1]):
             message = f"Drives.{drive.name} has nothing to move: what it names cannot change"
             raise SpecError(Fault(message, drive.mark))
-        draft = Draft(f"{DRIVE}{drive.name}", drive.mark, account=f"work_drive_{drive.name}")
+        draft = Draft(f"drive of {drive.name}", drive.mark, account=f"work_drive_{drive.name}")
+        draft.origin = Origin("drive", drive.name)
         if drive.level == POSITION:
             draft.constraints = rows
             _start_as_driven(quantity, motion, quantities)
@@ -112,7 +114,7 @@ def _refuse_fine(name: str, period: Number, problem: Problem) -> None:
 def _continuous(controller: Controller, quantities: Quantities, book: Book) -> None:
     """The integral of the error is a state of the law."""
     error = _error(controller, quantities)
-    draft = Draft(f"controller of {controller.name}", controller.mark, account=f"work_control_{controller.name}")
+    draft = _draft(controller)
     integral = number(0)
     if controller.integral is not None:
         slot = book.variable(f"int_{controller.name}", controller.name, "state", _scale(controller, quantities))
@@ -127,7 +129,7 @@ def _sampled(controller: Controller, period: float, quantities: Quantities, book
     error = _error(controller, quantities)
     output, integral = book.constant(0.0), book.constant(0.0)
     total = coordinate(integral) + parameter("period", period) * error
-    draft = Draft(f"controller of {controller.name}", controller.mark, account=f"work_control_{controller.name}")
+    draft = _draft(controller)
     draft.forces = _acting(controller, coordinate(output), quantities)
     draft.signals = [_output(controller, error, total, quantities)]
     held = [output]
@@ -139,6 +141,12 @@ def _sampled(controller: Controller, period: float, quantities: Quantities, book
         constants = tuple(-1 - slot for slot in held)
         start = quantities.spec.problem.t0.value
         book.samplers.append(Sampler(number_of_element, start, period, constants))
+
+
+def _draft(controller: Controller) -> Draft:
+    name = controller.name
+    origin = Origin("controller", name)
+    return Draft(f"controller of {name}", controller.mark, account=f"work_control_{name}", origin=origin)
 
 
 def _error(controller: Controller, quantities: Quantities) -> Formula:
@@ -166,17 +174,23 @@ def _rate(controller: Controller, quantities: Quantities) -> Formula:
         return quantities.of(controller.rate)
     total = number(0)
     for sign, name in controller.actuated:
-        total = total + sign * quantities.rate_of(name)
+        total = total + sign * quantities.referred(replace(_moved(name), is_rate=True))
     return total
 
 
 def _acting(controller: Controller, output: Formula, quantities: Quantities) -> Forces:
-    return [force for sign, name in controller.actuated for force in quantities.acting(name, sign * output)]
+    actuated = [(sign * output, _moved(name)) for sign, name in controller.actuated]
+    return [pair for force, moved in actuated for pair in quantities.acting(moved, force)]
+
+
+def _moved(name: str) -> Reference:
+    moved = reference(name)
+    assert moved is not None  # the reader has seen to it
+    return moved
 
 
 def _scale(controller: Controller, quantities: Quantities) -> float:
     """Of the integral of an error: radians or metres times a second."""
-    names = [name for _, name in controller.actuated]
-    if all(name.startswith("theta_") for name in names):
-        return 1.0
-    return quantities.layout.chains.at(point for name in names for point in re.findall(POINT, name)).size
+    moved = [_moved(name) for _, name in controller.actuated]
+    points = [point for each in moved if not isinstance(each, TurnAngle) for point in each.points]
+    return quantities.layout.chains.at(points).size if points else 1.0

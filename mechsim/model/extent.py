@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from mechsim.lagrangian.vector import PLANE
 from mechsim.spec.living import hypot
 
 FEW = 30  # points; all their distances are soon measured
@@ -18,17 +19,21 @@ def distance(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def extent(points: Iterable[tuple[float, ...]]) -> float:
-    """The largest distance between two of these points of the plane; 0 for less than two."""
+    """The largest distance between two of these points; 0 for less than two."""
     distinct = list(dict.fromkeys(points))
     if len(distinct) <= FEW:
         return max((distance(p, q) for p, q in combinations(distinct, 2)), default=0.0)
-    corners = np.array(_hull([complex(*point) for point in distinct]))  # the farthest two are among them
+    if len(distinct[0]) == PLANE:  # the farthest two are among the corners
+        hull = np.array(_hull([complex(*point) for point in distinct]))
+        corners = np.column_stack([hull.real, hull.imag])
+    else:
+        corners = np.array(distinct, dtype=float)
     blocks = (corners[first : first + AT_ONCE] for first in range(0, len(corners), AT_ONCE))
-    return float(max(np.abs(block[:, None] - corners).max() for block in blocks))
+    return float(max(np.linalg.norm(block[:, None] - corners, axis=-1).max() for block in blocks))
 
 
 def _hull(points: list[complex]) -> list[complex]:
-    """The corners of the convex hull (Andrew's monotone chain)."""
+    """The corners of the convex hull in the plane (Andrew's monotone chain)."""
     ordered = sorted(points, key=lambda point: (point.real, point.imag))
     return [*_below(ordered), *_below(ordered[::-1])]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mechsim.lagrangian.vector import Vector
 from mechsim.spec.expression import MATH
 
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "**": 4}
@@ -43,7 +44,7 @@ class Formula:
         return _difference(formula(other), self)
 
     def __mul__(self, other: Term) -> Formula:
-        return _product(self, formula(other))
+        return NotImplemented if isinstance(other, Vector) else _product(self, formula(other))
 
     def __rmul__(self, other: Term) -> Formula:
         return _product(formula(other), self)
@@ -67,6 +68,10 @@ class Formula:
 
     def __rpow__(self, other: Term) -> Formula:
         return _power(formula(other), self)
+
+    def applied(self, name: str, *operands: Term) -> Formula:
+        """A function of formulas, by its name: kinds say their functions by mechsim.lagrangian.smooth."""
+        return formula(FUNCTIONS[name](*operands))
 
     @property
     def is_number(self) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from mechsim.lagrangian.vector import AXES, cross, dot, labels
 from mechsim.model.book import Book, Draft
 from mechsim.model.formula import Formula, coordinate, formula, number, parameter
 from mechsim.model.grip import Grip, Place
-from mechsim.model.quantities import Pair, Quantities
+from mechsim.model.origin import Origin
+from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Curve, Gear, Rolling, Rope, Skate, Slider, Slot, Term
 from mechsim.spec.expression import MATH
 
@@ -28,17 +30,9 @@ def drafts(quantities: Quantities) -> Iterator[Draft]:
     yield from (_nonholonomic(term, quantities) for term in actions.nonholonomic)
 
 
-def _cross(a: Pair, b: Pair) -> Formula:
-    return a[0] * b[1] - a[1] * b[0]
-
-
-def _dot(a: Pair, b: Pair) -> Formula:
-    return a[0] * b[0] + a[1] * b[1]
-
-
 def _height(point: str, line: tuple[str, str], quantities: Quantities) -> Formula:
     """The distance of a point to the left of a line: in metres, so that the multiplier is the normal force."""
-    return _cross(quantities.direction(*line), quantities.difference(line[0], point))
+    return cross(quantities.direction(*line), quantities.difference(line[0], point))
 
 
 def on_line(line: tuple[str, str], place: Place, quantities: Quantities, directs: bool = False) -> list[Grip]:
@@ -47,11 +41,16 @@ def on_line(line: tuple[str, str], place: Place, quantities: Quantities, directs
     return [Grip(part, line, place, directs)] if part else []
 
 
+def slot_origin(point: str, line: tuple[str, str]) -> Origin:
+    return Origin("slot", f"{point}-{''.join(line)}")
+
+
 def _slot(slot: Slot, quantities: Quantities) -> Draft:
     name = f"{slot.point},{''.join(slot.line)}"
     row = _height(slot.point, slot.line, quantities) - parameter("offset", slot.offset.value)
     grips = on_line(slot.line, Place(slot.point), quantities)
-    return Draft(name, slot.mark, constraints=[(f"slot_{name}", row)], grips=grips)
+    origin = slot_origin(slot.point, slot.line)
+    return Draft(name, slot.mark, constraints=[(f"slot_{name}", row)], grips=grips, origin=origin)
 
 
 def _slider(slider: Slider, quantities: Quantities) -> Draft:
@@ -59,11 +58,11 @@ def _slider(slider: Slider, quantities: Quantities) -> Draft:
     name = f"{slider.part},{''.join(slider.line)}"
     first, second = quantities.rigids[slider.part].points[:2]
     row = _height(first, slider.line, quantities) - parameter("offset", slider.offset.value)
-    parallel = _cross(quantities.direction(*slider.line), quantities.frame(slider.part, -slider.angle.value))
+    parallel = cross(quantities.direction(*slider.line), quantities.frame(slider.part, -slider.angle.value))
     constraints = [(f"slider_{name}", row), (f"parallel_{name}", parallel)]
     grips = [Grip(slider.part, (first, second), Place(first), directs=True)]
     grips += on_line(slider.line, Place(first), quantities, directs=True)
-    return Draft(name, slider.mark, constraints=constraints, grips=grips)
+    return Draft(name, slider.mark, constraints=constraints, grips=grips, origin=Origin("slider", name))
 
 
 def _rope(rope: Rope, quantities: Quantities) -> Draft:
@@ -71,7 +70,8 @@ def _rope(rope: Rope, quantities: Quantities) -> Draft:
     total = number(0)
     for a, b in pairwise(rope.points):
         total = total + quantities.distance(a, b)
-    return Draft(name, rope.mark, constraints=[(f"rope_{name}", total - parameter("length", rope.length.value))])
+    row = total - parameter("length", rope.length.value)
+    return Draft(name, rope.mark, constraints=[(f"rope_{name}", row)], origin=Origin("rope", name))
 
 
 def _gear(gear: Gear, quantities: Quantities) -> Draft:
@@ -81,7 +81,8 @@ def _gear(gear: Gear, quantities: Quantities) -> Draft:
     turned = r * quantities.relative_angle(gear.part, gear.carrier)
     turned = turned + other * quantities.relative_angle(gear.other, gear.carrier)
     constraints = [(f"gear_{name}", turned - parameter(PHASE, 0.0))]
-    return Draft(name, gear.mark, constraints=constraints, grips=_teeth(gear, quantities), phased=True)
+    origin = Origin("gear", name)
+    return Draft(name, gear.mark, constraints=constraints, grips=_teeth(gear, quantities), phased=True, origin=origin)
 
 
 def _teeth(gear: Gear, quantities: Quantities) -> list[Grip]:
@@ -104,10 +105,11 @@ def _rack(rack: Rolling, quantities: Quantities) -> Draft:
     """The pinion's way along the rack and its turning against it go together; its distance is the joints' affair."""
     name = f"{rack.part},{rack.rack}"
     centre = quantities.rigids[rack.part].points[0]
-    way = _dot(quantities.direction(*rack.line), quantities.difference(rack.line[0], centre))
+    way = dot(quantities.direction(*rack.line), quantities.difference(rack.line[0], centre))
     turned = parameter("r", rack.radius.value) * quantities.relative_angle(rack.part, rack.rack)
     constraints = [(f"rack_{name}", way + turned - parameter(PHASE, 0.0))]
-    return Draft(name, rack.mark, constraints=constraints, grips=_below(centre, rack, quantities), phased=True)
+    grips = _below(centre, rack, quantities)
+    return Draft(name, rack.mark, constraints=constraints, grips=grips, phased=True, origin=Origin("rack", name))
 
 
 def _below(centre: str, wheel: Rolling, quantities: Quantities) -> list[Grip]:
@@ -122,33 +124,35 @@ def _wheel(wheel: Rolling, quantities: Quantities) -> Draft:
     centre = quantities.rigids[wheel.part].points[0]
     radius = parameter("r", wheel.radius.value)
     height = _height(centre, wheel.line, quantities) - radius
-    (v_x, v_y), grips = quantities.velocity(centre), _below(centre, wheel, quantities)
     carried = quantities.carrier(*wheel.line)
-    w_x, w_y = quantities.virtual_velocity(wheel.line[0]) if carried else quantities.velocity(wheel.line[0])
-    speed = _dot(quantities.direction(*wheel.line), (v_x - w_x, v_y - w_y))
+    ground = quantities.virtual_velocity(wheel.line[0]) if carried else quantities.velocity(wheel.line[0])
+    speed = dot(quantities.direction(*wheel.line), quantities.velocity(centre) - ground)
     rolling = speed + radius * quantities.turning(wheel.part)
     rows = [(f"wheel_{name}", height)], [(f"roll_{name}", rolling)]
-    return Draft(name, wheel.mark, constraints=rows[0], nonholonomic=rows[1], grips=grips)
+    grips, origin = _below(centre, wheel, quantities), Origin("wheel", name)
+    return Draft(name, wheel.mark, constraints=rows[0], nonholonomic=rows[1], grips=grips, origin=origin)
 
 
 def _skate(skate: Skate, quantities: Quantities) -> Draft:
     along = quantities.frame(skate.part, skate.angle.value)
-    row = _cross(along, quantities.velocity(skate.point))
+    row = cross(along, quantities.velocity(skate.point))
     name = f"{skate.point},{skate.part}"
     grips = [Grip(skate.part, (skate.point,), Place(skate.point))]
-    return Draft(name, skate.mark, nonholonomic=[(f"skate_{name}", row)], grips=grips)
+    return Draft(name, skate.mark, nonholonomic=[(f"skate_{name}", row)], grips=grips, origin=Origin("skate", name))
 
 
 def _holonomic(term: Term, quantities: Quantities) -> Draft:
     row = quantities.of(term.expression)
     account = f"work_{term.name}" if row.uses("t") else ""
-    return Draft(term.name, term.mark, constraints=[(term.name, row)], account=account)
+    origin = Origin("constraint", term.name)
+    return Draft(term.name, term.mark, constraints=[(term.name, row)], account=account, origin=origin)
 
 
 def _nonholonomic(term: Term, quantities: Quantities) -> Draft:
     """Its reaction may do work: when it depends on time, or is not linear in the velocities."""
     row = quantities.of(term.expression)
-    return Draft(term.name, term.mark, nonholonomic=[(term.name, row)], account=f"work_{term.name}")
+    origin = Origin("constraint", term.name)
+    return Draft(term.name, term.mark, nonholonomic=[(term.name, row)], account=f"work_{term.name}", origin=origin)
 
 
 def add_curves(quantities: Quantities, book: Book) -> None:
@@ -158,10 +162,15 @@ def add_curves(quantities: Quantities, book: Book) -> None:
 
 def _implicit(curve: Curve, quantities: Quantities) -> Draft:
     assert curve.implicit
-    x, y = quantities.point(curve.point)
-    row = quantities.of(curve.implicit, {"x": x, "y": y})
+    row = quantities.of(curve.implicit, dict(zip(AXES, quantities.point(curve.point), strict=False)))
     account = f"work_curve_{curve.point}" if row.uses("t") else ""
-    return Draft(f"curve of {curve.point}", curve.mark, constraints=[(f"curve_{curve.point}", row)], account=account)
+    draft = _curve(curve)
+    draft.constraints, draft.account = [(f"curve_{curve.point}", row)], account
+    return draft
+
+
+def _curve(curve: Curve) -> Draft:
+    return Draft(f"curve of {curve.point}", curve.mark, origin=Origin("curve", curve.point))
 
 
 def _parametric(curve: Curve, quantities: Quantities, book: Book) -> Draft:
@@ -169,9 +178,9 @@ def _parametric(curve: Curve, quantities: Quantities, book: Book) -> Draft:
     assert curve.parametric
     slot = book.variable(f"s_{curve.point}", f"s_{curve.point}", "coordinate", 1.0)
     book.guesses[slot] = curve.start.value
-    labels = (f"curve_{curve.point}_x", f"curve_{curve.point}_y")
-    draft = Draft(f"curve of {curve.point}", curve.mark)
-    for axis, expression, label in zip((0, 1), curve.parametric, labels, strict=True):
+    names = labels(f"curve_{curve.point}", len(curve.parametric))
+    draft = _curve(curve)
+    for axis, (expression, label) in enumerate(zip(curve.parametric, names, strict=True)):
         place = quantities.of(expression, {"s": coordinate(slot)})
         draft.constraints.append((label, quantities.point(curve.point)[axis] - place))
         here = expression.evaluate({**_numbers(quantities), "s": curve.start.value}, MATH) if _plain(place) else None

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mechsim.lagrangian.vector import labels
 from mechsim.model.chains import Chains, Typical, chains_of
 from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
-from mechsim.spec.document import MechSpec, PointForce
-from mechsim.spec.living import hypot
-from mechsim.spec.number import values_of
-
-AXES = "xyz"
+from mechsim.spec.document import MechSpec
+from mechsim.spec.names import TurnAngle, reference
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The coordinate vector of a mechanism and where each point, turn angle and work integral stands in it."""
+    """The coordinate vector of a mechanism and where each point and turn angle stands in it."""
 
+    dimension: int
     variables: tuple[Variable, ...]
     constants: tuple[float, ...]
     points: Mapping[str, tuple[int, ...]]
     angles: Mapping[str, int]  # by part
-    works: Mapping[tuple[str, str], int]  # by part and point of a follower force
     chains: Chains
 
     def slots(self, *names: str) -> tuple[int, ...]:
@@ -49,20 +47,19 @@ def lay_out(spec: MechSpec) -> Layout:
     """The seed's order (section 4.2): moving points, then turn angles, each in lexicographic order; then states."""
     moving = sorted(point_names(spec) - set(spec.fixed))
     angles = sorted(turning_parts(spec))
-    followers = [force for force in spec.forces if works(spec, force)]
-    axes, chains = AXES[: spec.dimension], chains_of(spec, moving)
+    chains = chains_of(spec, moving)
     variables = [
-        Variable(f"{point}_{axis}", point, "position", chains.of[point].size) for point in moving for axis in axes
+        Variable(label, point, "position", chains.of[point].size)
+        for point in moving
+        for label in labels(point, spec.dimension)
     ]
     points = {point: _run(spec.dimension * k, spec.dimension) for k, point in enumerate(moving)}
     for k, point in enumerate(spec.fixed):
         points[point] = tuple(-1 - slot for slot in _run(spec.dimension * k, spec.dimension))
     angle_slots = {part: len(variables) + k for k, part in enumerate(angles)}
     variables += [Variable(f"theta_{part}", part, "angle", 1.0) for part in angles]
-    work_slots = {(force.part or "", force.point): len(variables) + k for k, force in enumerate(followers)}
-    variables += [_work_variable(force, chains.of[force.point].size) for force in followers]
     constants = tuple(number.value for point in spec.fixed.values() for number in point.coordinates)
-    return Layout(tuple(variables), constants, points, angle_slots, work_slots, chains)
+    return Layout(spec.dimension, tuple(variables), constants, points, angle_slots, chains)
 
 
 def point_names(spec: MechSpec) -> set[str]:
@@ -88,19 +85,9 @@ def _turned(actions: Actions) -> set[str]:
     pairs += [(each.part, each.other, each.carrier) for each in actions.gears]
     pairs += [(each.part, each.rack) for each in actions.rollings]
     names = {name for expression in actions.expressions() for name in expression.names}
-    named = {name[6:] for name in names if name.startswith(("theta_", "omega_"))}
+    named = {angle.part for angle in map(reference, names) if isinstance(angle, TurnAngle)}
     return named | {name for pair in pairs for name in pair if name}
-
-
-def works(spec: MechSpec, force: PointForce) -> bool:
-    """Whether a force turns with its part and its point moves: then its work is no potential and must be integrated."""
-    return force.part is not None and force.point not in spec.fixed
 
 
 def _run(start: int, count: int) -> tuple[int, ...]:
     return tuple(range(start, start + count))
-
-
-def _work_variable(force: PointForce, size: float) -> Variable:
-    energy = hypot(*values_of(force.force)) * size
-    return Variable(f"work_{force.part}_{force.point}", f"{force.part}.{force.point}", "state", energy or 1.0)

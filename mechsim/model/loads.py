@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
+from mechsim.lagrangian.planar_body import centroid
+from mechsim.lagrangian.vector import Vector, components, dot, square, turned, vector
 from mechsim.model import rigid
 from mechsim.model.book import Draft
 from mechsim.model.formula import (
@@ -20,9 +22,10 @@ from mechsim.model.formula import (
     velocity,
 )
 from mechsim.model.grip import Place
-from mechsim.model.joints import on_line
+from mechsim.model.joints import on_line, slot_origin
+from mechsim.model.origin import Origin
 from mechsim.model.pivots import pivot_force
-from mechsim.model.quantities import Pair, Quantities
+from mechsim.model.quantities import Arrow, Quantities
 from mechsim.spec.actions import (
     CentralGravity,
     Damper,
@@ -34,7 +37,10 @@ from mechsim.spec.actions import (
     Term,
     TorsionSpring,
 )
+from mechsim.spec.document import PointForce, Torque
 from mechsim.spec.expression import MATH, Expression
+from mechsim.spec.living import hypot
+from mechsim.spec.names import Distance
 from mechsim.spec.number import values_of
 
 # A load taken from a reaction may pass through zero, where its size has a corner: rounded over this share of weights.
@@ -61,21 +67,56 @@ def drafts(quantities: Quantities) -> Iterator[Draft]:
     yield from (_pivot_friction(each, quantities) for each in actions.frictions if each.part is not None)
 
 
+def constant(quantities: Quantities) -> Iterator[Draft]:
+    """Forces and torques that never change. A point that stands still, and a part that cannot turn, take them silently:
+    they do no work there."""
+    for force in quantities.spec.forces:
+        push = vector(parameter(*each) for each in components("f", values_of(force.force)).items())
+        yield _constant_force(force, push, quantities)
+    for torque in quantities.spec.torques:
+        sides = ((torque.part, torque.torque.value), (torque.against or "", -torque.torque.value))
+        yield from (_constant_torque(part, value, torque, quantities) for part, value in sides)
+
+
+def _constant_force(force: PointForce, push: Arrow, quantities: Quantities) -> Draft:
+    """V = -f . p; one that turns with a part has no potential, and its work is integrated."""
+    if force.part is not None:
+        draft = _pushed(force, push, quantities)
+        draft.scale = hypot(*values_of(force.force)) * quantities.layout.chains.at([force.point]).size
+        return draft
+    potential = -dot(push, quantities.point(force.point))
+    return Draft(force.point, force.mark, potential=potential, origin=Origin("force", force.point))
+
+
+def _constant_torque(part: str, value: float, torque: Torque, quantities: Quantities) -> Draft:
+    """V = -torque theta, seed 001 (4.5), and for the reaction with the other sign."""
+    draft = Draft(part, torque.mark, origin=Origin("torque", part, part))
+    if part in quantities.layout.angles:
+        draft.potential = -parameter("torque", value) * quantities.angle(part)
+    return draft
+
+
 def _force(force: StateForce, quantities: Quantities) -> Draft:
-    components = [quantities.of(component) for component in force.force]
-    f_x, f_y = (*components, number(0), number(0))[:2]
+    dimension = quantities.spec.dimension
+    given = [quantities.of(component) for component in force.force]
+    return _pushed(force, vector([*given, *[number(0)] * dimension][:dimension]), quantities)
+
+
+def _pushed(force: StateForce | PointForce, push: Arrow, quantities: Quantities) -> Draft:
+    """A force at a point, in the world or in the frame of a part."""
     name = force.point
     if force.part is not None:
-        c, s = quantities.frame(force.part)
-        f_x, f_y = f_x * c - f_y * s, f_x * s + f_y * c
+        push = turned(push, quantities.frame(force.part))
         name = f"{force.part}_{force.point}"
-    forces = list(zip(quantities.layout.points[force.point], (f_x, f_y), strict=True))
-    return Draft(name, force.mark, forces=forces, account=f"work_{name}")
+    origin = Origin("force", name, force.part or "")
+    return Draft(name, force.mark, forces=quantities.pushing(force.point, push), account=f"work_{name}", origin=origin)
 
 
 def _torque(torque: StateTorque, quantities: Quantities) -> Draft:
     forces = quantities.torque(torque.part, torque.against, quantities.of(torque.torque))
-    return Draft(torque.part, torque.mark, forces=forces, account=f"work_{_between(torque.part, torque.against)}")
+    name = _between(torque.part, torque.against)
+    origin = Origin("torque", name, torque.part)
+    return Draft(torque.part, torque.mark, forces=forces, account=f"work_{name}", origin=origin)
 
 
 def _between(part: str, against: str | None) -> str:
@@ -86,11 +127,13 @@ def _potential(term: Term, quantities: Quantities) -> Draft:
     """One that depends on time does not keep the energy: the balance needs what time puts in."""
     potential = quantities.of(term.expression)
     account = f"work_{term.name}" if potential.uses("t") else ""
-    return Draft(term.name, term.mark, potential=potential, account=account)
+    origin = Origin("potential", term.name)
+    return Draft(term.name, term.mark, potential=potential, account=account, origin=origin)
 
 
 def _dissipation(term: Term, quantities: Quantities) -> Draft:
-    return Draft(term.name, term.mark, dissipation=quantities.of(term.expression), account=f"work_{term.name}")
+    dissipation, origin = quantities.of(term.expression), Origin("dissipation", term.name)
+    return Draft(term.name, term.mark, dissipation=dissipation, account=f"work_{term.name}", origin=origin)
 
 
 def _energy(
@@ -104,14 +147,14 @@ def _energy(
 def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
     """What the element kind `spring` has not: damping and further laws of the stretch."""
     a, b = spring.points
-    name = f"dist({a},{b})"
     stretch = quantities.distance(a, b) - parameter("l", spring.length.value)
     rate = quantities.distance_rate(a, b)
     draft = Draft(f"{a}{b}", spring.mark, potential=_energy(stretch, None, spring.energy, quantities))
+    draft.origin = Origin("spring", f"{a}{b}", f"{a}{b}")
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * rate**2
     if spring.law is not None:
-        draft.forces = quantities.acting(name, -quantities.of(spring.law, {"s": stretch, "v": rate}))
+        draft.forces = quantities.acting(Distance(spring.points), -quantities.of(spring.law, {"s": stretch, "v": rate}))
     if draft.dissipation is not None or draft.forces:
         draft.account = f"work_spring_{a}{b}"
     return draft
@@ -122,6 +165,7 @@ def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
     turning = quantities.relative_turning(spring.part, spring.against)
     linear = parameter("k", spring.stiffness.value) / 2 * deflection**2 if spring.stiffness.value else None
     draft = Draft(spring.part, spring.mark, potential=_energy(deflection, linear, spring.energy, quantities))
+    draft.origin = Origin("torsion spring", _between(spring.part, spring.against), spring.part)
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * turning**2
     if spring.law is not None:
@@ -136,18 +180,20 @@ def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
 def _damper(damper: Damper, quantities: Quantities) -> Draft:
     a, b = damper.points
     dissipation = parameter("c", damper.damping.value) / 2 * quantities.distance_rate(a, b) ** 2
-    return Draft(f"{a}{b}", damper.mark, dissipation=dissipation, account=f"work_damper_{a}{b}")
+    # It pulls at the ends of a spring between them as if it were the spring's own.
+    origin = Origin("damper", f"{a}{b}", f"{a}{b}")
+    return Draft(f"{a}{b}", damper.mark, dissipation=dissipation, account=f"work_damper_{a}{b}", origin=origin)
 
 
 def _drag(drag: Drag, quantities: Quantities) -> Draft:
-    v_x, v_y = quantities.velocity(drag.point)
+    speed = quantities.velocity(drag.point)
     resistance = parameter("c", drag.linear.value)
     if drag.quadratic.value:
         slow = parameter("v0", drag.slow.value or SPEED_ROUNDING * _typical_speed(drag.point, quantities)) ** 2
-        resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(v_x**2 + v_y**2 + slow)
-    slots = quantities.layout.points[drag.point]
-    forces = list(zip(slots, (-resistance * v_x, -resistance * v_y), strict=True))
-    return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}")
+        resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(square(speed) + slow)
+    forces = quantities.pushing(drag.point, -resistance * speed)
+    origin = Origin("drag", drag.point)
+    return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}", origin=origin)
 
 
 def _typical_speed(point: str, quantities: Quantities) -> float:
@@ -161,7 +207,8 @@ def _pivot_friction(friction: Friction, quantities: Quantities) -> Draft:
     turning = quantities.relative_turning(friction.part, friction.against)
     torque = -_friction(friction, turning, quantities) * parameter("r", friction.radius.value)
     forces = quantities.torque(friction.part, friction.against, torque)
-    return Draft(friction.part, friction.mark, forces=forces, account=_friction_account(friction))
+    origin = Origin("friction", friction.name, friction.part)
+    return Draft(friction.part, friction.mark, forces=forces, account=_friction_account(friction), origin=origin)
 
 
 def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
@@ -169,8 +216,7 @@ def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
     push each other at one place."""
     assert friction.point and friction.line
     start, end = friction.line
-    (x, y), (d_x, d_y) = quantities.direction(start, end), quantities.difference(start, friction.point)
-    way = x * d_x + y * d_y
+    way = dot(quantities.direction(start, end), quantities.difference(start, friction.point))
     slots = dict.fromkeys(slot for name in (friction.point, start, end) for slot in quantities.layout.points[name])
     slopes = {slot: derivative(way, coordinate(slot)) for slot in slots}
     speed = number(0)
@@ -184,6 +230,7 @@ def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
         account=_friction_account(friction),
         grips=on_line(friction.line, Place(friction.point), quantities),
         on_parts=bool(quantities.carrier(*friction.line)),
+        origin=Origin("friction", friction.name),
     )
 
 
@@ -203,37 +250,36 @@ def _reaction(friction: Friction, quantities: Quantities) -> Formula:
     typical = quantities.layout.chains.at(name for name in names if name)
     rounding = parameter("rounding", LOAD_ROUNDING * typical.energy / typical.size)
     if friction.part is not None:
-        x, y = pivot_force(friction, quantities)
-        return formula(sqrt(x**2 + y**2 + rounding**2))
-    for slot in quantities.spec.actions.slots:
-        if slot.point == friction.point and slot.line == friction.line:
-            normal = multiplier(f"slot_{slot.point},{''.join(slot.line)}")
-            return formula(sqrt(normal**2 + rounding**2))
-    line = "".join(friction.line or ())
+        return formula(sqrt(square(pivot_force(friction, quantities)) + rounding**2))
+    assert friction.point and friction.line
+    slot = slot_origin(friction.point, friction.line)
+    for element in quantities.book.elements:
+        if element.origin == slot:
+            return formula(sqrt(multiplier(element.multipliers[0]) ** 2 + rounding**2))
+    line = "".join(friction.line)
     message = f"Friction.{friction.name} has no load N, and no slot or piston {friction.point}-{line} gives one"
     raise SpecError(Fault(message, friction.mark, "write N, or hold the point by Joints.Slots"))
 
 
 def _central_gravity(gravity: CentralGravity, quantities: Quantities) -> Iterator[Draft]:
     """V = -mu m / r at every particle, at the centroid of every body, at the middle of every spring with mass."""
-    for name, mass, (x, y) in _masses(quantities):
+    for name, mass, place in _masses(quantities):
         if name != gravity.centre and mass:
-            c_x, c_y = quantities.point(gravity.centre)
-            distance = sqrt((x - c_x) ** 2 + (y - c_y) ** 2)
+            distance = sqrt(square(place - quantities.point(gravity.centre)))
             potential = -(parameter("mu", gravity.mu.value) * parameter("m", mass)) / distance
-            yield Draft(name, gravity.mark, potential=potential)
+            yield Draft(name, gravity.mark, potential=potential, origin=Origin("gravity", name, name))
 
 
-def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Pair]]:
+def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Arrow]]:
     spec = quantities.spec
     for particle in spec.particles:
         yield particle.point, particle.mass.value, quantities.point(particle.point)
     for part in spec.rigids:
         first, second = map(values_of, part.geometry[:2])
         xi = rigid.placement_ratio(first, second, values_of(part.centroid))
-        (a_x, a_y), (c_x, c_y) = quantities.point(part.points[0]), quantities.difference(*part.points[:2])
-        along, across = parameter("xi_x", xi[0]), parameter("xi_y", xi[1])  # a + xi (b - a), eq (3.18)
-        yield part.name, part.mass.value, (a_x + along * c_x - across * c_y, a_y + along * c_y + across * c_x)
+        ratio = Vector((parameter("xi_x", xi[0]), parameter("xi_y", xi[1])))
+        a, b = (quantities.point(name) for name in part.points[:2])
+        yield part.name, part.mass.value, centroid(a, b, ratio)
     for spring in spec.springs:
-        (a_x, a_y), (b_x, b_y) = (quantities.point(name) for name in spring.points)
-        yield spring.name, spring.mass.value, ((a_x + b_x) / 2, (a_y + b_y) / 2)
+        a, b = (quantities.point(name) for name in spring.points)
+        yield spring.name, spring.mass.value, (a + b) / 2

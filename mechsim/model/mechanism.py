@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mechsim.errors import Mark, Note
+from mechsim.lagrangian.law import Law
 from mechsim.model.grip import Grip
-from mechsim.model.law import Law
-
-DRIVE = "drive of "  # how elements that prescribe a motion are owned; a user's own constraint has no blank in its name
-JOINTS = ("slot", "slider", "rope", "gear", "rack", "wheel", "roll", "skate")
+from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Element:
     """
 
     kind: str
-    owner: str  # the part or joint a person would name
+    owner: str  # the part or joint a person would name, in words
     slots: tuple[int, ...]
     parameters: Mapping[str, float]
     multipliers: tuple[str, ...] = ()  # labels of its constraints, as in seed 001 section 4.5; nonholonomic ones last
@@ -40,11 +38,17 @@ class Element:
     observed: tuple[str, ...] = ()  # labels of other elements' multipliers that it reads
     account: bool = False  # its last slot integrates the power of what is not conservative in it
     grips: tuple[Grip, ...] = ()  # parts that it acts on as wholes; on all else it acts at points
+    origin: Origin = NOT_OF_A_FILE
 
     @property
     def title(self) -> str:
         """What a message calls it: `OA`, `slot C-AB`."""
-        return titled(self.owner, self.multipliers)
+        return titled(self.owner, self.origin)
+
+    @property
+    def is_drive(self) -> bool:
+        """Whether it prescribes a motion under Drives."""
+        return self.origin.sort == "drive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +129,13 @@ class Mechanism:
     def prescribed(self) -> dict[int, Element]:
         """Constraints that move what they bind, with their elements: drives, and others that depend on time."""
         timed = {name for name, law in self.laws.items() if law.is_prescribed}
-        return {
-            row: element
-            for row, element in enumerate(self.binding)
-            if element.owner.startswith(DRIVE) or element.kind in timed
-        }
+        return {row: element for row, element in enumerate(self.binding) if element.is_drive or element.kind in timed}
 
     @property
     def multipliers(self) -> tuple[str, ...]:
         return tuple(label for element in self.elements for label in element.multipliers)
 
 
-def titled(owner: str, labels: Sequence[str]) -> str:
-    """The owner of these constraints in words: `slot C-AB` where its name alone, `C,AB`, says too little."""
-    kind = labels[0].partition("_")[0] if labels and labels[0] != owner else ""
-    return f"{kind} {owner.replace(',', '-')}" if kind in JOINTS else owner
+def titled(owner: str, origin: Origin) -> str:
+    """An owner in words: `slot C-AB` where its name alone, `C,AB`, says too little."""
+    return f"{origin.sort} {owner.replace(',', '-')}" if origin.sort in NAMED_BY_SORT else owner

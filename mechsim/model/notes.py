@@ -16,7 +16,7 @@ from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import written
 from mechsim.spec.document import MechSpec, Rigid
 from mechsim.spec.expression import Expression
-from mechsim.spec.names import POINT
+from mechsim.spec.names import POINT, TurnAngle, reference
 from mechsim.spec.number import values_of
 from mechsim.spec.scope import POSITION
 
@@ -110,7 +110,7 @@ def motions_like_degrees(quantities: Quantities) -> Iterator[Note]:
             if words := _like_degrees(values, times, drive.level == POSITION):
                 yield Note(f"Drives.{drive.name} {words}: angles are in radians, 90 degrees are pi/2", drive.mark)
     for controller in actions.controllers:
-        if all(name.startswith("theta_") for _, name in controller.actuated):
+        if all(isinstance(reference(name), TurnAngle) for _, name in controller.actuated):
             values = _values(quantities.of(controller.target), times, quantities.book.constants)
             if values and abs(values[0]) > TURN:
                 message = f"the target of Controllers.{controller.name} starts at {values[0]:g}, more than a turn"
@@ -118,8 +118,8 @@ def motions_like_degrees(quantities: Quantities) -> Iterator[Note]:
 
 
 def _is_angle(quantity: Expression) -> bool:
-    named = [name for name in quantity.names if name.startswith(("theta_", "omega_"))]
-    return bool(named) and not any("." in name or "(" in name for name in quantity.names)
+    named = [type(referred) for referred in map(reference, quantity.names) if referred is not None]
+    return bool(named) and set(named) == {TurnAngle}
 
 
 def _values(motion: Formula, times: list[float], constants: list[float]) -> list[float]:

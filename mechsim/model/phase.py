@@ -13,8 +13,6 @@ from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
 from mechsim.spec.expression import MAX_FORMULA, parse_expression
 
-MESHING = ("gear_", "rack_")
-
 
 def meshed(mechanism: Mechanism, problem: Problem) -> Mechanism:
     """The mechanism with the phase of every gear and rack chosen so that the first guess satisfies it."""
@@ -28,8 +26,7 @@ def meshed(mechanism: Mechanism, problem: Problem) -> Mechanism:
 
 
 def _meshes(element: Element) -> bool:
-    """A user's constraint may be called `gear_1`, but no name has a comma."""
-    return any(label.startswith(MESHING) and "," in label for label in element.multipliers)
+    return element.origin.sort in ("gear", "rack") and bool(element.multipliers)
 
 
 def _meshed(element: Element, mechanism: Mechanism, guess: NDArray[np.float64]) -> Element:

@@ -6,19 +6,37 @@ closes: points the user placed stay, the others follow from parts that have enou
 
 from __future__ import annotations
 
-from cmath import exp, phase, pi, rect
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from heapq import heappop, heappush
 from itertools import combinations
+from math import cos, pi, sin
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.lagrangian.vector import dot, labels, left, vector
 from mechsim.model.chains import Forest
 from mechsim.model.mechanism import Mechanism, Part
+from mechsim.model.meeting import (
+    Frame,
+    Place,
+    axis,
+    beside,
+    direction_at,
+    frame_along,
+    frame_towards,
+    line_meets_sphere,
+    moved,
+    norm,
+    spheres_meet,
+    swung,
+    turn_angle,
+    unit,
+)
 from mechsim.model.order import canonical_order
-from mechsim.model.plane import circles_meet, line_meets_circle
 from mechsim.spec.document import Problem, StartValue
 
 # Parts hanging freely from one point fan out by this angle, so that their free ends do not coincide.
@@ -46,13 +64,15 @@ class Placing:
     def __init__(self, mechanism: Mechanism, problem: Problem):
         self.mechanism = mechanism
         self.problem = problem
-        self.places: dict[str, complex] = {}
+        self.places: dict[str, Place] = {}
         self.choices: list[str] = []  # points with two places, and nothing that told which to take
         self.fresh: deque[str] = deque()  # placed, their parts not looked at yet
         self.held: deque[Part] = deque()  # parts with a placed point, first come first served
         self.down = down_direction(mechanism)
-        self.local: Mapping[str, dict[str, complex]] = {
-            part.name: {name: complex(*corner) for name, corner in zip(part.points, part.geometry, strict=True)}
+        self.local: Mapping[str, dict[str, Place]] = {
+            part.name: {
+                name: vector(map(float, corner)) for name, corner in zip(part.points, part.geometry, strict=True)
+            }
             for part in mechanism.parts
             if part.kind == "rigid"
         }
@@ -63,8 +83,8 @@ class Placing:
         known = {mechanism.variables[slot]: value for slot, value in mechanism.guesses.items()}
         self.angles = {variable.owner: value for variable, value in known.items() if variable.kind == "angle"}
         self.angles |= {part: value.number.value for part, value in problem.angles.items()}
-        # Circles an unplaced point lies on: centre and radius.
-        self.circles: dict[str, list[tuple[complex, float]]] = {}
+        # Circles (spheres, in space) an unplaced point lies on: centre and radius.
+        self.circles: dict[str, list[tuple[Place, float]]] = {}
         self.noted: dict[str, int] = {}  # which point had its first circle how early
         self.meeting: list[tuple[int, str]] = []  # points on two circles, a heap: the one noted first comes first
 
@@ -106,7 +126,7 @@ class Placing:
         for name, slots in mechanism.points.items():
             if slots[0] >= 0:
                 if name in self.places:
-                    q[list(slots)] = self.places[name].real, self.places[name].imag
+                    q[list(slots)] = self.places[name].components
                 for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
                     q[slot] = value.number.value if value else q[slot]
         parts = {part.name: part for part in mechanism.parts}
@@ -118,24 +138,24 @@ class Placing:
                 q[index] = _direction(parts[variable.owner], mechanism, q) if known is None else known
         return q
 
-    def _set(self, name: str, place: complex) -> None:
+    def _set(self, name: str, place: Place) -> None:
         if name not in self.places:
             self.places[name] = place
             self.fresh.append(name)
             self.circles.pop(name, None)
             self.count_of[self.chain_of[name]] += 1
 
-    def _given(self) -> dict[str, complex]:
+    def _given(self) -> dict[str, Place]:
         """Fixed points, and points with a guess for each coordinate."""
         given = {}
         for name, slots in self.mechanism.points.items():
             guess = self.problem.positions.get(name, ())
             if slots[0] < 0:
-                given[name] = complex(*(self.mechanism.constants[-1 - slot] for slot in slots))
-            elif len(guess) == 2 and guess[0] and guess[1]:
-                given[name] = complex(guess[0].number.value, guess[1].number.value)
+                given[name] = vector(float(self.mechanism.constants[-1 - slot]) for slot in slots)
+            elif len(known := [value for value in guess if value]) == len(slots):
+                given[name] = vector(float(value.number.value) for value in known)
             elif all(slot in self.mechanism.guesses for slot in slots):
-                given[name] = complex(*(self.mechanism.guesses[slot] for slot in slots))
+                given[name] = vector(float(self.mechanism.guesses[slot]) for slot in slots)
         return given
 
     def _follow_parts(self) -> None:
@@ -152,37 +172,37 @@ class Placing:
 
     def _place_rigid(self, part: Part, known: list[str]) -> bool:
         local = self.local[part.name]
-        p, q = max(combinations([*known, known[0]], 2), key=lambda pair: abs(local[pair[1]] - local[pair[0]]))
+        p, q = max(combinations([*known, known[0]], 2), key=lambda pair: norm(local[pair[1]] - local[pair[0]]))
         if local[p] != local[q]:
             # Guesses may be off the part's true length; keep the length, take the direction.
-            self._put(part, p, rect(1.0, phase((self.places[q] - self.places[p]) / (local[q] - local[p]))))
+            self._put(part, p, frame_towards(local[q] - local[p], self.places[q] - self.places[p]))
         elif part.name in self.angles:
-            self._put(part, p, exp(1j * self.angles[part.name]))
+            self._put(part, p, frame_along(direction_at(self.angles[part.name])))
         elif (along := self._direction_on_guide(part)) is not None:
-            self._put(part, p, along)
+            self._put(part, p, frame_along(along))
         else:
             return False
         return True
 
-    def _direction_on_guide(self, part: Part) -> complex | None:
+    def _direction_on_guide(self, part: Part) -> Place | None:
         """Of a part that slides on a line that is placed: as its angle says, not turned about."""
         guide = self.turns.get(part.name)
         if guide is None or not all(name in self.places for name in guide.line):
             return None
         line = self.places[guide.line[1]] - self.places[guide.line[0]]
-        return line / abs(line) * exp(1j * guide.angle) if line else None
+        return swung(unit(line), guide.angle) if any(line) else None
 
-    def _put(self, part: Part, anchor: str, turn: complex) -> None:
+    def _put(self, part: Part, anchor: str, frame: Frame) -> None:
         local = self.local[part.name]
         for name in part.points:
-            self._set(name, self.places[anchor] + turn * (local[name] - local[anchor]))
+            self._set(name, self.places[anchor] + moved(frame, local[name] - local[anchor]))
 
     def _note_circles(self, part: Part, centre: str) -> None:
         local = self.local[part.name]
         for name in part.points:
             if name not in self.places:
                 circles = self.circles.setdefault(name, [])
-                circles.append((self.places[centre], abs(local[name] - local[centre])))
+                circles.append((self.places[centre], norm(local[name] - local[centre])))
                 if circles[-1][0] != circles[0][0]:
                     heappush(self.meeting, (self.noted.setdefault(name, len(self.noted)), name))
                 self.noted.setdefault(name, len(self.noted))
@@ -195,17 +215,17 @@ class Placing:
             if name in self.circles:
                 first, *others = self.circles[name]
                 second = next(circle for circle in others if circle[0] != first[0])
-                self._choose(name, circles_meet(*first, *second))
+                self._choose(name, spheres_meet(*first, *second, self.down))
                 return True
         return False
 
-    def _choose(self, name: str, choices: tuple[complex, complex]) -> None:
+    def _choose(self, name: str, choices: tuple[Place, Place]) -> None:
         guess = self.problem.positions.get(name, ())
         if choices[0] != choices[1] and not any(guess):
             self.choices.append(name)
         self._set(name, min(choices, key=lambda place: _unlikeness(place, guess, self.down)))
 
-    def _open_lines(self) -> Iterator[tuple[str, complex, complex]]:
+    def _open_lines(self) -> Iterator[tuple[str, Place, Place]]:
         """Points to be placed on a line that two placed points span: name, a point of the line, its direction."""
         for guide in self.guides:
             line = (*guide.line, guide.point)
@@ -213,15 +233,15 @@ class Placing:
             if len(unplaced) == 1:
                 first, second = (self.places[name] for name in line if name in self.places)
                 if first != second:
-                    aside = 1j * guide.offset * (second - first) / abs(second - first)
-                    on_line = unplaced[0] == guide.point
-                    yield unplaced[0], first + aside if on_line else first, second - first
+                    way = second - first
+                    aside = unplaced[0] == guide.point and guide.offset  # only lines of the plane have a left
+                    yield unplaced[0], first + left(way) * aside / norm(way) if aside else first, way
 
     def _reach_line(self) -> bool:
         """A point of a line at a known distance from a placed point stands where line and circle meet."""
         for name, start, direction in self._open_lines():
             if name in self.circles:
-                self._choose(name, line_meets_circle(start, direction, *self.circles[name][0]))
+                self._choose(name, line_meets_sphere(start, direction, *self.circles[name][0]))
                 return True
         return False
 
@@ -245,11 +265,12 @@ class Placing:
                 continue
             anchor = known[0]
             free = next(name for name in part.points if name not in self.places)
-            aside = self.down * exp(1j * FAN * (self._placed_beside(anchor) % 7 - 3))
             if part.kind == "rigid":
-                local = self.local[part.name]
-                arm = sum(local.values()) / len(local) - local[anchor] or local[free] - local[anchor] or 1
-                self._put(part, anchor, aside / rect(1.0, phase(arm)))
+                local, angle = self.local[part.name], FAN * (self._placed_beside(anchor) % 7 - 3)
+                middle = reduce(add, local.values()) / len(local)
+                arms = (middle - local[anchor], local[free] - local[anchor], axis(0, len(middle)))
+                aside = self.down * cos(angle) + beside(self.down, self.down) * sin(angle)
+                self._put(part, anchor, frame_towards(next(arm for arm in arms if any(arm)), aside))
             else:
                 self._set(free, self.places[anchor] + self.down * (self.rest[part.name] or FAN * self.mechanism.size))
             return True
@@ -259,28 +280,29 @@ class Placing:
         """Nothing holds the next point: put it on a spiral about the origin, where no other point is."""
         name = next((name for name in self.unplaced if name not in self.places), None)
         if name is not None:
-            count = len(self.places) + 1
-            self._set(name, rect(self.mechanism.size * count**0.5 / 2, count * pi * (3 - 5**0.5)))
+            count, rest = len(self.places) + 1, len(self.down) - 2
+            spiral = direction_at(count * pi * (3 - 5**0.5)) * (self.mechanism.size * count**0.5 / 2)
+            self._set(name, vector([*spiral, *[0.0] * rest]))
         return name is not None
 
 
 def _direction(part: Part, mechanism: Mechanism, q: NDArray[np.float64]) -> float:
     """The turn angle of a part as its points stand."""
     slots = [mechanism.points[name] for name in part.points[:2]]
-    first, second = (complex(*(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in pair)) for pair in slots)
-    angle = phase(second - first)
-    return pi if angle == -pi else angle
+    first, second = (vector(float(q[s]) if s >= 0 else mechanism.constants[-1 - s] for s in each) for each in slots)
+    return turn_angle(second - first)
 
 
-def _unlikeness(place: complex, guess: tuple[StartValue | None, ...], down: complex) -> tuple[float, float]:
-    given = [(x, value.number.value) for x, value in zip((place.real, place.imag), guess, strict=False) if value]
-    return sum(abs(x - wanted) for x, wanted in given), -(place * down.conjugate()).real
+def _unlikeness(place: Place, guess: tuple[StartValue | None, ...], down: Place) -> tuple[float, float]:
+    given = [(x, value.number.value) for x, value in zip(place, guess, strict=False) if value]
+    return sum(abs(x - wanted) for x, wanted in given), -dot(place, down)
 
 
-def down_direction(mechanism: Mechanism) -> complex:
-    """The direction of gravity; without gravity, that of -y, as drawings have it."""
+def down_direction(mechanism: Mechanism) -> Place:
+    """The direction of gravity; without gravity, against the last axis, as drawings have it."""
+    names = labels("g", mechanism.dimension)
     for element in mechanism.elements:
-        gravity = complex(element.parameters.get("g_x", 0.0), element.parameters.get("g_y", 0.0))
-        if gravity:
-            return gravity / abs(gravity)
-    return -1j
+        gravity = vector(float(element.parameters.get(name, 0.0)) for name in names)
+        if any(gravity):
+            return unit(gravity)
+    return -axis(mechanism.dimension - 1, mechanism.dimension)

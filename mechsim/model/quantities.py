@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mechsim.lagrangian.vector import Vector, dot, square, turned, vector
 from mechsim.model.book import Book, Forces, refuse_large
 from mechsim.model.extent import distance
 from mechsim.model.formula import (
@@ -25,9 +26,10 @@ from mechsim.model.tables import piecewise, table
 from mechsim.spec.actions import Input, Term
 from mechsim.spec.document import MechSpec, Number, Rigid
 from mechsim.spec.expression import CONSTANTS, MATH, Expression
+from mechsim.spec.names import AXES, Coordinate, Distance, Reference, TurnAngle, reference
 from mechsim.spec.number import values_of
 
-Pair = tuple[Formula, Formula]
+Arrow = Vector[Formula]  # a place, a velocity, a force
 
 
 class Quantities:
@@ -93,16 +95,18 @@ class Quantities:
             return piecewise(self.pieces[name], trees, self.spec.problem, self.book)
         if name == "t":
             return TIME
-        if "." in name:
-            point, attribute = name.split(".")
-            pair = self.velocity(point) if attribute.startswith("v") else self.point(point)
-            return pair["xy".index(attribute[-1])]
-        if "(" in name:
-            a, b = name[5:-1].split(",")
-            return self.distance(a, b) if name.startswith("dist") else self.distance_rate(a, b)
-        if name[:6] in ("theta_", "omega_"):
-            return self.angle(name[6:]) if name.startswith("theta_") else self.turning(name[6:])
-        return number(CONSTANTS[name])
+        referred = reference(name)
+        return number(CONSTANTS[name]) if referred is None else self.referred(referred)
+
+    def referred(self, to: Reference) -> Formula:
+        """A coordinate, distance or turn angle, or the rate of one."""
+        match to:
+            case Coordinate(point, axis, is_rate):
+                return (self.velocity(point) if is_rate else self.point(point))[AXES.index(axis)]
+            case Distance((a, b), is_rate):
+                return self.distance_rate(a, b) if is_rate else self.distance(a, b)
+            case TurnAngle(part, is_rate):
+                return self.turning(part) if is_rate else self.angle(part)
 
     def _signal(self, signal: Term) -> Formula:
         tree = self.of(signal.expression)
@@ -113,18 +117,15 @@ class Quantities:
         """A number of the file as a parameter of the element."""
         return parameter(name, entry.value)
 
-    def point(self, name: str) -> Pair:
-        x, y = (coordinate(slot) for slot in self.layout.points[name])
-        return x, y
+    def point(self, name: str) -> Arrow:
+        return vector(coordinate(slot) for slot in self.layout.points[name])
 
-    def velocity(self, name: str) -> Pair:
-        x, y = (velocity(slot) for slot in self.layout.points[name])
-        return x, y
+    def velocity(self, name: str) -> Arrow:
+        return vector(velocity(slot) for slot in self.layout.points[name])
 
-    def virtual_velocity(self, name: str) -> Pair:
+    def virtual_velocity(self, name: str) -> Arrow:
         """The velocity of a point of a part that moves, as if no ground held it: rows then say what the part feels."""
-        x, y = (Formula("v", (slot,)) for slot in self.layout.points[name])
-        return x, y
+        return vector(Formula("v", (slot,)) for slot in self.layout.points[name])
 
     def carrier(self, *points: str) -> str:
         """The moving rigid part that has all these points; "" if none has, or the ground does."""
@@ -133,21 +134,18 @@ class Quantities:
         holders = (part.name for part in self.holders[points[0]] if set(points) <= set(part.points))
         return next(holders, "")
 
-    def difference(self, a: str, b: str) -> Pair:
+    def difference(self, a: str, b: str) -> Arrow:
         """From a to b."""
-        (a_x, a_y), (b_x, b_y) = self.point(a), self.point(b)
-        return b_x - a_x, b_y - a_y
+        return self.point(b) - self.point(a)
 
-    def velocity_difference(self, a: str, b: str) -> Pair:
-        (a_x, a_y), (b_x, b_y) = self.velocity(a), self.velocity(b)
-        return b_x - a_x, b_y - a_y
+    def velocity_difference(self, a: str, b: str) -> Arrow:
+        return self.velocity(b) - self.velocity(a)
 
     def distance(self, a: str, b: str) -> Formula:
         length = self.fixed_distance(a, b)
         if length is not None:
             return parameter(f"dist({a},{b})", length)
-        x, y = self.difference(a, b)
-        return formula(sqrt(x**2 + y**2))
+        return formula(sqrt(square(self.difference(a, b))))
 
     def fixed_distance(self, a: str, b: str) -> float | None:
         """The distance of two points that cannot change it, if so: both fixed, or on one rigid part."""
@@ -159,24 +157,21 @@ class Quantities:
         return None
 
     def distance_rate(self, a: str, b: str) -> Formula:
-        (x, y), (v_x, v_y) = self.difference(a, b), self.velocity_difference(a, b)
         if self.fixed_distance(a, b) is not None:
             return number(0)
-        return (x * v_x + y * v_y) / self.distance(a, b)
+        return dot(self.difference(a, b), self.velocity_difference(a, b)) / self.distance(a, b)
 
-    def direction(self, a: str, b: str) -> Pair:
+    def direction(self, a: str, b: str) -> Arrow:
         """The unit vector from a to b."""
-        x, y = self.difference(a, b)
-        length = self.distance(a, b)
-        return x / length, y / length
+        return self.difference(a, b) / self.distance(a, b)
 
-    def frame(self, part: str, turn: float = 0.0) -> Pair:
+    def frame(self, part: str, turn: float = 0.0) -> Arrow:
         """The direction of a part's x axis, turned by a constant angle."""
-        x, y = self.direction(*self.rigids[part].points[:2])
+        along = self.direction(*self.rigids[part].points[:2])
         if turn == 0:
-            return x, y
+            return along
         angle = parameter("turn", turn)
-        return x * cos(angle) - y * sin(angle), x * sin(angle) + y * cos(angle)
+        return turned(along, Vector((cos(angle), sin(angle))))
 
     def angle(self, part: str) -> Formula:
         """The turn angle of a part; of one that cannot turn, its direction."""
@@ -199,24 +194,17 @@ class Quantities:
         sides = [(part, torque), (against or "", -torque)]
         return [(self.layout.angles[name], value) for name, value in sides if name in self.layout.angles]
 
-    def acting(self, name: str, force: Formula) -> Forces:
-        """The force of equal virtual power that acts on a quantity: theta_OA, A.x or dist(A,B)."""
-        if name.startswith("theta_"):
-            return self.torque(name[6:], None, force)
-        if "." in name:
-            point, axis = name.split(".")
-            return [(self.layout.points[point]["xy".index(axis)], force)]
-        a, b = name[5:-1].split(",")
-        x, y = self.direction(a, b)
-        slots = (*self.layout.points[b], *self.layout.points[a])
-        return list(zip(slots, (force * x, force * y, -force * x, -force * y), strict=True))
+    def acting(self, on: Reference, force: Formula) -> Forces:
+        """The force of equal virtual power that acts on a quantity."""
+        match on:
+            case TurnAngle(part):
+                return self.torque(part, None, force)
+            case Coordinate(point, axis):
+                return [(self.layout.points[point][AXES.index(axis)], force)]
+            case Distance((a, b)):
+                along = self.direction(a, b)
+                return [*self.pushing(b, force * along), *self.pushing(a, -force * along)]
 
-    def rate_of(self, name: str) -> Formula:
-        """The rate of a quantity."""
-        if name.startswith("theta_"):
-            return self.turning(name[6:])
-        if "." in name:
-            point, axis = name.split(".")
-            return self.velocity(point)["xy".index(axis)]
-        a, b = name[5:-1].split(",")
-        return self.distance_rate(a, b)
+    def pushing(self, point: str, force: Arrow) -> Forces:
+        """A force at a point."""
+        return list(zip(self.layout.points[point], force, strict=True))

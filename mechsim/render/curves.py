@@ -14,6 +14,7 @@ import numpy as np
 
 from mechsim.errors import Mark
 from mechsim.model.mechanism import Mechanism
+from mechsim.model.origin import Origin
 from mechsim.render.frames import Frames
 from mechsim.render.workshop import Workshop
 from mechsim.result.layout import Array
@@ -55,7 +56,7 @@ class Track:
 
 def track_of(curve: Curve, mechanism: Mechanism) -> Track | None:
     """None where the curve holds nothing that can move."""
-    element = next((each for each in mechanism.elements if each.owner == f"curve of {curve.point}"), None)
+    element = next((each for each in mechanism.elements if each.origin == Origin("curve", curve.point)), None)
     if element is None:
         return None
     owners = [variable.owner for variable in mechanism.variables]
@@ -86,8 +87,8 @@ class CurveShape:
     @property
     def moves(self) -> bool:
         """Whether time, the mechanism or constants that change move it."""
-        changes = self.scene.held.changes
-        changing = set() if changes is None else {-1 - int(number) for number in changes.numbers}
+        segments = self.scene.segments
+        changing = {-1 - int(number) for number in segments.numbers[segments.changing]}
         slots = set(self.track.given.values())
         return any("t" in row.names for row in self.track.rows) or any(slot >= 0 or slot in changing for slot in slots)
 
@@ -98,8 +99,8 @@ class CurveShape:
 
     def lines(self, frame: int) -> tuple[Array, ...]:
         """As it is at a frame."""
-        frames, constants = self.frames, self.scene.mechanism.constants
-        held = constants if frames.constants is None else frames.constants[frame]
+        frames, segments = self.frames, self.scene.segments
+        held = segments.constants(self.scene.mechanism.constants, segments.at(frames.t[frame]))
 
         def value(slot: int) -> float:
             return float(frames.coordinates[frame, slot] if slot >= 0 else held[-1 - slot])

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.engine.points import Points
 from mechsim.errors import MechsimError
+from mechsim.kernel.system import System
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene
 from mechsim.result.bearings import ALL
@@ -28,8 +30,6 @@ class Dynamics:
     """Made once for a motion; `start` are frames that begin with the first of it that is drawn."""
 
     def __init__(self, scene: Scene, start: Frames):
-        from mechsim.kernel.system import System
-
         self.scene = scene
         self.start = start
         self.system = System(scene.mechanism)
@@ -45,36 +45,33 @@ class Dynamics:
         """T and V from the mechanism's own Lagrangian; without all coordinates, those of the table, interpolated."""
         if frames.lacking:
             return dict(frames.energies)
-        kinetic, potential = self._held(frames).energies(frames.t, frames.coordinates, frames.rates)
+        points = self.points(frames)
+        kinetic, potential = points.system.energies(*points.state)
         return {"T": np.asarray(kinetic, float), "V": np.asarray(potential, float)}
 
     def exerted(self, frames: Frames, elements: set[int]) -> Rows:
         """What these elements exert on their variables, (k, local variables) each; NaN where that is not determined."""
-        accelerations, multipliers = self.leading(frames)
-        arguments = frames.t, frames.coordinates, frames.rates, accelerations, multipliers
+        points = self.points(frames)
         with np.errstate(invalid="ignore"):
-            rows = self._held(frames).rows_of(elements, *arguments)
+            rows = points.system.rows_of(elements, *points.state, *self.leading(points))
         return {element: -values for element, values in rows.items()}
 
-    def leading(self, frames: Frames) -> tuple[Array, Array]:
+    def leading(self, points: Points) -> tuple[Array, Array]:
         """Accelerations and the multipliers of all constraints; NaN where the equations do not determine them."""
         from mechsim.result.multipliers import smallest
 
-        state = frames.t, frames.coordinates, frames.rates
-        accelerations, found = self._solved(*state, frames.constants)
-        known = (*state, accelerations)
-        return accelerations, smallest(self.system, len(self._redundancy.rows), known, found, frames.constants)
+        accelerations, found = self._solved(points)
+        return accelerations, smallest(len(self._redundancy.rows), points, accelerations, found)
 
     @cached_property
     def reactions(self) -> Derived:
         """The forces in all joints: labels, bearings, and which redundant constraints leave open."""
-        held = self._held(self.start, 0)
         start = (float(self.start.t[0]), self.start.coordinates[0], self.start.rates[0])
-        return Derived(held, self._redundancy, lambda: self._solved, start, [ALL])
+        return Derived(self._first, self._redundancy, lambda: self._solved, start, [ALL])
 
     def reaction_columns(self, frames: Frames) -> dict[str, Array]:
         """The columns of `reactions` at all frames, NaN where the equations do not determine them."""
-        table = self.reactions.table(frames.t, frames.coordinates, frames.rates, frames.constants)
+        table = self.reactions.table(self.points(frames))
         return dict(zip(self.reactions.names, table.T, strict=True))
 
     @cached_property
@@ -84,18 +81,22 @@ class Dynamics:
         pairs = zip(derived.names, derived.labels, strict=True)
         return {name for name, label in pairs if label in derived.not_unique}
 
-    def _held(self, frames: Frames, row: int | None = None) -> Any:
-        constants = frames.constants
-        if constants is None:
-            return self.system
-        return self.system.holding(constants if row is None else constants[row])
+    def points(self, frames: Frames) -> Points:
+        """The states of frames, with the system as it is at their times."""
+        system = self.scene.segments.system_at(self.system, frames.t)
+        return Points(system, frames.t, frames.coordinates, frames.rates)
+
+    @property
+    def _first(self) -> System:
+        """The system as it is at the first frame."""
+        return self.scene.segments.system_at(self.system, self.start.t[0])
 
     @cached_property
     def _redundancy(self) -> Redundancy:
         """Constraints that follow from others."""
         from mechsim.structure import redundancy
 
-        return redundancy(self._held(self.start, 0), float(self.start.t[0]), self.start.coordinates[0])
+        return redundancy(self._first, float(self.start.t[0]), self.start.coordinates[0])
 
     @cached_property
     def _solve(self) -> Any:
@@ -104,28 +105,23 @@ class Dynamics:
 
         return Leading(self.system, analyse(self.system, self._redundancy), self.scene.tolerance, rough=True)
 
-    def _solved(
-        self, t: Array, q: Array, v: Array, constants: Array | None, series: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array]:
+    def _solved(self, points: Points) -> tuple[Array, Array]:
         """Accelerations and multipliers; NaN where they do not obey the equations of motion."""
-        held = self.system if constants is None else self.system.holding(constants)
         try:
-            accelerations, multipliers = self._solve(t, q, v, constants, series)
+            accelerations, multipliers = self._solve(points)
         except MechsimError:
-            return np.full((len(t), held.n), np.nan), np.full((len(t), held.m), np.nan)
-        obeyed = self._obeyed(held, (t, q, v), accelerations, multipliers)[:, None]
+            return np.full((len(points), self.system.n), np.nan), np.full((len(points), self.system.m), np.nan)
+        obeyed = self._obeyed(points, accelerations, multipliers)[:, None]
         return np.where(obeyed, accelerations, np.nan), np.where(obeyed, multipliers, np.nan)
 
-    def _obeyed(
-        self, held: Any, state: tuple[Array, Array, Array], accelerations: Array, multipliers: Array
-    ) -> NDArray[np.bool_]:
+    def _obeyed(self, points: Points, accelerations: Array, multipliers: Array) -> NDArray[np.bool_]:
         """Whether the equations of motion hold, by row: what is left of them, as energies, over the largest in them."""
         variables = self.scene.mechanism.variables
         weights = np.array([0.0 if each.kind == "state" else each.scale for each in variables])
         none, free = np.zeros_like(accelerations), np.zeros_like(multipliers)
         with np.errstate(all="ignore"):
             left, inertia, loads = (
-                np.abs(held.residuals(*state, *each)[:, : len(weights)]) @ weights
+                np.abs(points.system.residuals(*points.state, *each)[:, : len(weights)]) @ weights
                 for each in ((accelerations, multipliers), (accelerations, free), (none, free))
             )
         return np.asarray(left <= OBEYED * (inertia + loads + self.scene.energy))

@@ -14,7 +14,8 @@ from mechsim.render.frames import Frames
 from mechsim.render.gearing import gear_fittings, wheel_fittings
 from mechsim.render.scene import Scene
 from mechsim.render.symbols import moved
-from mechsim.render.workshop import Line, Workshop, points_in
+from mechsim.render.workshop import Line, Workshop
+from mechsim.spec.names import Distance, reference
 
 RAIL = Paint(0.16, 0.4, 1.2)
 GROOVE = Paint(0.05, 0.75, 1.2)
@@ -112,8 +113,8 @@ def _dampers(shop: Workshop) -> Iterator[Fitting]:
         side = 3.0 * shop.skin if frozenset(points) in sprung else 0.0
         yield from _dashpot(shop, f"damper {''.join(points)}", "damper", points, side, None)
     for name, kind, quantities in shop.moved():
-        for points in [points_in(each) for each in quantities if each.startswith(("dist(", "rate("))]:
-            yield from _dashpot(shop, name, kind, points, 0.0, ACCENT)
+        for distance in [each for each in map(reference, quantities) if isinstance(each, Distance)]:
+            yield from _dashpot(shop, name, kind, distance.points, 0.0, ACCENT)
 
 
 def _dashpot(shop: Workshop, name: str, kind: str, points: Line, side: float, colour: int | None) -> Iterator[Fitting]:

@@ -22,7 +22,6 @@ from mechsim.result.layout import Array
 USUAL = 0.85  # the share of moments in which no force is drawn longer than arrows are meant to be
 MOST_TIMES = 1.5  # as long: an arrow that would be longer is broken, and its strength is written beside it
 APPLIED, ELASTIC, CONTROLLED = range(3)  # colours of forces
-PLAIN_KINDS = ("force", "follower_force", "torque", "spring")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def applied(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arrow]
     """What the file's forces, torques, potentials, springs, dampers, friction and controllers exert."""
     scene, mechanism = dynamics.scene, dynamics.scene.mechanism
     chosen = [number for number, each in enumerate(mechanism.elements) if acts(each, scene)]
-    if hidden := [number for number in chosen if mechanism.elements[number].owner in scene.held.unknown]:
+    if hidden := [number for number in chosen if mechanism.elements[number].owner in scene.unknown]:
         names = ", ".join(mechanism.elements[number].owner for number in hidden)
         notes.append(f"the force of the {names} is not drawn: the results do not tell what it held; {TELLING}")
     chosen = [number for number in chosen if number not in hidden]
@@ -97,8 +96,8 @@ TELLING = "write the results to .npz, or to .csv without --samples and --dt"
 def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arrow]:
     """The force on each rigid part at each of its joints. Not where redundant constraints leave it open."""
     scene = dynamics.scene
-    if scene.held.unknown:
-        names = ", ".join(scene.held.unknown)
+    if scene.unknown:
+        names = ", ".join(scene.unknown)
         notes.append(f"reactions are not drawn: the results do not tell what the {names} held; {TELLING}")
         return []
     columns = dynamics.reaction_columns(frames)
@@ -173,7 +172,7 @@ def acts(element: Element, scene: Scene) -> bool:
     """Whether an element applies a force: no inertia or weight, no constraint, nothing that only tells values."""
     law = scene.mechanism.laws.get(element.kind)
     if law is None:
-        return element.kind in PLAIN_KINDS
+        return element.kind == "spring"
     central = scene.actions.central_gravity
     if law.constraints or law.nonholonomic or (central and element.mark == central.mark):
         return False
@@ -237,8 +236,10 @@ def _at_points(element: Element, rows: Array, mechanism: Mechanism) -> dict[str,
 def _colour(mechanism: Mechanism, group: Sequence[int]) -> int:
     first = mechanism.elements[group[0]]
     law = mechanism.laws.get(first.kind)
-    if first.owner.startswith("controller of "):
+    if first.origin.sort == "controller":
         return CONTROLLED
+    if first.origin.sort in ("force", "torque"):
+        return APPLIED
     elastic = first.kind == "spring" or (law is not None and bool(law.potential or law.dissipation))
     return ELASTIC if elastic else APPLIED
 

@@ -38,7 +38,6 @@ class Frames:
     energies: Mapping[str, Array]  # "T", "V", where the results have them
     coordinates: Array  # (k, n), the mechanism's q
     rates: Array  # (k, n)
-    constants: Array | None = None  # (k, constants) of the mechanism at each time, where tables or samplers change them
     lacking: tuple[str, ...] = ()  # coordinates that the results do not tell: what depends on them cannot be drawn
     guessed: tuple[str, ...] = ()  # turn angles and the like whose rates are taken from neighbouring rows
     whole: Frames | None = None  # the motion that these are moments of; None: there is no more of it
@@ -84,8 +83,7 @@ def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
     velocities = {name: _point(slots, v, mechanism, 0.0) for name, slots in mechanism.points.items()}
     poses = {part.name: pose(part.local, np.stack([points[p] for p in part.points], 1)) for part in scene.parts}
     energies = {key: hermite(columns["t"], columns[key], None, times)[0] for key in "TV" if key in columns}
-    held = scene.held.at(mechanism, times)
-    frames = Frames(times, points, velocities, poses, energies, q, v, held, lacking, guessed)
+    frames = Frames(times, points, velocities, poses, energies, q, v, lacking, guessed)
     return frames.noting(*trajectory.notes, *notes, *more)
 
 

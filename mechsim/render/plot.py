@@ -15,6 +15,7 @@ from mechsim.render.film import replacing
 from mechsim.render.options import MOST_CURVES
 from mechsim.render.panels import Panel
 from mechsim.render.plotted import Result, coordinates
+from mechsim.render.sheet import arrange
 from mechsim.render.theme import THEMES, Theme
 from mechsim.result.trajectory import Trajectory
 
@@ -86,14 +87,14 @@ def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOpti
     rows = math.ceil(len(drawn) / columns)
     width, height = options.size or ((1000, 720) if columns == 1 else (1280, 100 + 290 * rows))
     with rc_context(_style(theme)):
-        figure = Figure(figsize=(width / 100, height / 100), dpi=100, layout="constrained", facecolor=theme.background)
+        figure = Figure(figsize=(width / 100, height / 100), dpi=100, facecolor=theme.background)
         titles = dict.fromkeys(printable(result.trajectory.title or result.name) for result in results)
         top = 1 - HEADING / height
-        figure.get_layout_engine().set(rect=(0.005, 0.005, 0.99, top - 0.005))  # type: ignore[call-arg, union-attr]
         figure.text(0.012, (1 + top) / 2, "  ·  ".join(titles), fontsize=15, fontweight="bold", va="center")
         for number, panel in enumerate(drawn):
             axes = figure.add_subplot(rows, columns, number + 1)
             panel(axes, results, theme)
+        arrange(figure, figure.axes, columns, HEADING)
         if len(results) > 1:
             _name_files(figure, results, theme)
         return figure

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.engine.points import Points
 from mechsim.errors import Fault
 from mechsim.render.dynamics import Dynamics
 from mechsim.render.frames import hermite, rows_are_near, sample
@@ -111,14 +112,12 @@ def constraint_residuals(result: Result) -> tuple[Array | None, Array | None, li
     q = np.column_stack([result.columns[label] for label in labels])
     nothing = np.zeros(len(t))
     v = np.column_stack([result.columns.get(f"{label}_dot", nothing) for label in labels])
-    constants = result.scene.held.at(mechanism, t, before=True)  # a row is the end of a step
     monitor = Monitor(system)
-    monitor.observe(t, q, v, constants)
+    points = Points(result.scene.segments.system_at(system, t, "before"), t, q, v)  # a row is the end of a step
+    monitor.observe(points)
     found = []
     for first in range(0, len(t), BATCH):
-        rows = slice(first, first + BATCH)
-        held = system if constants is None else system.holding(constants[rows])
-        found.append([each.max(axis=1) for each in monitor.residuals(held, t[rows], q[rows], v[rows])])
+        found.append([each.max(axis=1) for each in monitor.residuals(points[first : first + BATCH])])
     positions, rates = (np.concatenate(each) for each in zip(*found, strict=True))
     moving = [each.label for each in mechanism.variables if each.kind != "state"]
     known = all(f"{label}_dot" in result.columns for label in moving)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.segments import Segments
 from mechsim.errors import Fault, SpecError, printable
 from mechsim.model import build
 from mechsim.model.layout import lay_out
 from mechsim.model.mechanism import Mechanism
-from mechsim.render.held import Held, held_along
+from mechsim.render.held import segments_along
 from mechsim.render.outline import area, layers_of, outline_around
 from mechsim.render.rows import state_columns, table_of, usable
 from mechsim.result.journal import OutputError
@@ -83,7 +84,8 @@ class Scene:
     zscale: float  # distance between layers
     fleshoutwid: float  # how far the skin of a part stands off its skeleton
     mechanism: Mechanism
-    held: Held  # the mechanism's constants along the motion
+    segments: Segments  # with the constants of the mechanism along the motion
+    unknown: tuple[str, ...]  # sampled controllers of which the results do not tell what they held
     tolerance: float  # of the run
 
     @property
@@ -98,6 +100,7 @@ def scene_of(trajectory: Any) -> Scene:
     mechanism = build(spec)
     columns, _ = usable(trajectory, state_columns(mechanism))
     skin = _skin(spec, _reach(mechanism, columns))
+    segments, unknown = segments_along(mechanism, columns, trajectory.segments)
     return Scene(
         title=printable(spec.title or trajectory.title),
         parameters_to_show=_parameters(spec),
@@ -116,7 +119,8 @@ def scene_of(trajectory: Any) -> Scene:
         zscale=float(spec.animation.get("Skeleton", {}).get("zscale", 0) or 0.6 * skin),
         fleshoutwid=skin,
         mechanism=mechanism,
-        held=held_along(mechanism, columns, trajectory.changes),
+        segments=segments,
+        unknown=unknown,
         tolerance=float(trajectory.settings.get("tol") or TOLERANCE),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene, SceneBody
 from mechsim.result.layout import Array
-from mechsim.spec.names import POINT
+from mechsim.spec.names import Coordinate, TurnAngle, reference
 
 Line = tuple[str, str]
 
@@ -93,17 +92,10 @@ class Workshop:
 
     def acted_on(self, quantities: Sequence[str]) -> Iterator[tuple[str, bool]]:
         """Points at which quantities are moved, and whether by turning."""
-        turned = [name[6:] for name in quantities if name[:6] in ("theta_", "omega_") and name[6:] in self.bodies]
+        referred = [reference(name) for name in quantities]
+        turned = [each.part for each in referred if isinstance(each, TurnAngle) and each.part in self.bodies]
         if len(turned) == 2 and set(self.bodies[turned[0]].points) & set(self.bodies[turned[1]].points):
             yield self.joint(turned[0], turned[1])[0], True
         else:
             yield from ((self.joint(part, None)[0], True) for part in turned)
-        for name in quantities:
-            if re.fullmatch(rf"({POINT})\.v?[xy]", name):
-                yield name.split(".")[0], False
-
-
-def points_in(quantity: str) -> Line:
-    """The points of `dist(A,B)`."""
-    first, second = re.findall(POINT, quantity[4:])
-    return first, second
+        yield from ((each.point, False) for each in referred if isinstance(each, Coordinate))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechsim.model.mechanism import Element, Mechanism
-from mechsim.result.drives import is_drive
 from mechsim.result.layout import Array, work_states
 
 
@@ -36,6 +35,6 @@ def balances(mechanism: Mechanism, q: Array) -> dict[str, float]:
 
 def _source(mechanism: Mechanism, element: Element) -> str:
     law = mechanism.laws.get(element.kind)
-    if is_drive(element):
+    if element.is_drive:
         return "drive"
     return "dissipation" if law and law.dissipation and not law.forces else "force"

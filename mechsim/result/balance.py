@@ -1,7 +1,8 @@
 """Newton and Euler for every part: the forces and torques that results claim must give its accelerations.
 
 Mass and inertia are taken as the file gives them, accelerations from the coordinates; so this knows nothing of how the
-forces were found. Of a part on the points a and b, d = b - a, with the centroid at c = a + xi d (complex numbers):
+forces were found. Of a part on the points a and b, d = b - a, with the centroid at c = a + xi d (in the plane xi is a
+complex number; of a spring, a half):
 
     the sum of all forces               m (c'' - g)
     the sum of all moments about c      spin d x d''       spin = J / |d|^2; of a spring with mass, m/12
@@ -9,14 +10,16 @@ forces were found. Of a part on the points a and b, d = b - a, with the centroid
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mechsim.lagrangian.vector import labels
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.result.bearings import Actions, Bearing, Turning
-from mechsim.result.contacts import Indices, Rows, cross, position
+from mechsim.result.contacts import Indices, Rows, moments, position, turned_left
 from mechsim.result.layout import Array
 
 # A part whose forces are a smaller share of the largest in the mechanism is judged as if they were this share.
@@ -28,9 +31,14 @@ class Body:
     """The inertia of a part, and its weight per mass."""
 
     mass: float = 0.0
-    xi: complex = 0.5
+    along: float = 0.5  # xi
+    across: float = 0.0
     spin: float = 0.0
-    gravity: complex = 0.0
+    gravity: tuple[float, ...] = (0.0,)
+
+    def centroid(self, a: Array, d: Array) -> Array:
+        """a + xi d, of places or of accelerations, (..., dimension)."""
+        return a + self.along * d + (self.across * turned_left(d) if self.across else 0.0)
 
 
 class PartBalance:
@@ -39,7 +47,7 @@ class PartBalance:
     def __init__(self, mechanism: Mechanism, part: Part, actions: Actions, turning: Turning | None):
         self.mechanism, self.part = mechanism, part
         elements = [mechanism.elements[number] for number in actions.own[part.name]]
-        self.body = _body(part, {element.kind: element.parameters for element in elements})
+        self.body = _body({element.kind: element.parameters for element in elements}, mechanism.dimension)
         places = dict.fromkeys([*part.points, *(each.grip.place.point for each in actions.gripping.get(part.name, ()))])
         self.bearings: list[Bearing] = [
             bearing for bearing in actions.bearings(list(places)) if bearing.part.name == part.name
@@ -66,14 +74,14 @@ class PartBalance:
         """By how much force and moment (over the part's length) miss, (k,), and the largest force there is."""
         centre, inertia, moment = self._inertia(q, accelerations)
         length = self._length(q)
-        force, torque, largest = -inertia, -moment, np.maximum(_norm(inertia), np.abs(moment) / length)
+        force, torque, largest = -inertia, -moment, np.maximum(_norm(inertia), _norm(moment) / length)
         for arm, push in self._pushes(rows, q):
-            force, torque = force + push, torque + cross(arm - centre, push)
+            force, torque = force + push, torque + moments(arm - centre, push)
             largest = np.maximum(largest, _norm(push))
         if self.turning is not None:
             turned = self.turning.torque(rows, q)
-            torque, largest = torque + turned, np.maximum(largest, np.abs(turned) / length)
-        return np.maximum(_norm(force), np.abs(torque) / length), largest
+            torque, largest = torque + turned[..., None], np.maximum(largest, np.abs(turned) / length)
+        return np.maximum(_norm(force), _norm(torque) / length), largest
 
     def _pushes(self, rows: Rows, q: Array) -> list[tuple[Array, Array]]:
         """Where each force acts, and the force."""
@@ -81,9 +89,9 @@ class PartBalance:
         for bearing in self.bearings:
             at_point = bearing.label == bearing.point
             here = position(bearing.point, self.mechanism, q) if at_point else bearing.place(q)
-            found.append((here, bearing.force(rows, q, 2)))
+            found.append((here, bearing.force(rows, q, self.mechanism.dimension)))
         for point, indices in self.own:
-            push = np.zeros((*q.shape[:-1], 2))
+            push = np.zeros((*q.shape[:-1], self.mechanism.dimension))
             for element, axis, local in indices:
                 push[..., axis] -= rows[element][..., local]
             found.append((position(point, self.mechanism, q), push))
@@ -92,11 +100,11 @@ class PartBalance:
     def _inertia(self, q: Array, accelerations: Array) -> tuple[Array, Array, Array]:
         """The centroid, its m (c'' - g), and spin d x d''."""
         ends = (*self.part.points, self.part.points[0])[:2]
-        a, b = (_complex(position(point, self.mechanism, q)) for point in ends)
-        moved = [_complex(self._acceleration(point, accelerations)) for point in ends]
+        a, b = (position(point, self.mechanism, q) for point in ends)
+        moved = [self._acceleration(point, accelerations) for point in ends]
         d, bend, body = b - a, moved[1] - moved[0], self.body
-        centre, force = a + body.xi * d, body.mass * (moved[0] + body.xi * bend - body.gravity)
-        return _pair(centre), _pair(force), body.spin * (np.conj(d) * bend).imag
+        force = body.mass * (body.centroid(moved[0], bend) - np.array(body.gravity))
+        return body.centroid(a, d), force, body.spin * moments(d, bend)
 
     def _acceleration(self, point: str, accelerations: Array) -> Array:
         slots, at_rest = self.mechanism.points[point], np.zeros(accelerations.shape[:-1])
@@ -109,14 +117,14 @@ class PartBalance:
         return np.where(length > 0, length, 1.0)
 
 
-def _body(part: Part, kinds: Any) -> Body:
+def _body(kinds: Mapping[str, Mapping[str, float]], dimension: int) -> Body:
     for kind in ("planar_body", "particle", "spring"):
         if kind in kinds:
             values = kinds[kind]
-            mass, gravity = values["mass"], complex(values["g_x"], values["g_y"])
+            mass, gravity = values["mass"], tuple(values[label] for label in labels("g", dimension))
             if kind == "planar_body":
-                return Body(mass, complex(values["xi_x"], values["xi_y"]), values["spin"], gravity)
-            return Body(mass, 0.5, mass / 12 if kind == "spring" else 0.0, gravity)
+                return Body(mass, values["xi_x"], values["xi_y"], values["spin"], gravity)
+            return Body(mass, 0.5, 0.0, mass / 12 if kind == "spring" else 0.0, gravity)
     return Body()
 
 
@@ -153,11 +161,3 @@ class Balance:
 
 def _norm(vector: Array) -> Array:
     return np.asarray(np.linalg.norm(vector, axis=-1))
-
-
-def _complex(vector: Array) -> Any:
-    return np.asarray(vector[..., 0] + 1j * vector[..., 1])
-
-
-def _pair(number: Any) -> Array:
-    return np.stack([number.real, number.imag], axis=-1)

@@ -58,7 +58,7 @@ class Bearing:
         return {element for element, _, _ in self.rows} | {contact.element for contact in joints}
 
     def place(self, q: Array) -> Array:
-        """Where the force acts, if it is not at the point, (..., 2)."""
+        """Where the force acts, if it is not at the point, (..., dimension)."""
         contact = self.touching[0]
         return place_of(contact.grip.place, contact.mechanism, q)
 
@@ -109,17 +109,13 @@ class Actions:
         self.carried = _by(self.contacts, lambda grip: grip.carrier)
         self.parts = {part.name: part for part in mechanism.parts}
         self.holders: dict[str, list[Part]] = {name: [] for name in mechanism.points}  # the parts at each point
-        named: dict[str, list[Part]] = {}  # parts by what owners of their elements are called
         for part in mechanism.parts:
-            for owner in (part.name, *(f"{part.name}_{point}" for point in part.points)):
-                named.setdefault(owner, []).append(part)
             for point in part.points:
                 self.holders[point].append(part)
         self.own: dict[str, list[int]] = {part.name: [] for part in mechanism.parts}
         for number, element in enumerate(mechanism.elements):
-            for part in named.get(element.owner, ()):
-                if _belongs(mechanism, element, part):
-                    self.own[part.name].append(number)
+            if element.origin.part in self.own:
+                self.own[element.origin.part].append(number)
 
     def joints(self) -> list[str]:
         """Points where something acts on a part: other parts, the ground, a line, a force, a drive."""
@@ -220,12 +216,3 @@ def bearings(mechanism: Mechanism, points: Sequence[str]) -> list[Bearing]:
     if free:
         raise SpecError(*(Fault(f"reactions: no part that moves has the point {point}") for point in free))
     return held
-
-
-def _belongs(mechanism: Mechanism, element: Element, part: Part) -> bool:
-    """Whether an element of this owner is of the part itself, not of a joint or of a point that bears its name."""
-    law = mechanism.laws.get(element.kind)
-    if law is None:
-        return element.owner == part.name and element.kind not in ("force", "collinear")
-    on_point = part.kind == "particle" and (law.forces or law.dissipation)
-    return not (law.constraints or law.nonholonomic or on_point)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.points import Points
 from mechsim.result.layout import Array, wide_rows
 
 # Gradients change little within a batch of rows, and one is dear: this many per batch are enough.
@@ -108,17 +109,17 @@ class Monitor:
         self.position_residual = self.velocity_residual = 0.0
         self.rows = 0
 
-    def observe(self, t: Array, q: Array, v: Array, constants: Array | None = None) -> Array:
-        """Account for these rows; return them wide, with their energies. `constants` as in `System.holding`."""
-        system = self.system if constants is None else self.system.holding(constants)
-        kinetic, potential = (np.asarray(energy, float) for energy in system.energies(t, q, v))
-        if len(t):
-            total = kinetic + potential if self.natural else np.asarray(system.hamiltonian(t, q, v), float)
-            self._watch_energy(total, kinetic, potential, q[:, system.accounts].sum(axis=1))
-            self._watch_constraints(system, t, q, v)
-            self._watch_speed(v)
-            self.rows += len(t)
-        return wide_rows(t, q, v, kinetic, potential)
+    def observe(self, points: Points) -> Array:
+        """Account for these points; return them as wide rows, with their energies."""
+        system = points.system
+        kinetic, potential = (np.asarray(energy, float) for energy in system.energies(*points.state))
+        if len(points):
+            total = kinetic + potential if self.natural else np.asarray(system.hamiltonian(*points.state), float)
+            self._watch_energy(total, kinetic, potential, points.q[:, system.accounts].sum(axis=1))
+            self._watch_constraints(points)
+            self._watch_speed(points.v)
+            self.rows += len(points)
+        return wide_rows(*points.state, kinetic, potential)
 
     def _watch_energy(self, energy: Array, kinetic: Array, potential: Array, work: Array) -> None:
         total = energy - work
@@ -133,24 +134,24 @@ class Monitor:
             speeds = [np.abs(v[:, self.angles]) * self.size]
         self.peak_speed = worse(self.peak_speed, *speeds)
 
-    def _watch_constraints(self, system: Any, t: Array, q: Array, v: Array) -> None:
-        if not system.m:
+    def _watch_constraints(self, points: Points) -> None:
+        if not self.system.m:
             return
-        residuals, rates = self.residuals(system, t, q, v)
+        residuals, rates = self.residuals(points)
         self.position_residual = worse(self.position_residual, residuals)
-        self.velocity_residual = worse(self.velocity_residual, rates * system.constraint_sizes)
+        self.velocity_residual = worse(self.velocity_residual, rates * self.system.constraint_sizes)
 
-    def residuals(self, system: Any, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
+    def residuals(self, points: Points) -> tuple[Array, Array]:
         """By row and constraint, (k, m) each, how far positions and velocities miss it, over the size."""
-        norms = self._gradient_norms(system, t, q, v)
-        return np.abs(system.constraints(t, q)) / norms, np.abs(system.constraint_rate(t, q, v)) / norms
+        norms, system = self._gradient_norms(points), points.system
+        residuals, rates = system.constraints(points.t, points.q), system.constraint_rate(*points.state)
+        return np.abs(residuals) / norms, np.abs(rates) / norms
 
-    def _gradient_norms(self, system: Any, t: Array, q: Array, v: Array) -> Array:
+    def _gradient_norms(self, points: Points) -> Array:
         """Per constraint the smallest scaled gradient of some rows: distances come out too large, if anything."""
-        norms = np.full(system.m, np.inf)
-        for row in range(0, len(t), -(-len(t) // GRADIENT_ROWS)):
-            held = system.holding(system.constants[row]) if system.constants.ndim > 1 else system
-            lengths = held.gradient_lengths(t[row], q[row], v[row])
+        norms = np.full(self.system.m, np.inf)
+        for row in range(0, len(points), -(-len(points) // GRADIENT_ROWS)):
+            lengths = points.system_at(row).gradient_lengths(*(column[row] for column in points.state))
             norms = np.minimum(norms, np.where(lengths > 0.0, lengths, np.inf))
         return np.where(np.isfinite(norms), norms, 1.0)
 

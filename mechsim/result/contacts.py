@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.lagrangian.vector import PLANE
 from mechsim.model.grip import Grip, Place
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
@@ -31,7 +32,7 @@ class Contact:
     turn: int | None
 
     def wrench(self, rows: Rows, q: Array) -> tuple[Array, Array]:
-        """Force on the part, (..., 2), and torque besides, (...), at the place."""
+        """Force on the part, (..., dimension), and torque besides, (...), at the place."""
         own = rows[self.element]
         place = place_of(self.grip.place, self.mechanism, q)
         force, torque = np.zeros_like(place), np.zeros(place.shape[:-1])
@@ -64,7 +65,7 @@ def contacts(mechanism: Mechanism) -> list[Contact]:
 
 
 def _locals(point: str, mechanism: Mechanism, locals_of: dict[int, int]) -> tuple[int, ...]:
-    """Of both coordinates of a point, or none: a joint that moves with neither does not act there."""
+    """Of all coordinates of a point, or none: a joint that moves with none of them does not act there."""
     slots = mechanism.points[point]
     return tuple(locals_of[slot] for slot in slots) if all(slot in locals_of for slot in slots) else ()
 
@@ -79,7 +80,7 @@ def position(point: str, mechanism: Mechanism, q: Array) -> Array:
 
 
 def place_of(place: Place, mechanism: Mechanism, q: Array) -> Array:
-    """Where a place is, (..., 2)."""
+    """Where a place is, (..., dimension)."""
     here = position(place.point, mechanism, q)
     if place.line is None or place.is_point:
         return here
@@ -88,15 +89,21 @@ def place_of(place: Place, mechanism: Mechanism, q: Array) -> Array:
 
 
 def direction(line: tuple[str, str], mechanism: Mechanism, q: Array) -> Array:
-    """The unit vector along a line, (..., 2)."""
+    """The unit vector along a line, (..., dimension)."""
     way = position(line[1], mechanism, q) - position(line[0], mechanism, q)
     return np.asarray(way / np.linalg.norm(way, axis=-1, keepdims=True))
 
 
 def turned_left(vector: Array) -> Array:
+    """By a right angle in the plane."""
     return np.stack([-vector[..., 1], vector[..., 0]], axis=-1)
 
 
+def moments(arm: Array, force: Array) -> Array:
+    """The moment of a force about each axis there is: (..., 1) about the normal of the plane, (..., 3) in space."""
+    return cross(arm, force)[..., None] if arm.shape[-1] == PLANE else np.cross(arm, force)
+
+
 def cross(arm: Array, force: Array) -> Array:
-    """The moment of a force, (...)."""
+    """The moment of a force about the normal of the plane, (...)."""
     return np.asarray(arm[..., 0] * force[..., 1] - arm[..., 1] * force[..., 0])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.points import Points
 from mechsim.model.labels import unused
 from mechsim.model.mechanism import Mechanism
 from mechsim.result import multipliers
@@ -19,7 +20,7 @@ from mechsim.structure import Redundancy
 
 UNDETERMINED = 1e-9  # of the largest multiplier: below this, a drive does not take part in what is undetermined
 
-Leading = Callable[..., tuple[Array, Array]]
+Leading = Callable[[Points], tuple[Array, Array]]
 
 
 class Derived:
@@ -73,26 +74,24 @@ class Derived:
     def _leading(self) -> Leading:
         return self._make_leading()
 
-    def table(
-        self, t: Array, q: Array, v: Array, constants: Array | None = None, series: tuple[Array, Array] | None = None
-    ) -> Array:
-        """The columns at consistent states, (k, columns); `constants` as in `System.holding`, `series` as in Batch."""
-        system = self.system if constants is None else self.system.holding(constants)
-        if not len(t):
+    def table(self, points: Points) -> Array:
+        """The columns at consistent states, (k, columns)."""
+        if not len(points):
             return np.zeros((0, len(self.labels)))
-        columns = [np.zeros((len(t), 0))]
+        system, state = points.system, points.state
+        columns = [np.zeros((len(points), 0))]
         if self.has_hamiltonian:
-            columns.append(np.asarray(system.hamiltonian(t, q, v), float)[:, None])
+            columns.append(np.asarray(system.hamiltonian(*state), float)[:, None])
         if self.drives or self.reactions.labels:
-            accelerations, found = self._leading(t, q, v, constants, series)
+            accelerations, found = self._leading(points)
             self.gaps += int(np.isnan(accelerations).any(axis=1).sum())
-            full = multipliers.smallest(self.system, self.redundant, (t, q, v, accelerations), found, constants)
-            columns += [drive.table(system, t, q, v, accelerations, full) for drive in self.drives]
-            columns.append(self.reactions.table(system, t, q, v, accelerations, full))
+            full = multipliers.smallest(self.redundant, points, accelerations, found)
+            columns += [drive.table(system, *state, accelerations, full) for drive in self.drives]
+            columns.append(self.reactions.table(system, *state, accelerations, full))
             if self.balance:
-                self.balance.observe(system, t, q, v, accelerations, full)
+                self.balance.observe(system, *state, accelerations, full)
         with np.errstate(all="ignore"):  # a signal without a value somewhere is NaN there, and disturbs nothing else
-            columns += [system.signals(element, t, q, v) for element in system.mechanism.readouts.values()]
+            columns += [system.signals(element, *state) for element in system.mechanism.readouts.values()]
         return np.concatenate(columns, axis=1)
 
     def _undetermined(self, t: float, q: Array, v: Array) -> tuple[str, ...]:

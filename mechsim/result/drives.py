@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.model.mechanism import DRIVE, Element, Mechanism
+from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
 
 
@@ -43,15 +43,11 @@ def drives(mechanism: Mechanism) -> list[Drive]:
     found = []
     first = 0
     for number, element in enumerate(mechanism.elements):
-        if is_drive(element):
+        if element.is_drive:
             rows = tuple(range(first, first + len(element.multipliers)))
             found.append(Drive(number, element.multipliers, rows, _unit(mechanism, element.slots)))
         first += len(element.multipliers)
     return found
-
-
-def is_drive(element: Element) -> bool:
-    return element.owner.startswith(DRIVE)
 
 
 def _unit(mechanism: Mechanism, slots: tuple[int, ...]) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.segments import Segments
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
-from mechsim.result.constants import Changes
 from mechsim.result.journal import Journal
 from mechsim.result.places import OutputError, check_target, replacing, sources
 from mechsim.result.soundness import Unsound, check
@@ -86,7 +86,7 @@ def _facts(trajectory: Trajectory) -> str:
 
 
 def _from_facts(
-    text: str, table: np.ndarray, polynomials: Polynomials | None = None, changes: Changes | None = None
+    text: str, table: np.ndarray, polynomials: Polynomials | None = None, segments: Segments | None = None
 ) -> Trajectory:
     facts = json.loads(text)
     certificate = facts.get("certificate")
@@ -97,7 +97,7 @@ def _from_facts(
         table=table,
         certificate=Certificate.from_dict(certificate) if certificate else None,
         polynomials=polynomials,
-        changes=changes,
+        segments=segments,
         **{name: facts[name] for name in FACTS},
     )
 
@@ -107,8 +107,8 @@ def _write_npz(trajectory: Trajectory, path: Path) -> None:
     if series := trajectory.polynomials:
         arrays |= {"t": series.t, "ends": series.ends, "coefficients": series.coefficients}
         arrays["labels"] = np.array(series.labels)
-    if held := trajectory.changes:
-        arrays |= {"held_times": held.times, "held_numbers": held.numbers, "held_values": held.values}
+    if (held := trajectory.segments) and len(held.numbers):
+        arrays |= {"held_times": held.starts, "held_numbers": held.numbers, "held_values": held.values}
     with open(path, "wb") as stream:
         np.savez(stream, **arrays)
 
@@ -119,10 +119,10 @@ def _read_npz(path: Path) -> Trajectory:
         if "coefficients" in arrays:
             labels = tuple(str(label) for label in arrays["labels"])
             polynomials = Polynomials(arrays["t"], arrays["ends"], arrays["coefficients"], labels)
-        changes = None
+        segments = None
         if "held_values" in arrays:
-            changes = Changes(*(arrays[f"held_{name}"] for name in ("times", "numbers", "values")))
-        return _from_facts(str(arrays["facts"]), arrays["table"], polynomials, changes)
+            segments = Segments(*(arrays[f"held_{name}"] for name in ("times", "numbers", "values")))
+        return _from_facts(str(arrays["facts"]), arrays["table"], polynomials, segments)
 
 
 def _write_parquet(trajectory: Trajectory, path: Path) -> None:

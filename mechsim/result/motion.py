@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mechsim.engine.points import Points
+from mechsim.engine.segments import Segments, Side
+from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.certificate import Certificate, Monitor
-from mechsim.result.constants import Changes
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array, full_layout
 from mechsim.result.trajectory import Polynomials, Trajectory
@@ -74,45 +76,48 @@ class Motion:
         found: Mechanism = self.system.mechanism
         return found
 
-    def __call__(self, t: float | Array) -> State:
-        """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`."""
-        return State(self.mechanism, self._sample(t)[0])
+    def __call__(self, t: float | Array, side: Side = "after") -> State:
+        """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`.
 
-    def velocity(self, t: float | Array) -> State:
+        Here and below, what jumps at t (a force by a table in steps, say) has its value just `side` of the jump.
+        """
+        return State(self.mechanism, self._sample(t, side)[0])
+
+    def velocity(self, t: float | Array, side: Side = "after") -> State:
         """Velocities at time t, e.g. `motion.velocity(0.5)["A"]`."""
-        return State(self.mechanism, self._sample(t)[1], constant=0.0)
+        return State(self.mechanism, self._sample(t, side)[1], constant=0.0)
 
-    def multipliers(self, t: float | Array) -> dict[str, Array]:
+    def multipliers(self, t: float | Array, side: Side = "after") -> dict[str, Array]:
         """Lagrange multipliers of the constraints at time t, by label, e.g. `motion.multipliers(0.5)["l_OA"]`."""
-        values = self._sample(t)[2]
+        values = self._sample(t, side)[2]
         labels = self.system.labels[self.system.n :]
         return {label: values[..., index] for index, label in enumerate(labels)}
 
-    def signals(self, t: float | Array) -> dict[str, Array]:
+    def signals(self, t: float | Array, side: Side = "after") -> dict[str, Array]:
         """Values at time t of the signals that `Output` of the file names: `motion.signals(0.5)["power"]`."""
-        columns = self._columns(None, t)
+        columns = self._columns(None, t, side)
         return {name: columns[label] for name, label in self._derived(None).signals.items()}
 
-    def reaction(self, point: str, t: float | Array, *, frame: str = "world") -> dict[str, Array]:
+    def reaction(self, point: str, t: float | Array, *, frame: str = "world", side: Side = "after") -> dict[str, Array]:
         """The force on each part at a point, in newtons, by part: `motion.reaction("A", 0.5)["OA"]`.
 
         It is what everything else exerts on the part there. In the part's own `frame` ("part") the components are
         along the part, from its first to its second point, and across it.
         """
-        axes = {"world": "xyz"[: self.mechanism.dimension], "part": "uv"}[frame]
-        columns = self._columns(point, t)
+        axes = {"world": AXES[: self.mechanism.dimension], "part": "uv"}[frame]
+        columns = self._columns(point, t, side)
         return {
             each.key: np.stack([columns[f"{each.name}_F{axis}"] for axis in axes], axis=-1)
             for each in self._derived(point).reactions.bearings
             if f"{each.name}_F{axes[0]}" in columns  # a particle has no frame of its own
         }
 
-    def torque(self, part: str, t: float | Array) -> Array:
+    def torque(self, part: str, t: float | Array, side: Side = "after") -> Array:
         """The torque that loads and drives exert on a part whose turn angle is a coordinate, in newton metres."""
         point = next((each.points[0] for each in self.mechanism.parts if each.name == part), None)
         if point is None or f"{part}_M" not in self._derived(point).names:
             raise KeyError(f"no part {part!r} with a turn angle")
-        return self._columns(point, t)[f"{part}_M"]
+        return self._columns(point, t, side)[f"{part}_M"]
 
     def is_unique(self, point: str) -> dict[str, bool]:
         """Per part at a point, whether its force there is determined; where not, the smallest forces are given."""
@@ -125,11 +130,11 @@ class Motion:
             self._forces[point] = derived_columns(self.solution, [] if point is None else [point])
         return self._forces[point]
 
-    def _columns(self, point: str | None, t: float | Array) -> dict[str, Array]:
+    def _columns(self, point: str | None, t: float | Array, side: Side) -> dict[str, Array]:
         self._check(t)
-        batch = self.solution.sampled(np.atleast_1d(np.asarray(t, float)))
+        points = self.solution.sampled(t, side)
         derived = self._derived(point)
-        table = derived.table(batch.t, batch.q, batch.v, batch.constants, batch.series)
+        table = derived.table(points)
         return dict(zip(derived.names, table[0] if np.ndim(t) == 0 else table.T, strict=True))
 
     @property
@@ -144,7 +149,17 @@ class Motion:
     @cached_property
     def trajectory(self) -> Trajectory:
         """The table of the steps taken, every column."""
-        return self._tabulated(None)
+        return self._tabulated(self.solution.points)
+
+    @property
+    def segments(self) -> Segments:
+        """Its smooth pieces: between them tables and sampled controllers change constants of the mechanism."""
+        found: Segments = self.solution.segments
+        return found
+
+    def both_sides(self) -> Trajectory:
+        """The table of the steps taken, with two rows where segments meet: the end of one, the start of the next."""
+        return self._tabulated(self.solution.both_sides)
 
     @property
     def certificate(self) -> Certificate:
@@ -152,14 +167,13 @@ class Motion:
         assert certificate is not None  # tabulate always gives one
         return certificate
 
-    def sampled(self, times: Array) -> Trajectory:
+    def sampled(self, times: Array, side: Side = "after") -> Trajectory:
         """The table at times of your choice, from dense output."""
         self._check(times)
-        return self._tabulated(np.asarray(times, float))
+        return self._tabulated(self.solution.sampled(np.asarray(times, float), side))
 
-    def _tabulated(self, times: Array | None) -> Trajectory:
-        derived = derived_columns(self.solution, self.reactions)
-        return tabulate(self.solution, self.facts, times, derived)
+    def _tabulated(self, points: Points) -> Trajectory:
+        return tabulate(self.solution, self.facts, points, derived_columns(self.solution, self.reactions))
 
     def to_pandas(self) -> pandas.DataFrame:
         """The steps taken as a pandas DataFrame."""
@@ -169,15 +183,18 @@ class Motion:
         """Write the steps taken to `.csv`, `.npz` or `.parquet`, by the file's ending."""
         return self.trajectory.save(path)
 
-    def _sample(self, t: float | Array) -> tuple[Array, Array, Array]:
+    def _sample(self, t: float | Array, side: Side) -> tuple[Array, Array, Array]:
         self._check(t)
-        q, v, lam = self.solution.sample(np.atleast_1d(np.asarray(t, float)))
+        q, v, lam = self.solution.sample(t, side)
         return (q[0], v[0], lam[0]) if np.ndim(t) == 0 else (q, v, lam)
 
     def _check(self, t: float | Array) -> None:
         first, last = sorted((self.t[0], self.t[-1]))
         if not np.all((np.asarray(t) >= first) & (np.asarray(t) <= last)):
             raise ValueError(f"the motion is known from t = {first:g} to {last:g}, not at all of {t}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_forces": {}}
 
     def __repr__(self) -> str:
         return f"<Motion of {self.mechanism.title!r}, t = {self.t[0]:g} to {self.t[-1]:g}, {self.status}>"
@@ -186,18 +203,17 @@ class Motion:
 def tabulate(
     solution: Any,
     facts: Mapping[str, Any],
-    times: Array | None = None,
+    points: Points | None = None,
     derived: Derived | None = None,
 ) -> Trajectory:
-    """The table of a solution, at `times` or at the steps taken, with its certificate and polynomials."""
+    """The table of a solution, at these points or at the steps taken, with its certificate and polynomials."""
     monitor = Monitor(solution.system)
-    batch = solution.points if times is None else solution.sampled(times)
+    points = solution.points if points is None else points
     layout = full_layout(solution.system.mechanism)
-    table = layout.table(monitor.observe(batch.t, batch.q, batch.v, batch.constants))
+    table = layout.table(monitor.observe(points))
     labels, units = layout.labels, layout.units
     if derived and derived.labels:
-        further = derived.table(batch.t, batch.q, batch.v, batch.constants, getattr(batch, "series", None))
-        table = np.concatenate([table, further], axis=1)
+        table = np.concatenate([table, derived.table(points)], axis=1)
         labels, units = labels + derived.labels, units + derived.units
     return Trajectory(
         labels=labels,
@@ -207,21 +223,15 @@ def tabulate(
         polynomials=polynomials(solution),
         status="finished" if solution.status == "finished" else "partial",
         not_unique=derived.not_unique if derived else (),
-        changes=changes(solution),
+        segments=solution.segments,
         **facts,
     )
 
 
 def derived_columns(solution: Any, reactions: Sequence[str] = ()) -> Derived:
     """The columns beyond the state for a solution, with the forces at these points."""
-
-    def leading() -> Any:
-        from mechsim.engine.leading import Leading
-
-        return Leading(solution.system, solution.structure, solution.tolerance)
-
     state = solution.t[0], solution.q[0], solution.v[0]
-    return Derived(solution.system, solution.structure.redundancy, leading, state, reactions)
+    return Derived(solution.system, solution.structure.redundancy, lambda: solution.leading, state, reactions)
 
 
 def polynomials(solution: Any) -> Polynomials | None:
@@ -230,9 +240,3 @@ def polynomials(solution: Any) -> Polynomials | None:
         return None
     t = np.asarray(solution.t)
     return Polynomials(t[:-1], t[1:], np.asarray(solution.coefficients), tuple(solution.system.labels))
-
-
-def changes(solution: Any) -> Changes | None:
-    """The constants that tables and sampled controllers changed along a solution; None where nothing did."""
-    held = getattr(solution, "held", None)
-    return Changes.of(held.times, held.values) if held and len(held.times) > 1 else None

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.points import Points
+from mechsim.kernel.linear import scaled_jacobian
 from mechsim.result.bearings import ALL, bearings
 from mechsim.result.layout import Array
 from mechsim.result.reactions import NEGLIGIBLE
@@ -13,18 +15,17 @@ from mechsim.result.reactions import NEGLIGIBLE
 State = tuple[Array, Array, Array, Array]  # t, q, v and accelerations
 
 
-def smallest(system: Any, redundant: int, states: State, multipliers: Array, constants: Array | None = None) -> Array:
+def smallest(redundant: int, points: Points, accelerations: Array, multipliers: Array) -> Array:
     """The multipliers (k, m) that do what these do, where `redundant` constraints leave a choice: those with the least
-    sum of squares of the forces in all joints. `states` have a row for each."""
+    sum of squares of the forces in all joints."""
     if not redundant:
         return multipliers
-    joints = Joints(system.mechanism)
+    joints = Joints(points.system.mechanism)
     least = np.empty_like(multipliers)
     for row, found in enumerate(multipliers):
-        held = system if constants is None else system.holding(constants[row])
-        t, q, v, accelerations = (each[row] for each in states)
-        inner = _smallest(held, redundant, (t, q, v), found)
-        least[row] = joints.relieved(held, (t, q, v, accelerations), inner, freedom(held, redundant, t, q, v))
+        system, (t, q, v) = points.system_at(row), (each[row] for each in points.state)
+        inner = _smallest(system, redundant, (t, q, v), found)
+        least[row] = joints.relieved(system, (t, q, v, accelerations[row]), inner, freedom(system, redundant, t, q, v))
     return least
 
 
@@ -53,7 +54,7 @@ class Joints:
 
 def _smallest(system: Any, redundant: int, state: tuple[float, Array, Array], multipliers: Array) -> Array:
     """Of least norm, constraints scaled to unit gradients: unique also where no joint shows them."""
-    jacobian, sizes = _scaled_jacobian(system, *state)
+    jacobian, sizes = scaled_jacobian(system, system.rate_jacobian(*state))
     reach = np.linalg.svd(jacobian, full_matrices=False)[0][:, : system.m - redundant]
     # Only what lies in the range of the Jacobian does anything; the rest would only make them larger.
     return np.asarray(reach @ (reach.T @ (multipliers * sizes)) / sizes)
@@ -63,16 +64,5 @@ def freedom(system: Any, redundant: int, t: float, q: Array, v: Array) -> Array:
     """Changes of the multipliers that change no motion, (redundant, m); as forces of size 1."""
     if not redundant:
         return np.zeros((0, system.m))
-    jacobian, sizes = _scaled_jacobian(system, t, q, v)
+    jacobian, sizes = scaled_jacobian(system, system.rate_jacobian(t, q, v))
     return np.asarray(np.linalg.svd(jacobian)[0][:, system.m - redundant :].T / sizes)
-
-
-def _scaled_jacobian(system: Any, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-    """The constraints' gradients by scaled coordinates, each of length 1, and the lengths they had."""
-    rows, columns, values = system.rate_jacobian(t, q, v)
-    jacobian = np.zeros((system.m, system.n))
-    np.add.at(jacobian, (rows, columns), values)
-    jacobian *= system.scales[: system.n]
-    sizes = np.linalg.norm(jacobian, axis=1)
-    sizes[sizes == 0.0] = 1.0
-    return jacobian / sizes[:, None], sizes

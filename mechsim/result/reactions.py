@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.lagrangian.vector import AXES, PLANE
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.bearings import Actions, Bearing, bearings
 from mechsim.result.contacts import direction, turned_left
 from mechsim.result.layout import Array
 
-AXES = "xyz"
 NEGLIGIBLE = 1e-9  # of a force: below this, a force does not take part in what is undetermined
 
 
@@ -74,13 +74,13 @@ class Reactions:
         return labels[:dimension] + [label for label, value in pairs if abs(value) > NEGLIGIBLE]
 
     def in_part_frame(self, bearing: Bearing, force: Array, q: Array) -> Array:
-        """A force (..., 2) in the frame of the part: along it, and across it to the left."""
+        """A force in the frame of the part of a plane, (..., 2): along it, and across it to the left."""
         first, second = bearing.part.points[:2]
         along = direction((first, second), self.mechanism, q)
         return np.stack([(force * axis).sum(axis=-1) for axis in (along, turned_left(along))], axis=-1)
 
     def _has_frame(self, bearing: Bearing) -> bool:
-        return len(bearing.part.points) > 1 and self.mechanism.dimension == 2
+        return len(bearing.part.points) > 1 and self.mechanism.dimension == PLANE
 
     def _columns(self, bearing: Bearing) -> list[str]:
         axes = [*AXES[: self.mechanism.dimension], *("uv" if self._has_frame(bearing) else "")]

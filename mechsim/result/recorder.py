@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.engine.points import Points
 from mechsim.engine.sampling import Sampling
 from mechsim.errors import Fault
 from mechsim.result import csvtext
@@ -48,15 +49,15 @@ class Recorder:
         self.seconds = 0.0  # spent here, within the engine's loop
         self.journal = self._journal()
 
-    def __call__(self, batch: Any) -> None:
+    def __call__(self, points: Points) -> None:
         began = time.perf_counter()
         if self.sampling is None:
-            self._append([batch])
+            self._append([points])
         else:  # the certificate is about every step, written or not
-            self.monitor.observe(batch.t, batch.q, batch.v, batch.constants)
-            self._append(self.sampling.passed(batch))
-        if len(batch.t):
-            self.reached = float(batch.t[-1])
+            self.monitor.observe(points)
+            self._append(self.sampling.passed(points))
+        if len(points):
+            self.reached = float(points.t[-1])
         self.seconds += time.perf_counter() - began
 
     def finish(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
@@ -86,18 +87,16 @@ class Recorder:
         """With the time of the integration alone: the engine's loop had to wait for this recorder."""
         return replace(certificate, seconds=max(0.0, certificate.seconds - self.seconds))
 
-    def _table(self, batch: Any) -> Array:
+    def _table(self, points: Points) -> Array:
         """All columns of these points, which the monitor sees too."""
-        constants = getattr(batch, "constants", None)
-        columns = [self.layout.table(self.monitor.observe(batch.t, batch.q, batch.v, constants))]
+        columns = [self.layout.table(self.monitor.observe(points))]
         if self.derived and self.derived.labels:
-            series = getattr(batch, "series", None)
-            columns.append(self.derived.table(batch.t, batch.q, batch.v, constants, series))
+            columns.append(self.derived.table(points))
         return np.concatenate(columns, axis=1)
 
-    def _append(self, batches: Iterable[Any]) -> None:
-        for batch in batches:
-            self.journal.append(self._table(batch))
+    def _append(self, batches: Iterable[Points]) -> None:
+        for points in batches:
+            self.journal.append(self._table(points))
 
     def _journal(self) -> Journal:
         not_unique = self.derived.not_unique if self.derived else ()
@@ -106,7 +105,8 @@ class Recorder:
         return Journal(self.target, head, csvtext.row_format(len(self.labels), *formats))
 
     def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
-        trajectory = tabulate(solution, self.facts, times, self.derived)
+        points = None if times is None else solution.sampled(times)
+        trajectory = tabulate(solution, self.facts, points, self.derived)
         assert trajectory.certificate is not None
         certificate = self._timed(trajectory.certificate)
         path = save(replace(trajectory, certificate=certificate), self.target)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mechsim.engine.segments import Segments
 from mechsim.result.certificate import Certificate
-from mechsim.result.constants import Changes
 from mechsim.result.layout import Array
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Trajectory:
     notes: tuple[str, ...] = ()  # what a reader of the file should be told
     polynomials: Polynomials | None = None
     not_unique: tuple[str, ...] = ()  # columns of forces that redundant constraints leave open: the smallest are given
-    changes: Changes | None = None  # of the mechanism's constants; None: there were none, or the file does not say
+    segments: Segments | None = None  # its smooth pieces; None: the file does not say
 
     def __len__(self) -> int:
         return len(self.table)

@@ -204,11 +204,12 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A point on a curve: `implicit` in x and y, or `parametric` (x, y) in s, with the value of s to start from."""
+    """A point on a curve: `implicit` in its coordinates, or each of them in s (`parametric`), with the value of s to
+    start from."""
 
     point: str
     implicit: Expression | None
-    parametric: tuple[Expression, Expression] | None
+    parametric: tuple[Expression, ...] | None
     start: Number
     mark: Mark
 

@@ -11,7 +11,7 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Curve, Gear, Rolling, Rope, Skate, Slider, Slot, Term
 from mechsim.spec.document import Number
 from mechsim.spec.loads import force_name, torque_name, two_parts
-from mechsim.spec.names import POINT, point_of, points_of
+from mechsim.spec.names import AXES, POINT, point_of, points_of
 from mechsim.spec.nodes import DictNode, Node
 from mechsim.spec.parameters import check_parameter_name
 from mechsim.spec.records import Entry, Field, Named, Record, ShortOrLong
@@ -155,14 +155,14 @@ def _curve(entry: Entry, user: str, scope: Scope) -> Curve | None:
     known = scope.parts.known_point(entry.name, entry.mark, user, scope.reading)
     if entry.name in scope.parts.fixed_names:
         raise SpecError(Fault(f"{user}: {entry.name} is fixed in the world", entry.mark, "remove it"))
-    values, zero = entry.value, Number(0.0, "0", entry.mark)
+    values, zero, axes = entry.value, Number(0.0, "0", entry.mark), AXES[: scope.reading.dimension]
     if "implicit" in values:
-        fine = scope.allows(values["implicit"], POSITION, user, {"x": POSITION, "y": POSITION})
+        fine = scope.allows(values["implicit"], POSITION, user, dict.fromkeys(axes, POSITION))
         return Curve(entry.name, values["implicit"], None, zero, entry.mark) if known and fine else None
-    if not {"x", "y"} <= values.keys():
+    if not set(axes) <= values.keys():
         return None
-    allowed = [scope.allows(values[axis], POSITION, f"{user}.{axis}", {"s": POSITION}) for axis in "xy"]
-    place = (values["x"], values["y"])
+    allowed = [scope.allows(values[axis], POSITION, f"{user}.{axis}", {"s": POSITION}) for axis in axes]
+    place = tuple(values[axis] for axis in axes)
     return Curve(entry.name, None, place, values.get("s", zero), entry.mark) if known and all(allowed) else None
 
 

@@ -218,7 +218,8 @@ def _force(entry: Entry, user: str, scope: Scope) -> StateForce | None:
         hint = f"{part} has the points {listed(scope.parts.rigid_points[part])}"
         raise SpecError(Fault(f"{user}: the point {point} is not on {part}", entry.mark, hint))
     if len(entry.value) > scope.reading.dimension:
-        raise SpecError(Fault(f"{user} has {len(entry.value)} coordinates, but the dimension is 2", entry.mark))
+        message = f"{user} has {len(entry.value)} coordinates, but the dimension is {scope.reading.dimension}"
+        raise SpecError(Fault(message, entry.mark))
     fine = [scope.allows(component, VELOCITY, user) for component in entry.value]
     return StateForce(point, part or None, tuple(entry.value), entry.mark) if all(fine) else None
 

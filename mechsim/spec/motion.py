@@ -12,7 +12,7 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Controller, Drive, Output
 from mechsim.spec.expression import Expression, parse_expression
 from mechsim.spec.loads import Point
-from mechsim.spec.names import POINT
+from mechsim.spec.names import AXES, POINT, Coordinate, Distance, reference
 from mechsim.spec.nodes import ListNode, Node, TextNode
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record
 from mechsim.spec.scope import CONSTANT, POSITION, TIME, VELOCITY, Scope, StateExpression
@@ -21,6 +21,7 @@ from mechsim.spec.suggest import did_you_mean
 
 QUANTITY = r"[^:]+"
 ALL = "all"
+COUNTS = ("no", "one", "two", "three")
 
 
 class OneOrTwo:
@@ -121,12 +122,13 @@ def plain_name(text: str) -> str:
 
 
 def _spread(entry: Entry, values: tuple[Expression, ...], user: str, scope: Scope) -> list[tuple[str, Expression]]:
-    """Quantities with their expressions: a point stands for its two coordinates."""
+    """Quantities with their expressions: a point stands for its coordinates."""
     if re.fullmatch(POINT, entry.name) and entry.name not in scope.functions:
-        if len(values) != scope.reading.dimension:
-            hint = f"write [x, y], or name one coordinate: {entry.name}.x"
-            raise SpecError(Fault(f"{user}: a point needs two expressions", entry.mark, hint))
-        return [(f"{entry.name}.{axis}", value) for axis, value in zip("xy", values, strict=True)]
+        axes = AXES[: scope.reading.dimension]
+        if len(values) != len(axes):
+            hint = f"write [{', '.join(axes)}], or name one coordinate: {entry.name}.x"
+            raise SpecError(Fault(f"{user}: a point needs {COUNTS[len(axes)]} expressions", entry.mark, hint))
+        return [(f"{entry.name}.{axis}", value) for axis, value in zip(axes, values, strict=True)]
     if len(values) != 1:
         raise SpecError(Fault(f"{user} has {len(values)} expressions for one quantity", entry.mark))
     return [(entry.name, values[0])]
@@ -162,9 +164,8 @@ def _refuse_fixed(quantity: Expression, user: str, mark: Mark, scope: Scope) -> 
 
 def _points_in(name: str) -> set[str]:
     """The points of `A.x` or `dist(A,B)`."""
-    if "." in name:
-        return {name.partition(".")[0]}
-    return set(name[5:-1].split(",")) if "(" in name else set()
+    referred = reference(name)
+    return set(referred.points) if isinstance(referred, Coordinate | Distance) else set()
 
 
 def _controllers(entry: Entry, scope: Scope) -> list[Controller]:

@@ -1,13 +1,62 @@
-"""The naming rule of seed 001, section 4.2: a point is a letter and digits, a part is its points written together."""
+"""The naming rule of seed 001, section 4.2: a point is a letter and digits, a part is its points written together; and
+what names of the expression language mean that are made of these."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
 
 POINT = r"[A-Za-z][0-9]*"
 PART = re.compile(rf"({POINT})+")
+AXES = "xyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """`A.x`, or its rate `A.vx`. The axis is as it was written: there may be none of that name."""
+
+    point: str
+    axis: str
+    is_rate: bool = False
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        return (self.point,)
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """`dist(A,B)`, or its rate `rate(A,B)`."""
+
+    points: tuple[str, str]
+    is_rate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAngle:
+    """`theta_OA`, or its rate `omega_OA`: of a part, about the normal of the plane."""
+
+    part: str
+    is_rate: bool = False
+
+
+Reference = Coordinate | Distance | TurnAngle
+ANGLES = {"theta_": False, "omega_": True}  # whether it is a rate
+
+
+def reference(name: str) -> Reference | None:
+    """What a name of an expression refers to in the mechanism, as far as its form tells; None for a plain name."""
+    if "." in name:
+        point, attribute = name.split(".")
+        is_rate = attribute.startswith("v")
+        return Coordinate(point, attribute[is_rate:], is_rate)
+    if "(" in name:
+        word, _, inside = name.rstrip(")").partition("(")
+        first, second = inside.split(",")
+        return Distance((first, second), word == "rate")
+    return TurnAngle(name[6:], ANGLES[name[:6]]) if name[:6] in ANGLES else None
 
 
 def points_of(name: str, mark: Mark) -> tuple[str, ...]:

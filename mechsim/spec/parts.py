@@ -118,8 +118,9 @@ def _build_rod(entry: Entry, parts: Parts, reading: Reading) -> None:
         reading.fault(f"the rod {entry.name} has no length", entry.value.mark)
     elif entry.value is not None:
         zero = Number(0.0, "0", entry.mark)
-        geometry = ((zero, zero), (entry.value, zero))
-        parts.rigids.append(Rigid(entry.name, points, geometry, (zero, zero), zero, zero, entry.mark))
+        origin = (zero,) * reading.dimension
+        geometry = (origin, (entry.value, *origin[1:]))
+        parts.rigids.append(Rigid(entry.name, points, geometry, origin, zero, zero, entry.mark))
 
 
 def _build_piston(entry: Entry, parts: Parts) -> None:
@@ -135,11 +136,13 @@ def _check_geometry(entry: Entry, points: tuple[str, ...], geometry: list[Vector
         message = f"Geom of {entry.name} places {len(geometry)} points, but must place {listed(points[1:])}"
         reading.fault(message, entry.mark, f"the first point, {points[0]}, is the origin and is not listed")
         return False
-    x, y = geometry[0][:2]
-    if x.value == 0 and y.value == 0:
+    x, *others = geometry[0]
+    aside = any(other.value for other in others)
+    if x.value == 0 and not aside:
         reading.fault(f"the reference points {points[0]} and {points[1]} of {entry.name} coincide", x.mark)
-    elif y.value != 0 or x.value < 0:
-        message = f"{points[1]} of {entry.name} lies at ({x.value:g}, {y.value:g}), not on the positive x axis"
+    elif aside or x.value < 0:
+        place = ", ".join(f"{number.value:g}" for number in geometry[0])
+        message = f"{points[1]} of {entry.name} lies at ({place}), not on the positive x axis"
         hint = f"the local frame has its origin at {points[0]} and its x axis towards {points[1]}: write [length]"
         reading.fault(message, x.mark, hint)
     else:

@@ -1,7 +1,8 @@
 """Expressions of time and state: what they may name, and how far each reaches.
 
-`t`; parameters; `A.x A.y` and `A.vx A.vy` of a point; `theta_OA` and `omega_OA` of a rigid part; `dist(A,B)` and its
-`rate(A,B)`; and the names of Signals, Tables and Piecewise. A reach says what the value changes with.
+`t`; parameters; `A.x A.y` and `A.vx A.vy` of a point (and `A.z A.vz` in space); `theta_OA` and `omega_OA` of a rigid
+part; `dist(A,B)` and its `rate(A,B)`; and the names of Signals, Tables and Piecewise. A reach says what the value
+changes with.
 """
 
 from __future__ import annotations
@@ -13,16 +14,14 @@ from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.expression import CONSTANTS, Expression, parse_expression
-from mechsim.spec.names import POINT, points_of
+from mechsim.spec.names import ANGLES, AXES, POINT, Coordinate, Distance, TurnAngle, points_of, reference
 from mechsim.spec.nodes import Node, TextNode, describe
 from mechsim.spec.parts import Parts
 from mechsim.spec.records import Entry
 from mechsim.spec.shapes import Reading, Schema
-from mechsim.spec.suggest import did_you_mean
+from mechsim.spec.suggest import did_you_mean, listed
 
 CONSTANT, TIME, POSITION, VELOCITY = range(4)
-ATTRIBUTES = {"x": POSITION, "y": POSITION, "vx": VELOCITY, "vy": VELOCITY}
-ANGLES = {"theta_": POSITION, "omega_": VELOCITY}
 WORDS = {CONSTANT: "a constant", TIME: "a function of time", POSITION: "positions and time", VELOCITY: "velocities"}
 
 
@@ -83,30 +82,37 @@ class Scope:
             return CONSTANT
         if name == "t":
             return TIME
-        if "." in name or "(" in name:
-            return self._of_points(name, expression)
-        prefix, part = name[:6], name[6:]
-        if prefix in ANGLES and (part in self.parts.rigid_points or _is_part(part)):
-            self.parts.known_rigid(part, expression.place(name), name, self.reading)
-            return ANGLES[prefix]
+        match reference(name):
+            case Coordinate() as coordinate:
+                return self._of_point(name, coordinate, expression.place(name))
+            case Distance() as distance:
+                return self._of_points(name, distance, expression.place(name))
+            case TurnAngle(part, is_rate) if part in self.parts.rigid_points or _is_part(part):
+                self.parts.known_rigid(part, expression.place(name), name, self.reading)
+                return VELOCITY if is_rate else POSITION
         if name not in CONSTANTS:
             self._unknown(name, expression, local)
         return CONSTANT
 
-    def _of_points(self, name: str, expression: Expression) -> int:
-        place = expression.place(name)
-        if "." in name:
-            point, attribute = name.split(".")
-            if attribute not in ATTRIBUTES:
-                hint = did_you_mean(attribute, ATTRIBUTES) or "a point has x, y, vx and vy"
-                self.reading.fault(f"{name}: a point has no {attribute}", place, hint)
-            self.parts.known_point(point, place, name, self.reading)
-            return ATTRIBUTES.get(attribute, CONSTANT)
-        points = name[5:-1].split(",")
-        known = [self.parts.known_point(point, place, name, self.reading) for point in points]
-        if all(known) and points[0] == points[1]:
+    @property
+    def attributes(self) -> list[str]:
+        """What a point has."""
+        axes = AXES[: self.reading.dimension]
+        return [*axes, *(f"v{axis}" for axis in axes)]
+
+    def _of_point(self, name: str, coordinate: Coordinate, place: Mark) -> int:
+        attribute, known = name.partition(".")[2], self.attributes
+        if attribute not in known:
+            hint = did_you_mean(attribute, known) or f"a point has {listed(known)}"
+            self.reading.fault(f"{name}: a point has no {attribute}", place, hint)
+        self.parts.known_point(coordinate.point, place, name, self.reading)
+        return CONSTANT if attribute not in known else VELOCITY if coordinate.is_rate else POSITION
+
+    def _of_points(self, name: str, distance: Distance, place: Mark) -> int:
+        known = [self.parts.known_point(point, place, name, self.reading) for point in distance.points]
+        if all(known) and distance.points[0] == distance.points[1]:
             self.reading.fault(f"{name} is the distance of a point to itself", place)
-        return POSITION if name.startswith("dist") else VELOCITY
+        return VELOCITY if distance.is_rate else POSITION
 
     def _unknown(self, name: str, expression: Expression, local: Iterable[str]) -> None:
         if "PhysicalParams" in self.reading.lost_names:
@@ -114,7 +120,7 @@ class Scope:
         angles = [prefix + part for prefix in ANGLES for part in self.parts.rigid_points]
         hint = did_you_mean(name, [*self.reading.environment, *self.functions, *angles, *local])
         if not hint and name in self.parts.on_parts | self.parts.fixed_names:
-            hint = f"a point has {name}.x, {name}.y, {name}.vx and {name}.vy"
+            hint = f"a point has {listed([f'{name}.{attribute}' for attribute in self.attributes])}"
         hint = hint or "define it in PhysicalParams or Signals"
         self.reading.fault(f"{name} is not defined", expression.place(name), hint)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.model.mechanism import DRIVE, Mechanism, Part
+from mechsim.kernel import linear
+from mechsim.model.mechanism import Mechanism, Part
 from mechsim.structure.positions import Array, Constrained, nearby, null_space, scaled_jacobian
 
 # Dense singular values and one pass per part: beyond this many coordinates nobody waits for it.
@@ -38,8 +39,8 @@ class Complete(Constrained, Protocol):
     """What is asked of a system with all its constraints."""
 
     @property
-    def levels(self) -> Any: ...
-    def without(self, constraints: Any) -> Complete: ...
+    def levels(self) -> NDArray[np.int64]: ...
+    def without(self, constraints: Iterable[int]) -> Complete: ...
     def constraint_jacobian(self, t: float, q: Array) -> Triplets: ...
 
 
@@ -81,7 +82,7 @@ def freedom(system: Complete, t: float, q: Array, v: Array) -> Freedom | None:
         own=_motions(undriven, undriven.rate_jacobian(t, q, v)).shape[1],
         positions=positions.shape[1],
         velocities=velocities.shape[1],
-        drives=tuple(dict.fromkeys(each.owner.removeprefix(DRIVE) for each in prescribed.values())),
+        drives=tuple(dict.fromkeys(each.origin.name if each.is_drive else each.owner for each in prescribed.values())),
         rolling=tuple(system.labels[system.n + row] for row in bound),
         groups=groups,
         position_choices=tuple(_choices(mechanism, positions, groups)),
@@ -91,12 +92,8 @@ def freedom(system: Complete, t: float, q: Array, v: Array) -> Freedom | None:
 
 def _motions(system: Constrained, jacobian: Triplets) -> Array:
     """Motions that these constraints allow, one per column, in scales of the coordinates; states take no part."""
-    rows, columns, values = jacobian
-    table = np.zeros((system.m, system.n))
-    np.add.at(table, (rows, columns), values * np.asarray(system.scales)[columns])
-    lengths = np.linalg.norm(table, axis=1)
     moving = np.array([variable.kind != "state" for variable in system.mechanism.variables], dtype=bool)
-    allowed = null_space((table / np.where(lengths > 0, lengths, 1.0)[:, None])[:, moving])
+    allowed = null_space(linear.scaled_jacobian(system, jacobian)[0][:, moving])
     motions: Array = np.zeros((system.n, allowed.shape[1]))
     motions[moving] = allowed
     return motions

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.kernel import linear
 from mechsim.model.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -46,34 +47,28 @@ class Constrained(Protocol):
 def scaled_jacobian(system: Constrained, t: float, q: Array) -> tuple[Array, Array]:
     """C_q, and psi_v of nonholonomic constraints, dense, with columns in scales of the coordinates and rows of length
     1; and the rows' former lengths."""
-    rows, columns, values = velocity_jacobian(system, t, q)
-    jacobian = np.zeros((system.m, system.n))
-    np.add.at(jacobian, (rows, columns), values * np.asarray(system.scales)[columns])
-    lengths = np.linalg.norm(jacobian, axis=1)
-    lengths[lengths == 0] = 1.0
-    return jacobian / lengths[:, None], lengths
+    return linear.scaled_jacobian(system, velocity_jacobian(system, t, q))
 
 
 def velocity_jacobian(system: Constrained, t: float, q: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
     """What binds velocities at q, at velocities of no special kind (it matters only for psi not linear in them)."""
-    generic = np.asarray(system.scales)[: system.n] * np.random.default_rng(2).standard_normal(system.n)
+    generic = np.asarray(system.scales)[: system.n] * linear.generic(system.n)
     return system.rate_jacobian(t, q, generic)
 
 
 def null_space(jacobian: Array, negligible: float = DEPENDENT) -> Array:
     """Orthonormal columns that span the motions the constraints allow."""
-    _, singular_values, directions = np.linalg.svd(jacobian, full_matrices=True)
-    free: Array = directions[int((singular_values > negligible).sum()) :].T
-    return free
+    return linear.null_space(jacobian, absolute=negligible)
 
 
 def nearby(system: Constrained, t: float, q: Array) -> list[Array]:
     """Consistent positions a little way off, found by moving along allowed directions and projecting back."""
     allowed = null_space(scaled_jacobian(system, t, q)[0])
-    random = np.random.default_rng(1)  # the same answer every time
     found = []
-    for trial in range(TRIALS if allowed.shape[1] else 0):
-        direction = allowed @ random.standard_normal(allowed.shape[1])
+    for trial, mixture in enumerate(linear.generic(TRIALS * allowed.shape[1]).reshape(TRIALS, -1)):
+        if not len(mixture):
+            break
+        direction = allowed @ mixture
         step = EXCURSION / 2**trial * direction / np.abs(direction).max()
         near = project(system, t, q + np.asarray(system.scales)[: system.n] * step)
         if near is not None:

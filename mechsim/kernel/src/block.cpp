@@ -150,7 +150,8 @@ MECHSIM_INLINE void evaluate_operation(Block& block, const Operation& op, int n)
 }
 
 // How coefficient n >= 1 of an operation changes when coefficient n of its operands does: linear, O(1).
-template <int Step>
+// Where the operation was evaluated before (`Known`), the change is added; else only what a silent one left out is.
+template <bool Known, int Step>
 MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, int n) {
     const int step = Step ? Step : block.stride / kWidth;
     Row change = op.change;
@@ -172,18 +173,34 @@ MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, i
             case Code::shift: change[l] = a; break;
             case Code::function: change[l] = slope_sign(op.function) * b0[l] * a; break;
         }
-        w[l] = op.silent ? change[l] : w[l] + change[l];
+        w[l] = op.silent && !Known ? change[l] : w[l] + change[l];
     }
 }
 
-// Coefficient of what an input register holds, at the degree found by this stage.
-MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n, double* copy) {
+MECHSIM_INLINE Lanes gather(const double* source, const int* unknown) {
+    return Lanes{source[unknown[0]], source[unknown[1]], source[unknown[2]], source[unknown[3]]};
+}
+
+// Coefficient of what an input register holds, at the degree found by this stage, and by how much that changed it: where
+// it was not read before (`Known`) it was zero.
+template <bool Known>
+MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n) {
     const Input& input = block.inputs[i];
     const double factor = factorials.falling[input.order][n];
     const double* source = x.degree(n + input.order);
     const int* unknown = block.unknowns.data() + std::size_t(i) * block.stride;
-    double* target = block.row(i, n);
-    for (int l = 0; l < block.stride; ++l) copy[l] = target[l] = factor * source[unknown[l]];
+    Row target = vec(block.row(i, n)), change = vec(block.change(i));
+    for (int l = 0; l < block.stride / kWidth; ++l) {
+        const Lanes value = factor * gather(source, unknown + l * kWidth);
+        change[l] = Known ? value - target[l] : value;
+        target[l] = value;
+    }
+}
+
+template <int Step>
+MECHSIM_INLINE void evaluate_operations(Block& block, int stage) {
+    for (const Operation& op : block.operations)
+        if (stage + op.lead >= 0) evaluate_operation<false, Step>(block, op, stage + op.lead);
 }
 
 template <int Step>
@@ -198,7 +215,7 @@ template <int Step>
 MECHSIM_INLINE void correct_operations(Block& block, int stage) {
     for (int i : block.corrected) {
         const Operation& op = block.operations[i];
-        correct_operation<Step>(block, op, stage + op.lead);
+        correct_operation<false, Step>(block, op, stage + op.lead);
     }
 }
 
@@ -271,15 +288,18 @@ void Block::allocate(int degree_count) {
     if (watched) make_watch();
     for (int i = 0; i < count; ++i)
         if (inputs[i].read && !inputs[i].time) read.push_back(i);
+    auto constant_input = [&](int reg) { return reg < count && !inputs[reg].time && inputs[reg].available >= kAlways; };
     for (std::size_t o = 0; o < outputs.size(); ++o)
         for (int t = outputs[o].first_term; t < outputs[o].last_term; ++t)
-            for (int l = 0; l < lanes && !terms[t].silent; ++l)
+            for (int l = 0; l < lanes && !terms[t].silent && !constant_input(terms[t].reg); ++l)
                 contributions.push_back({rows[o * stride + l], outputs[o].lead,
                                          std::size_t(terms[t].reg) * degrees * stride + l,
                                          constant(terms[t].constant)[l],
-                                         std::size_t(terms[t].constant) * stride + l});
+                                         std::size_t(terms[t].constant) * stride + l, false});
     std::stable_sort(contributions.begin(), contributions.end(),
                      [](const Contribution& one, const Contribution& other) { return one.row < other.row; });
+    for (std::size_t k = 0; k < contributions.size(); ++k)
+        contributions[k].last = k + 1 == contributions.size() || contributions[k + 1].row != contributions[k].row;
 }
 
 void Block::tune(const double* table) {
@@ -323,10 +343,13 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
     for (int i = 0; i < inputs; ++i) {
         const int n = stage + block.inputs[i].available;
         if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
-            read_input(block, x, i, n, block.change(i));
+            read_input<false>(block, x, i, n);
     }
-    for (const Operation& op : block.operations)
-        if (stage + op.lead >= 0) evaluate_operation<false, 0>(block, op, stage + op.lead);
+    switch (block.stride / kWidth) {
+        case 1: evaluate_operations<1>(block, stage); break;
+        case 2: evaluate_operations<2>(block, stage); break;
+        default: evaluate_operations<0>(block, stage);
+    }
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const Output& output = block.outputs[o];
         const int n = stage + output.lead;
@@ -341,6 +364,21 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
             const double* value = block.constant(output.constant);
             for (int l = 0; l < block.lanes; ++l) residual[row[l]] += value[l];
         }
+    }
+}
+
+// A coefficient of degree 0 is computed again; one beyond is linear in what was found at its degree.
+MECHSIM_CLONES void finish_stage(Block& block, const Coefficients& x, int stage) {
+    for (std::size_t i = 0; i < block.inputs.size(); ++i) {
+        const int n = stage + block.inputs[i].available;
+        if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
+            read_input<true>(block, x, int(i), n);
+    }
+    for (const Operation& op : block.operations)
+        if (stage + op.lead == 0 && (op.hot || op.extra >= 0)) evaluate_operation<false, 0>(block, op, 0);
+    for (int i : block.corrected) {
+        const Operation& op = block.operations[i];
+        if (stage + op.lead > 0) correct_operation<true, 0>(block, op, stage + op.lead);
     }
 }
 
@@ -369,14 +407,19 @@ MECHSIM_CLONES void predict_stage(Block& block, int stage, double* residual) {
         default: predict_operations<0>(block, stage);
     }
     const double* series = block.series.get();
-    for (const Contribution& part : block.contributions)
-        residual[part.row] += part.factor * series[part.offset + std::size_t(stage + part.lead) * block.stride];
+    double sum = 0;  // of one row: a sum in memory would wait for itself
+    for (const Contribution& part : block.contributions) {
+        sum += part.factor * series[part.offset + std::size_t(stage + part.lead) * block.stride];
+        if (!part.last) continue;
+        residual[part.row] += sum;
+        sum = 0;
+    }
 }
 
 MECHSIM_CLONES void correct_stage(Block& block, const Coefficients& x, int stage) {
     for (int i : block.read) {
         const int n = stage + block.inputs[i].available;
-        if (n + block.inputs[i].order < x.degrees) read_input(block, x, i, n, block.change(i));
+        if (n + block.inputs[i].order < x.degrees) read_input<false>(block, x, i, n);
     }
     switch (block.stride / kWidth) {
         case 1: correct_operations<1>(block, stage); break;

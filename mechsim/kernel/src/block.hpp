@@ -61,6 +61,7 @@ struct Contribution {
     std::size_t offset;
     double factor;
     std::size_t source;  // of the factor among the block's constants
+    bool last;           // of its row
 };
 
 struct AlignedFree {
@@ -117,6 +118,8 @@ struct Coefficients {
 // At a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the block's
 // contribution to the residual of every row that is active.
 void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual);
+// ... and after a solve there: the series of all operations are those of what was found.
+void finish_stage(Block& block, const Coefficients& x, int stage);
 // After stage 0: add the sizes of all that the block adds to rows of offset 0.
 void add_sizes(const Block& block, double* sizes);
 // At a stage k >= 1: evaluate_stage before its solve, when what it will find counts as zero ...

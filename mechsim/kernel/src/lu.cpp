@@ -10,7 +10,6 @@ namespace mechsim {
 
 namespace {
 constexpr double kThreshold = 0.1;    // a pivot is at least this fraction of the largest entry of its row
-constexpr double kGrowthLimit = 1e2;   // reuse a pivot sequence while scaled entries of U stay below this: two digits lost
 constexpr double kSingular = 1e13;    // growth beyond this with fresh pivots: nothing left of 16 digits
 constexpr int kRowsTried = 4;         // rows of least count in which a pivot is looked for
 }  // namespace
@@ -19,7 +18,7 @@ SparseLU::SparseLU(int size, std::vector<int> rows, std::vector<int> columns)
     : size_(size), rows_(std::move(rows)), columns_(std::move(columns)), work_(size) {}
 
 bool SparseLU::factor(const double* values) {
-    if (!pivots_.empty() && eliminate(values) < kGrowthLimit) return true;
+    if (!pivots_.empty() && eliminate(values) < growth_limit_) return true;
     return analyse(values) && eliminate(values) < kSingular;
 }
 
@@ -172,8 +171,25 @@ bool SparseLU::analyse(const double* values) {
     u_solve_.clear();
     l_solve_.clear();
     for (const Entry& entry : u_) u_solve_.push_back({0.0, entry.index});
-    for (const Entry& entry : l_) l_solve_.push_back({0.0, entry.index});
+    collect_rows();
     return true;
+}
+
+// The entries below pivots once more, by rows: a solve then sums each row in a register.
+void SparseLU::collect_rows() {
+    std::vector<std::vector<std::pair<int, int>>> below(size_);  // per row: pivot and entry
+    for (int p = 0; p < int(pivots_.size()); ++p)
+        for (int k = pivots_[p].l_first; k < pivots_[p].l_last; ++k) below[l_[k].index].push_back({p, l_[k].slot});
+    l_solve_.clear();
+    l_slots_.clear();
+    l_rows_.assign(1, 0);
+    for (const Pivot& pivot : pivots_) {
+        for (const auto& [p, slot] : below[pivot.row]) {
+            l_solve_.push_back({0.0, p});
+            l_slots_.push_back(slot);
+        }
+        l_rows_.push_back(int(l_solve_.size()));
+    }
 }
 
 std::vector<int> SparseLU::weakest(const double* values, const std::vector<int>& candidates, int count) const {
@@ -215,53 +231,49 @@ double SparseLU::eliminate(const double* values) {
     }
     // What a solve reads, side by side: it runs once per stage, the elimination once per step.
     for (std::size_t k = 0; k < u_.size(); ++k) u_solve_[k].value = a[u_[k].slot];
-    for (std::size_t k = 0; k < l_.size(); ++k) l_solve_[k].value = a[l_[k].slot];
+    for (std::size_t k = 0; k < l_slots_.size(); ++k) l_solve_[k].value = a[l_slots_[k]];
     return growth;
 }
 
 void SparseLU::solve(double* b) {
     double* y = work_.data();
+    const double* inverse = inverse_.data();
+    const Pivot* pivot = pivots_.data();
+    const int* first = l_rows_.data();
     const int count = int(pivots_.size());
+    const Factor* entry = l_solve_.data();
     for (int p = 0; p < count; ++p) {
-        const Pivot& pivot = pivots_[p];
-        const double value = b[pivot.row] * inverse_[p];
-        y[p] = value;
-        for (int k = pivot.l_first; k < pivot.l_last; ++k) b[l_solve_[k].index] -= l_solve_[k].value * value;
+        double value = b[pivot[p].row];
+        for (const Factor* last = l_solve_.data() + first[p + 1]; entry < last; ++entry)
+            value -= entry->value * y[entry->index];
+        y[p] = value * inverse[p];
     }
     for (int p = count - 1; p >= 0; --p) {
-        const Pivot& pivot = pivots_[p];
         double value = y[p];
-        for (int k = pivot.u_first; k < pivot.u_last; ++k) value -= u_solve_[k].value * b[u_solve_[k].index];
-        b[pivot.column] = value;
+        const Factor* last = u_solve_.data() + pivot[p].u_last;
+        for (entry = u_solve_.data() + pivot[p].u_first; entry < last; ++entry) value -= entry->value * b[entry->index];
+        b[pivot[p].column] = value;
     }
 }
 
 // `Width` is the number of vectors in a row when it is small, 0 when it is known only at run time.
 template <int Width>
 MECHSIM_INLINE void SparseLU::solve_vectors(Lanes* b, Lanes* y, int given) const {
-    const int vectors = Width ? Width : given;
+    const std::size_t vectors = Width ? Width : given;
     const int count = int(pivots_.size());
-    for (int p = 0; p < count; ++p) {
-        const Pivot& pivot = pivots_[p];
-        Lanes* value = y + std::size_t(p) * vectors;
-        for (int v = 0; v < vectors; ++v) value[v] = b[pivot.row * vectors + v] * inverse_[p];
-        for (int k = pivot.l_first; k < pivot.l_last; ++k) {
-            Lanes* target = b + std::size_t(l_solve_[k].index) * vectors;
-            for (int v = 0; v < vectors; ++v) target[v] -= l_solve_[k].value * value[v];
+    for (int p = 0; p < count; ++p)
+        for (std::size_t v = 0; v < vectors; ++v) {
+            Lanes value = b[pivots_[p].row * vectors + v];
+            for (int k = l_rows_[p]; k < l_rows_[p + 1]; ++k) value -= l_solve_[k].value * y[l_solve_[k].index * vectors + v];
+            y[p * vectors + v] = value * inverse_[p];
         }
-    }
-    for (int p = count - 1; p >= 0; --p) {
-        const Pivot& pivot = pivots_[p];
-        Lanes* value = y + std::size_t(p) * vectors;
-        Lanes* found = b + std::size_t(pivot.column) * vectors;
-        for (int v = 0; v < vectors; ++v) {
-            Lanes sum = value[v];
-            for (int k = pivot.u_first; k < pivot.u_last; ++k)
-                sum -= u_solve_[k].value * b[std::size_t(u_solve_[k].index) * vectors + v];
-            value[v] = sum;
+    for (int p = count - 1; p >= 0; --p)
+        for (std::size_t v = 0; v < vectors; ++v) {
+            Lanes value = y[p * vectors + v];
+            for (int k = pivots_[p].u_first; k < pivots_[p].u_last; ++k)
+                value -= u_solve_[k].value * b[u_solve_[k].index * vectors + v];
+            b[pivots_[p].column * vectors + v] = value;
         }
-        for (int v = 0; v < vectors; ++v) found[v] = value[v];
-    }
 }
 
 MECHSIM_CLONES void SparseLU::solve_many(double* right, int vectors) {

@@ -16,6 +16,8 @@ class SparseLU {
 
     // Factor; chooses pivots when there are none yet or the old ones let values grow. False when singular.
     bool factor(const double* values);
+    // A pivot sequence is reused while scaled entries of U stay below this: 100 loses two digits.
+    void allow_growth(double limit) { growth_limit_ = limit; }
     // Solve in place: b becomes the solution.
     void solve(double* b);
     // The same for many right-hand sides at once: `b` has `vectors` vectors per row, aligned as Lanes are.
@@ -34,7 +36,7 @@ class SparseLU {
     template <class Archive>
     void transfer(Archive& archive) {
         archive(analyses_), archive(pivots_), archive(u_), archive(l_), archive(u_solve_), archive(l_solve_);
-        archive(targets_), archive(values_), archive(inverse_);
+        archive(targets_), archive(l_rows_), archive(l_slots_), archive(values_), archive(inverse_);
     }
 
   private:
@@ -58,13 +60,16 @@ class SparseLU {
     bool analyse(const double* values);
     template <int Width>
     void solve_vectors(Lanes* b, Lanes* y, int given) const;
+    void collect_rows();
     double eliminate(const double* values);  // returns the growth of scaled entries of U
 
     int size_, analyses_ = 0;
+    double growth_limit_ = 1e2;
     std::vector<int> rows_, columns_;
     std::vector<Pivot> pivots_;
     std::vector<Entry> u_, l_;
-    std::vector<Factor> u_solve_, l_solve_;
+    std::vector<Factor> u_solve_, l_solve_;  // u_ by columns of the matrix; l_ by rows, in the order of pivots,
+    std::vector<int> l_rows_, l_slots_;      // where each row begins there, and the slot of each entry
     std::vector<int> targets_;
     std::vector<double> values_, inverse_, work_;
     std::vector<double> many_;  // work of solve_many, a vector more than needed to align it

@@ -8,11 +8,15 @@ namespace mechsim {
 
 namespace {
 
-constexpr double kSettled = 1e-11;   // a correction this small leaves a quadratic or linear remainder below rounding
+constexpr double kSettled = 1e-11;   // a correction of stage 0 this small (relative) may be rounding
 constexpr int kMostIterations = 12;  // of Newton at a stage k <= 0
-constexpr double kRefactor = 1e-13;  // a projection that moves further than this (relative) makes the matrix stale
-constexpr double kRounding = 64 * 2.2e-16;  // of the largest position (a turn angle may be many times its scale)
+constexpr double kEpsilon = 2.2e-16;
+constexpr double kRounding = 64 * kEpsilon;  // of the largest position (a turn angle may be many times its scale)
 constexpr double kNegligible = 1e-15;  // a correction this small (relative) leaves the series of its stage as they are
+constexpr double kCurvature = 10.0;    // a state that moves by this much (relative) changes the matrix by as much, over this
+constexpr double kStale = 0.1;         // a matrix changed by this many tolerances is not the one of the step's series
+constexpr double kGrowth = 1e2;        // of entries of the factors, and so of roundings: where nothing else decides
+constexpr double kConverging = 0.1;    // of two corrections: with less, the matrix is not that of the rows
 
 double factorial(int n) {
     double f = 1;
@@ -51,6 +55,7 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
     degrees_ = control_.order + largest_offset_;
     if (control_.order < 1 || largest_offset_ >= kMostOffsets || degrees_ + largest_offset_ > kMostDegrees)
         throw std::invalid_argument("the order is beyond what the kernel's tables hold");
+    lu_.allow_growth(std::max(kGrowth, control_.settled / kRounding));
     of_offset_.resize(largest_offset_ + 1);
     for (int j = 0; j < size_; ++j) {
         of_offset_[d_[j]].push_back(j);
@@ -92,15 +97,22 @@ void March::ready() {
     }
     for (Block& block : matrix_blocks_) block.allocate(1);
     sum_.assign(size_, 0.0);
+    for (const Block& block : matrix_blocks_)
+        for (std::size_t i = 0; i < block.inputs.size(); ++i)
+            for (int l = 0; l < block.lanes; ++l) {
+                const int unknown = block.unknowns[i * block.stride + l], order = block.inputs[i].order;
+                if (block.inputs[i].time || unknown >= size_) continue;
+                if (order < d_[unknown]) matrix_order_ = std::max(matrix_order_, order);
+                affine_ = affine_ && order < d_[unknown];
+            }
     find_working();
 }
 
-// After stage 0 a block whose rows are linear in what a stage finds has nothing to say.
+// After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say.
 void March::find_working() {
     working_.clear();
     for (Block& block : blocks_)
-        if (std::any_of(block.terms.begin(), block.terms.end(), [](const Term& term) { return !term.silent; }))
-            working_.push_back(&block);
+        if (!block.contributions.empty()) working_.push_back(&block);
 }
 
 std::size_t March::table_size() const {
@@ -197,6 +209,7 @@ bool March::factor() {
         for (int entry : row.entries) matrix_[entry] = 0;
         matrix_[row.own] = 1;
     }
+    stale_ = 0;
     ++statistics_.factorizations;
     const bool regular = lu_.factor(matrix_.data());
     statistics_.analyses = lu_.analyses();
@@ -222,6 +235,7 @@ void March::rest_rows(int stage) {
 }
 
 void March::residual_of(int stage) {
+    ++statistics_.evaluations;
     std::fill(residual_.begin(), residual_.end(), 0.0);
     for (Block& block : blocks_) evaluate_stage(block, x_, stage, residual_.data());
 }
@@ -259,7 +273,10 @@ double March::solve_stage(int stage, std::array<double, kMostOffsets>& reference
         // Positions are compared with the scale itself, which is what makes a length long or short.
         if (degree == 0 && stage < 0) reference[degree] = 1.0;
         reference[degree] = std::max(reference[degree], stage < 0 ? std::max(extent[degree], change[degree]) : extent[degree]);
-        if (change[degree] > 0) relative = std::max(relative, change[degree] / (reference[degree] > 0 ? reference[degree] : 1.0));
+        if (!(change[degree] > 0)) continue;
+        const double part = change[degree] / (reference[degree] > 0 ? reference[degree] : 1.0);
+        relative = std::max(relative, part);
+        if (stage < 0 && degree <= matrix_order_) stale_ = std::max(stale_, part);
     }
     if (stage == -largest_offset_) {
         distance_ = std::max(distance_, change[0]);
@@ -288,28 +305,40 @@ bool March::balanced() const {
     return largest_correction <= kSettled * largest_force;
 }
 
-// Newton at a stage k <= 0 until the correction is at rounding level; then the series of this stage are final.
+// How much smaller than the correction just made the next one will be: as the matrix has changed since it was factored,
+// or rows are curved, or as it was for the last two corrections.
+double March::contraction(int stage, double moved, double previous) const {
+    if (std::isfinite(previous)) return std::min(1.0, moved / previous);
+    const double changed = stage < 0 || !affine_ ? std::max(stale_, moved) : stale_;
+    return std::min(1.0, kCurvature * std::max(1.0, earlier_leverage_) * (changed + kEpsilon));
+}
+
+// Newton at a stage k <= 0 until what is left is less than the tolerance needs; then the series of this stage are final.
 bool March::settle(int stage) {
     bool active = false;
     for (int i = 0; i < size_; ++i) active = active || stage + c_[i] >= 0;
-    if (active) {
-        double previous = INFINITY;
-        std::array<double, kMostOffsets> reference{};
-        for (int iteration = 0;; ++iteration) {
-            if (stage == 0) reference.fill(0.0);
-            const double moved = solve_stage(stage, reference);
-            if (!std::isfinite(moved)) return false;
-            if (stage == 0 && iteration == 0) note_mismatch();
-            if (moved <= kNegligible) return true;
-            if (moved <= kSettled + rounding_) break;
-            if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
-            if (stage == 0 && iteration > 0 && moved > 0.1 * previous && balanced()) break;
-            if (iteration >= kMostIterations) return false;
-            previous = moved;
-            if (stage == 0 && !factor()) return false;  // a row that is not affine in its leading unknowns
-        }
+    if (!active) {
+        residual_of(stage);
+        return true;
     }
-    residual_of(stage);
+    const double settled = std::max(control_.settled, kNegligible) + rounding_;
+    double previous = INFINITY;
+    std::array<double, kMostOffsets> reference{};
+    for (int iteration = 0;; ++iteration) {
+        if (stage == 0) reference.fill(0.0);
+        const double moved = solve_stage(stage, reference);
+        if (!std::isfinite(moved)) return false;
+        if (stage == 0 && iteration == 0) note_mismatch();
+        if (moved <= kNegligible) return true;
+        const double rate = contraction(stage, moved, previous);
+        if (moved * rate <= settled) break;
+        if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
+        if (stage == 0 && iteration > 0 && moved > 0.1 * previous && balanced()) break;
+        if (iteration >= kMostIterations) return false;
+        if (stage == 0 && (!affine_ || rate > kConverging) && !factor()) return false;
+        previous = moved;
+    }
+    for (Block& block : blocks_) finish_stage(block, x_, stage);
     return true;
 }
 
@@ -355,7 +384,8 @@ Status March::prepare() {
     if (redundant_ > 0 && !improve_choice()) return Status::singular;
     for (int stage = -largest_offset_; stage < 0; ++stage)
         if (!settle(stage)) return Status::not_projected;
-    if (distance_ > kRefactor + rounding_ && !factor()) return Status::singular;
+    if (stale_ * std::max(1.0, earlier_leverage_) > kStale * control_.tolerance + rounding_ && !factor())
+        return Status::singular;
     if (!settle(0)) return Status::not_finite;
     prepared_ = true;
     return Status::reached;

@@ -35,11 +35,13 @@ struct Control {
     double tolerance = 0;      // of the last terms, relative to each unknown's scale
     double safety = 0;         // of the step size
     double fixed_step = 0;     // > 0: no step control
+    double settled = 0;        // what Newton's method may leave at a step's end, relative; 0: no more than rounding
     double rejection = 0;      // a step is redone when its projection moves further than this, relative to scales
 };
 
 struct Statistics {
     std::int64_t steps = 0, rejected = 0, factorizations = 0, analyses = 0;
+    std::int64_t evaluations = 0;   // of all rows, at stages k <= 0
     double largest_projection = 0;  // relative to scales
 };
 
@@ -113,6 +115,7 @@ class March {
     void read_constants(Block& block) const;
     double solve_stage(int stage, std::array<double, kMostOffsets>& reference);
     void residual_of(int stage);
+    double contraction(int stage, double moved, double previous) const;
     bool settle(int stage);
     bool balanced() const;
     void note_mismatch();
@@ -178,6 +181,9 @@ class March {
     double t_ = 0, t_low_ = 0, t_before_ = 0, t_low_before_ = 0;
     double distance_ = 0, turned_ = 0;  // how far the last projection moved positions, and how much it changed velocities
     double extent_speed_ = 0;           // ... and the largest of these
+    double stale_ = 0;                  // how much what the matrix depends on has moved since it was factored, relative
+    int matrix_order_ = 0;              // the highest derivative of the state that the matrix depends on
+    bool affine_ = true;                // it does not depend on what stage 0 finds
     double rounding_ = 0;               // how much of the former may be rounding
     std::array<double, kMostOffsets> change_{}, extent_{};  // per degree: the last correction of a stage, and of what
     std::array<double, kMostOffsets> mismatch_{};           // per offset: the first correction of stage 0 ...

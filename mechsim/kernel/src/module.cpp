@@ -11,6 +11,7 @@
 
 #include "constants.hpp"
 #include "graph.hpp"
+#include "guard.hpp"
 #include "march.hpp"
 
 namespace nb = nanobind;
@@ -31,10 +32,34 @@ nb::object owned(std::vector<double>&& values, std::vector<std::size_t> shape) {
     return nb::cast(nb::ndarray<nb::numpy, double>(kept->data(), shape.size(), shape.data(), owner));
 }
 
+template <class Array>
+bool shaped(const Array& a, std::size_t rows, std::size_t columns) {
+    return a.ndim() == 2 && a.shape(0) == rows && a.shape(1) == columns;
+}
+
+// A march has memory once it is ready.
+March& begun(March& march) {
+    require(march.coefficients().width > 0, "the march is not ready");
+    return march;
+}
+
+Pattern pattern(int size, const Integers& rows, const Integers& columns, const Integers& values) {
+    check_pattern(size, integers(rows), integers(columns), values.size());
+    return Pattern(size, integers(rows), integers(columns), integers(values));
+}
+
 // Columns of the tables are documented in mechsim/kernel/compiled.py, which writes them.
 Block make_block(int lanes, const Doubles& constants, const Integers& inputs, const Integers& unknowns,
                  const Integers& operations, const Integers& outputs, const Integers& terms, const Integers& rows,
                  int no_row) {
+    const std::size_t count = std::size_t(std::max(lanes, 0));
+    require(lanes > 0 && constants.ndim() == 2 && shaped(constants, constants.shape(0), count), "constants of a block");
+    require(inputs.ndim() == 2 && shaped(inputs, inputs.shape(0), 5) && shaped(unknowns, inputs.shape(0), count),
+            "inputs of a block");
+    require(operations.ndim() == 2 && shaped(operations, operations.shape(0), 10), "operations of a block");
+    require(outputs.ndim() == 2 && shaped(outputs, outputs.shape(0), 4) && shaped(rows, outputs.shape(0), count),
+            "rows of a block");
+    require(terms.ndim() == 2 && shaped(terms, terms.shape(0), 3), "terms of a block");
     Block block;
     block.lanes = lanes;
     block.stride = (lanes + kWidth - 1) / kWidth * kWidth;
@@ -72,12 +97,14 @@ nb::dict statistics(const March& march) {
     result["steps"] = march.statistics().steps;
     result["rejected"] = march.statistics().rejected;
     result["factorizations"] = march.statistics().factorizations;
+    result["evaluations"] = march.statistics().evaluations;
     result["pivot_choices"] = march.statistics().analyses;
     result["largest_projection"] = march.statistics().largest_projection;
     return result;
 }
 
 nb::tuple advance(March& march, double t_end, std::int64_t steps, double seconds, bool keep) {
+    begun(march);
     Record record;
     record.keep_polynomials = keep;
     Status status;
@@ -95,8 +122,9 @@ nb::tuple advance(March& march, double t_end, std::int64_t steps, double seconds
 // large near a singular pose. There a projection may move a state further than it can be off: then the state is given
 // back as it is. What the equations do not determine is no number.
 nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
-    const std::size_t count = times.shape(0), size = march.size();
+    const std::size_t count = times.size(), size = begun(march).size();
     const std::size_t orders = march.largest_offset(), kept = orders + 1;
+    require(states.size() == count * orders * size, "states have a row for each derivative that is part of them");
     std::vector<double> values(count * kept * size), leverages(count);
     {
         nb::gil_scoped_release release;
@@ -124,7 +152,7 @@ nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
 
 // `tables` are the constants of the blocks, then of the matrix's, one after the other.
 void tune(March& march, const Doubles& tables, const Doubles& constants, const Doubles& scales, const Doubles& matrix) {
-    if (tables.size() != march.table_size() || int(scales.size()) != march.size() ||
+    if (tables.size() != begun(march).table_size() || int(scales.size()) != march.size() ||
         constants.size() != march.constant_count() || matrix.size() != march.entry_count())
         throw std::invalid_argument("these numbers are not those of this plan");
     march.tune(tables.data(), doubles(constants), doubles(scales), doubles(matrix));
@@ -194,7 +222,7 @@ nb::object constant_changes(March& march) {
 }
 
 nb::object expand(March& march) {
-    march.expand();
+    begun(march).expand();
     std::vector<double> values;
     for (int n = 0; n < march.degrees(); ++n)
         values.insert(values.end(), march.coefficients().degree(n), march.coefficients().degree(n) + march.size());
@@ -202,6 +230,7 @@ nb::object expand(March& march) {
 }
 
 Constants make_constants(const Integers& steps, const Doubles& values, int parameters) {
+    require(steps.ndim() == 2 && shaped(steps, values.size(), 3), "nodes of a program of constants");
     std::vector<Node> nodes;
     for (std::size_t i = 0; i < steps.shape(0); ++i) {
         const int* step = steps.data() + 3 * i;
@@ -238,33 +267,43 @@ NB_MODULE(_kernel, m) {
         .def("values", &evaluate_constants)
         .def("changes", &differentiate_constants);
     m.def("transversal", [](int size, const Integers& rows, const Integers& columns, const Integers& values) {
-        return transversal(Pattern(size, integers(rows), integers(columns), integers(values)));
+        return transversal(pattern(size, rows, columns, values));
     });
     m.def("strong_components", [](int size, const Integers& rows, const Integers& columns) {
-        return strong_components(Pattern(size, integers(rows), integers(columns), integers(rows)));
+        return strong_components(pattern(size, rows, columns, rows));
     });
     nb::class_<March>(m, "March")
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
                 const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix,
                 const Integers& spare, int redundant, int order,
-                double tolerance, double safety, double fixed_step, double rejection) {
+                double tolerance, double safety, double fixed_step, double settled, double rejection) {
+                 check_plan(size, integers(c), integers(d), doubles(scales), integers(rows), integers(columns),
+                            doubles(matrix), integers(spare), redundant, order);
                  new (self) March(size, integers(c), integers(d), doubles(scales), doubles(constants), integers(rows),
                                   integers(columns), doubles(matrix), integers(spare), redundant,
-                                  Control{order, tolerance, safety, fixed_step, rejection});
+                                  Control{order, tolerance, safety, fixed_step, settled, rejection});
              })
         .def("add_block", [](March& self, int lanes, const Doubles& constants, const Integers& inputs,
                              const Integers& unknowns, const Integers& operations, const Integers& outputs,
                              const Integers& terms, const Integers& rows, int no_row, bool matrix, bool watched) {
             Block block = make_block(lanes, constants, inputs, unknowns, operations, outputs, terms, rows, no_row);
             block.watched = watched;
+            check_block(block, self, no_row, matrix);
+            require(self.coefficients().width == 0, "a block comes after the march is ready");
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
         .def("ready", &March::ready)
-        .def("set_state", [](March& self, double t, const Doubles& state) { self.set_state(t, state.data()); })
-        .def("set_constant", &March::set_constant)
+        .def("set_state", [](March& self, double t, const Doubles& state) {
+            require(state.size() >= std::size_t(begun(self).largest_offset()) * self.size(), "the state lacks derivatives");
+            self.set_state(t, state.data());
+        })
+        .def("set_constant", [](March& self, int number, double value) {
+            require(number >= 0 && std::size_t(number) < begun(self).constant_count(), "there is no such constant");
+            self.set_constant(number, value);
+        })
         .def("tune", &tune)
-        .def("prepare", [](March& self) { return int(self.prepare()); })
+        .def("prepare", [](March& self) { return int(begun(self).prepare()); })
         .def("expand", &expand)
         .def("advance", &advance)
         .def("set_tangents", &set_tangents)

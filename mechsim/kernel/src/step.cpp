@@ -39,6 +39,11 @@ constexpr double kPoorer = 2.0;         // when rows that may rest are chosen an
 constexpr double kRetreat = 0.5;        // but is shortened to this, so that the next one carries across
 constexpr int kMostRetreats = 4;        // in this and the last steps; a pose that cannot be avoided is met
 
+// sum := (sum + factor * coefficient) * h, one step of Horner's rule for all unknowns.
+MECHSIM_CLONES void horner(double* __restrict sum, const double* __restrict coefficient, double factor, double h, int size) {
+    for (int j = 0; j < size; ++j) sum[j] = (sum[j] + factor * coefficient[j]) * h;
+}
+
 }  // namespace
 
 // How long the step may be, and how many of its stages it uses.
@@ -249,10 +254,7 @@ void March::predict(double h) {
     for (int m = 0; m <= largest_offset_; ++m) {
         const double* binomial = binomials_[m].data();
         std::fill(sum_.begin(), sum_.end(), 0.0);  // coefficient m at the new point, but for its own old value
-        for (int n = degrees_ - 1; n > m; --n) {
-            const double* coefficient = polynomial_.degree(n);
-            for (int j = 0; j < size_; ++j) sum_[j] = (sum_[j] + binomial[n] * coefficient[j]) * h;
-        }
+        for (int n = degrees_ - 1; n > m; --n) horner(sum_.data(), polynomial_.degree(n), binomial[n], h, size_);
         const double* old = polynomial_.degree(m);
         double* found = x_.degree(m);
         for (int j = 0; j < size_; ++j) {

@@ -25,16 +25,16 @@ def packed_fitting(fitting: Fitting, scene: Scene, columns: list[dict[str, Any]]
 def _track(shape: Any, scene: Scene, columns: list[dict[str, Any]]) -> dict[str, Any]:
     """A curve that moves: its formulas, and where the page finds their values."""
     channel = {column["label"]: column["channel"] for column in columns if not column["rate"]}
-    changes, mechanism = scene.held.changes, scene.mechanism
-    numbers = [] if changes is None else changes.numbers.tolist()
+    segments, mechanism = scene.segments, scene.mechanism
+    numbers = segments.numbers.tolist()
 
     def source(slot: int) -> dict[str, Any]:
         if slot >= 0:
             return {"channel": channel[mechanism.variables[slot].label]}
-        if changes is None or -1 - slot not in numbers:
+        if -1 - slot not in numbers:
             return {"value": mechanism.constants[-1 - slot]}
-        values = changes.values[:, numbers.index(-1 - slot)].tolist()
-        return {"times": [max(time, -1e300) for time in changes.times.tolist()], "values": values}
+        values = segments.values[:, numbers.index(-1 - slot)].tolist()
+        return {"times": segments.starts.tolist(), "values": values}
 
     track = shape.track
     return {

@@ -1,0 +1,138 @@
+"""Gathers what a march returns, and shows it to the observer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mechsim.engine.launch import Launch
+from mechsim.engine.points import Points, Steps, joined
+from mechsim.engine.segments import Log
+from mechsim.engine.solution import Solution
+from mechsim.engine.state import HandedOn
+from mechsim.engine.watch import Watch
+from mechsim.kernel.compiled import Status
+from mechsim.kernel.system import System
+
+OUTLINE = 200_000  # numbers: some 2 MB
+LAST_KEPT = 8  # points at the end of an outline: they tell why a march stopped
+
+Columns = tuple[np.ndarray, ...]
+
+
+class Collector:
+    """`log` has the segments until now: at a stop the next one begins before its first points come."""
+
+    def __init__(
+        self,
+        system: System,
+        log: Log,
+        keep: str,
+        observer: Callable[[Points], None] | None,
+        watch: Watch,
+        detailed: bool,
+    ):
+        self.system, self.log, self.watch = system, log, watch
+        self.keep, self.detailed = keep, detailed
+        self.dense = keep == "polynomials" or detailed
+        self.observer = observer
+        self.parts: list[Columns] = []  # t, q, v, lam
+        self.rows = 0  # in all parts
+        self.polynomials: list[np.ndarray] = []
+        # Not yet shown: stops may come too close together to show each.
+        self.waiting: list[Columns] = []
+        self.waiting_steps: list[Columns] = []
+        self.shown = 0.0
+
+    def take(self, result: Any) -> Status:
+        status, t, x, v, starts, polynomials = result
+        n = self.system.n
+        good = self._good(t, x[:, :n], v[:, :n])
+        steps = max(0, good - (len(t) - len(starts))) if self.dense else 0
+        if self.keep == "polynomials" and steps:
+            self.polynomials.append(polynomials[:steps])
+        if good:
+            part = t[:good], x[:good, :n], v[:good, :n], x[:good, n:]
+            self.parts.append(part)
+            self.rows += good
+            if self.observer:
+                self.waiting.append(part)
+                self.waiting_steps += [(starts[:steps], polynomials[:steps])] if steps and self.detailed else []
+            if self.keep == "outline":
+                self._thin()
+        return Status(status)
+
+    def _good(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> int:
+        """At how many points, from the first on, all constraints hold; steps belong to the segment before their end."""
+        if not self.watch.rows:
+            return len(t)
+        return self.watch.holds(Points(self.log.segments.system_at(self.system, t, "before"), t, q, v))
+
+    def resume(self, t: float, handed_on: HandedOn) -> None:
+        """The point where a march that was stopped goes on."""
+        x, rates = handed_on.x[None], handed_on.rates[None]
+        self.take((Status.RUNNING, np.array([t]), x, rates, np.zeros(0), np.zeros((0, 0, x.shape[1]))))
+
+    def launch(self, launch: Launch, stop: float) -> Status:
+        """The first step of a start on a singular pose."""
+        found = launch.towards(stop)
+        if found is None:
+            return Status.SINGULAR
+        later, polynomials = found
+        after = np.asarray(launch.march.expand())
+        values, rates = (np.stack([polynomials[k], after[k]]) for k in (0, 1))
+        times = np.array([launch.t, later])
+        return self.take((Status.RUNNING, times, values, rates, times[:1], polynomials[None]))
+
+    def _thin(self) -> None:
+        """When there are too many points keep half of them: the last ones, and of the others as many evenly in time as
+        evenly in number, for steps crowd before a pole."""
+        width = sum(column[0].size for column in self.parts[0]) + len(self.log.numbers)
+        if self.rows <= max(4 * LAST_KEPT, OUTLINE // width):
+            return
+        while self.rows > max(4 * LAST_KEPT, OUTLINE // width):
+            columns = joined(self.parts)
+            t, others = columns[0], self.rows - LAST_KEPT
+            in_time = np.abs(t - t[0]).searchsorted(np.linspace(0.0, abs(t[-1] - t[0]), others // 4))
+            last = np.arange(others, self.rows)
+            kept = np.unique(np.concatenate([np.arange(0, others, 4), np.minimum(in_time, others), last]))
+            self.parts = [tuple(column[kept] for column in columns)]
+            self.rows = len(kept)
+        self.log.keep(np.concatenate([self.parts[0][0], *(part[0] for part in self.waiting)]))
+
+    def show_in_time(self, seconds: float) -> None:
+        if time.perf_counter() - self.shown >= seconds:
+            self.show()
+
+    def show(self) -> None:
+        """Show the observer what it has not seen. At a jump a point is that of the segment that begins."""
+        if self.waiting and self.observer:
+            segments = self.log.segments
+            t, q, v, lam = joined(self.waiting)
+            steps = Steps(segments, *joined(self.waiting_steps)) if self.waiting_steps else None
+            self.waiting, self.waiting_steps = [], []
+            self.observer(Points(segments.system_at(self.system, t), t, q, v, lam, steps=steps))
+        self.shown = time.perf_counter()
+
+    @property
+    def last(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Time, coordinates and velocities of the newest point."""
+        t, q, v, _ = self.parts[-1]
+        return float(t[-1]), q[-1], v[-1]
+
+    def solution(
+        self, status: str, message: str, statistics: dict[str, Any], system: System, structure: Any, *rest: Any
+    ) -> Solution:
+        sizes = [(0,), (0, system.n), (0, system.n), (0, system.m)]
+        t, q, v, lam = joined(self.parts or [[np.zeros(size) for size in sizes]])
+        coefficients = None
+        if self.polynomials:
+            # The kernel writes degree-major; a reader wants the polynomial of one unknown together.
+            coefficients = np.ascontiguousarray(np.concatenate(self.polynomials).transpose(0, 2, 1))
+        if self.keep == "outline":
+            self.log.keep(t)
+        segments = self.log.segments
+        return Solution(t, q, v, lam, coefficients, segments, status, message, statistics, system, structure, *rest)

@@ -1,0 +1,41 @@
+"""A march as Python sees it: what `March` in src/module.cpp can be asked."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+Advance = tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class March(Protocol):
+    """The compiled integrator of one plan, at one order and tolerance. See src/march.hpp."""
+
+    @property
+    def time(self) -> float: ...
+    @property
+    def distance(self) -> float:
+        """How far the last projection moved the state, in scales."""
+
+    @property
+    def statistics(self) -> dict[str, Any]: ...
+    def set_state(self, t: float, state: np.ndarray) -> None:
+        """Derivatives (order, unknown), not yet consistent."""
+
+    def set_constant(self, number: int, value: float) -> None: ...
+    def tune(self, tables: np.ndarray, constants: np.ndarray, scales: np.ndarray, matrix: np.ndarray) -> None: ...
+    def prepare(self) -> int:
+        """Project the state and find what leads; a `Status`."""
+
+    def expand(self) -> np.ndarray:
+        """The coefficients (degree, unknown) at a prepared state."""
+
+    def advance(self, t_end: float, steps: int, seconds: float, keep: bool) -> Advance:
+        """A `Status`; times, values and rates at step ends; where steps began, and their polynomials."""
+
+    def project(self, times: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of each state up to what leads, and its leverage."""
+
+    def snapshot(self) -> bytes: ...
+    def restore(self, given: bytes) -> None: ...

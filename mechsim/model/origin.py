@@ -1,0 +1,30 @@
+"""Where an element comes from: what it is in the file, what it is called there, and which part it is of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Sort = Literal[
+    "",  # a user's Lagrangian
+    "rigid", "spring", "particle",
+    "collinear", "slot", "slider", "rope", "gear", "rack", "wheel", "skate", "curve", "constraint",
+    "force", "torque", "potential", "dissipation", "torsion spring", "damper", "drag", "friction", "gravity",
+    "drive", "controller", "signal",
+]  # fmt: skip
+
+# Joints whose names, `C-AB`, say too little without what they are.
+NAMED_BY_SORT = frozenset({"slot", "slider", "rope", "gear", "rack", "wheel", "skate"})
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """`part` is the part that feels the element as its own: inertia, rigidity, loads that turn with it. Joints, and
+    forces that act at a point whatever parts it is on, have none."""
+
+    sort: Sort = ""
+    name: str = ""
+    part: str = ""
+
+
+NOT_OF_A_FILE = Origin()
