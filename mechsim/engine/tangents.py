@@ -180,10 +180,11 @@ def sampled(solution: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
     tangents, directions, plan = solution.tangents, solution.directions, solution.plan
     times = np.atleast_1d(np.asarray(times, dtype=float))
     n = solution.system.n
-    if len(solution.held.times) > 1:  # the polynomials satisfy them to the tolerance
+    if len(solution.segments) > 1:  # the polynomials satisfy them to the tolerance
         values, rates = tangents.evaluate(times)
         return values[:, :n], rates[:, :n]
-    q, v, _ = solution.sample(times)
+    points = solution.sampled(times)
+    q, v = points.q, points.v
     values, rates = tangents.evaluate(times)
     march = make_march(plan, order=1, tolerance=solution.tolerance, safety=1.0, rejection=1.0)
     orders = int(plan.variable_offsets.max())
