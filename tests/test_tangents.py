@@ -192,7 +192,8 @@ def test_tangents_stay_on_the_constraints():
     solution = differentiated(DOUBLE, ("l1", "a0"), 2.0, tolerance=1e-6)
     times = np.linspace(0, 2, 23)
     dq, dv = sampled(solution, times)
-    q, v, _ = solution.sample(times)
+    points = solution.sampled(times)
+    q, v = points.q, points.v
     x, y = (solution.system.labels.index(label) for label in ("A_x", "A_y"))
     length = 2 * (q[:, [x]] * dq[:, x] + q[:, [y]] * dq[:, y]) - 2 * np.array([1.0, 0.0])
     assert np.abs(length).max() < 1e-13 * np.abs(dq).max()
@@ -412,7 +413,7 @@ def test_there_and_back():
 def test_a_family_of_mechanisms_shares_its_march():
     """With other parameters through a handle: the directions are those of these, and the march is the family's."""
     handle = mechanism(DOUBLE)
-    run = handle._prepared_run({"l1": 1.1, "a0": 0.9}, tend=1.0, tol=1e-14)
+    run = handle._run({"l1": 1.1, "a0": 0.9}, tend=1.0, tol=1e-14)
     found = by_parameters(run.prepared, ("l1", "g", "a0"))
     assert found.prepared.system is run.prepared.system
     order = order_for(1e-14)

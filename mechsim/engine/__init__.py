@@ -19,7 +19,7 @@ from mechsim.engine.segments import Segment, Segments
 from mechsim.engine.solution import Solution
 from mechsim.engine.state import HandedOn, State, state_of
 from mechsim.engine.stops import Stops
-from mechsim.engine.tangents import Directions, HeldChanges, Tangents, refuse
+from mechsim.engine.tangents import Beside, Directions, HeldChanges
 from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.plan import Plan
@@ -81,7 +81,7 @@ def integrate(
     march = ready[1] if ready is not None else new_march(plan, order, tolerance, fixed_step)
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)
-    differentiated = _Differentiated(march, plan, start, tangents, keep)
+    differentiated = Beside(march, plan, start, tangents, keep)
     watch = Watch(system, structure.redundancy.spare)
     stops = Stops(system, start, tend, changes=HeldChanges(tangents, system) if tangents else None)
     collector = Collector(system, stops.log, keep, observer, watch, detailed)
@@ -126,42 +126,6 @@ def integrate(
     left = _handed_on(march, plan, order, tolerance, stops, collector, differentiated.count) if kept else None
     solution = collector.solution(name, message, statistics, system, structure, plan, order, tolerance, left)
     return differentiated.told(solution)
-
-
-class _Differentiated:
-    """The tangents of a march, if any are wanted."""
-
-    def __init__(self, march: Any, plan: Plan, start: Any, directions: Directions | None, keep: str):
-        self.march, self.directions = march, directions
-        self.count = 0 if directions is None else directions.count
-        self.parts: list[Any] = []
-        if directions is None:
-            return
-        if keep == "outline":
-            raise ValueError('tangents are kept at all steps: keep="steps" or "polynomials"')
-        refuse(plan, start)
-        directions.begin(march, plan, keep == "polynomials")
-
-    def resume(self, stops: Stops) -> None:
-        """The point where a march goes on."""
-        if self.directions is not None:
-            stops.changes.constants[:] = self.march.constant_changes()[: len(stops.constants)]
-            coefficients = self.march.tangent_coefficients(False)
-            values = np.zeros((1, 2, *coefficients.shape[1:]))
-            values[0, : min(2, len(coefficients))] = coefficients[:2]
-            self.parts.append((values, None))
-
-    def take(self) -> None:
-        if self.directions is not None:
-            self.parts.append(self.march.take_tangents())
-
-    def told(self, solution: Solution) -> Solution:
-        """The solution with its tangents; the march is left without, for who may use it next."""
-        if self.directions is None:
-            return solution
-        self.march.forget_tangents()
-        found = Tangents.gathered(self.directions, solution.t, solution.system.n, self.parts)
-        return replace(solution, tangents=found, directions=self.directions)
 
 
 def _handed_on(

@@ -184,7 +184,8 @@ def sampled(solution: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
     if len(solution.segments) > 1:  # the polynomials satisfy them to the tolerance
         values, rates = tangents.evaluate(times)
         return values[:, :n], rates[:, :n]
-    q, v, _ = solution.sample(times)
+    points = solution.sampled(times)
+    q, v = points.q, points.v
     values, rates = tangents.evaluate(times)
     march = make_march(plan, order=1, tolerance=solution.tolerance, safety=1.0, rejection=1.0)
     orders = int(plan.variable_offsets.max())
@@ -200,6 +201,42 @@ def sampled(solution: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
         found = march.tangent_coefficients(False)
         values[i, :n], rates[i, :n] = found[0, :n], found[1, :n]
     return values[:, :n], rates[:, :n]
+
+
+class Beside:
+    """The tangents of a march while it runs, if any are wanted."""
+
+    def __init__(self, march: Any, plan: Plan, start: Any, directions: Directions | None, keep: str):
+        self.march, self.directions = march, directions
+        self.count = 0 if directions is None else directions.count
+        self.parts: list[Any] = []
+        if directions is None:
+            return
+        if keep == "outline":
+            raise ValueError('tangents are kept at all steps: keep="steps" or "polynomials"')
+        refuse(plan, start)
+        directions.begin(march, plan, keep == "polynomials")
+
+    def resume(self, stops: Any) -> None:
+        """The point where a march goes on."""
+        if self.directions is not None:
+            stops.changes.constants[:] = self.march.constant_changes()[: len(stops.constants)]
+            coefficients = self.march.tangent_coefficients(False)
+            values = np.zeros((1, 2, *coefficients.shape[1:]))
+            values[0, : min(2, len(coefficients))] = coefficients[:2]
+            self.parts.append((values, None))
+
+    def take(self) -> None:
+        if self.directions is not None:
+            self.parts.append(self.march.take_tangents())
+
+    def told(self, solution: Any) -> Any:
+        """The solution with its tangents; the march is left without, for who may use it next."""
+        if self.directions is None:
+            return solution
+        self.march.forget_tangents()
+        found = Tangents.gathered(self.directions, solution.t, solution.system.n, self.parts)
+        return replace(solution, tangents=found, directions=self.directions)
 
 
 def refuse(plan: Plan, start: Any) -> None:

@@ -283,30 +283,21 @@ void SparseLU::solve(double* b) {
 // `Width` is the number of vectors in a row when it is small, 0 when it is known only at run time.
 template <int Width>
 MECHSIM_INLINE void SparseLU::solve_vectors(Lanes* b, Lanes* y, int given) const {
-    const int vectors = Width ? Width : given;
+    const std::size_t vectors = Width ? Width : given;
     const int count = int(pivots_.size());
-    for (int p = 0; p < count; ++p) {
-        const Lanes* given_row = b + std::size_t(pivots_[p].row) * vectors;
-        Lanes* value = y + std::size_t(p) * vectors;
-        for (int v = 0; v < vectors; ++v) {
-            Lanes sum = given_row[v];
-            for (int k = l_rows_[p]; k < l_rows_[p + 1]; ++k)
-                sum -= l_solve_[k].value * y[std::size_t(l_solve_[k].index) * vectors + v];
-            value[v] = sum * inverse_[p];
+    for (int p = 0; p < count; ++p)
+        for (std::size_t v = 0; v < vectors; ++v) {
+            Lanes value = b[pivots_[p].row * vectors + v];
+            for (int k = l_rows_[p]; k < l_rows_[p + 1]; ++k) value -= l_solve_[k].value * y[l_solve_[k].index * vectors + v];
+            y[p * vectors + v] = value * inverse_[p];
         }
-    }
-    for (int p = count - 1; p >= 0; --p) {
-        const Pivot& pivot = pivots_[p];
-        Lanes* value = y + std::size_t(p) * vectors;
-        Lanes* found = b + std::size_t(pivot.column) * vectors;
-        for (int v = 0; v < vectors; ++v) {
-            Lanes sum = value[v];
-            for (int k = pivot.u_first; k < pivot.u_last; ++k)
-                sum -= u_solve_[k].value * b[std::size_t(u_solve_[k].index) * vectors + v];
-            value[v] = sum;
+    for (int p = count - 1; p >= 0; --p)
+        for (std::size_t v = 0; v < vectors; ++v) {
+            Lanes value = y[p * vectors + v];
+            for (int k = pivots_[p].u_first; k < pivots_[p].u_last; ++k)
+                value -= u_solve_[k].value * b[u_solve_[k].index * vectors + v];
+            b[pivots_[p].column * vectors + v] = value;
         }
-        for (int v = 0; v < vectors; ++v) found[v] = value[v];
-    }
 }
 
 MECHSIM_CLONES void SparseLU::solve_many(double* right, int vectors) {
