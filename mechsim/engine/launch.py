@@ -15,6 +15,7 @@ from mechsim.kernel.compiled import Status
 from mechsim.kernel.linear import dense, null_space
 from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
+from mechsim.kernel.series import horner
 from mechsim.kernel.system import System
 
 FIRST = 0.2  # of the size: how far the mechanism moves until that state, at first
@@ -126,12 +127,9 @@ class Launch:
 
 
 def _at(coefficients: np.ndarray, h: float, derivative: int) -> np.ndarray:
-    total = np.zeros(coefficients.shape[1])
-    for degree in reversed(range(derivative, len(coefficients))):
-        total = total * h + coefficients[degree] * math.perm(degree, derivative)
-    return total
+    return horner(coefficients[::-1], h, derivative + 1)[-1] * math.factorial(derivative)
 
 
 def _about(coefficients: np.ndarray, h: float) -> np.ndarray:
     """The same polynomials about a place h further."""
-    return np.stack([_at(coefficients, h, degree) / math.factorial(degree) for degree in range(len(coefficients))])
+    return np.stack(horner(coefficients[::-1], h, len(coefficients)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mechsim.engine.segments import Segments
+from mechsim.kernel.series import horner
 from mechsim.kernel.system import System
 
 
@@ -73,9 +74,5 @@ def joined(columns: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
 
 def evaluated(coefficients: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Polynomials [point, degree, unknown] and their first and second derivatives at h, each (points, unknowns)."""
-    values, rates, halves = (np.zeros((len(h), coefficients.shape[2])) for _ in range(3))
-    for degree in reversed(range(coefficients.shape[1])):
-        halves = halves * h[:, None] + rates
-        rates = rates * h[:, None] + values
-        values = values * h[:, None] + coefficients[:, degree]
+    values, rates, halves = horner(coefficients.transpose(1, 0, 2)[::-1], h[:, None], 3)
     return values, rates, 2 * halves

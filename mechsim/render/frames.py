@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.errors import Fault
+from mechsim.kernel.series import horner
 from mechsim.model.mechanism import Mechanism
 from mechsim.render.rows import state_columns, table_of, usable
 from mechsim.render.scene import Scene, scene_of
@@ -190,13 +191,11 @@ def _between(t: Array, values: Array, slopes: Array | None) -> Array:
 
 
 def _from_series(series: Any, times: Array, places: list[int]) -> tuple[Array, Array]:
-    """Horner's rule for the series and its derivative, all variables at once."""
+    """The series and its derivative, all variables at once."""
     steps = np.clip(np.searchsorted(series.t, times, side="right") - 1, 0, len(series.t) - 1)
     local = (times - series.t[steps])[:, None]
-    values, rates = np.zeros((2, len(times), len(places)))
-    for order in reversed(range(series.coefficients.shape[2])):
-        rates = rates * local + values
-        values = values * local + series.coefficients[steps[:, None], places, order]
+    orders = reversed(range(series.coefficients.shape[2]))
+    values, rates = horner((series.coefficients[steps[:, None], places, order] for order in orders), local, 2)
     return values, rates
 
 

@@ -11,7 +11,6 @@ from mechsim.result.journal import OutputError
 
 SHOWABLE = ("params", "time", "energy", "forces", "reactions")
 THEMES = ("light", "dark")
-RENDERERS = ("flat", "solid")
 MOST_CURVES = 9  # in one panel of a plot: as many as there are colours
 
 FILM = 10.0  # seconds that a motion of unseen speed is stretched or shrunk to

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechsim.engine.segments import Segments
+from mechsim.kernel.series import horner
 from mechsim.result.certificate import Certificate
 from mechsim.result.layout import Array
 
@@ -34,10 +35,8 @@ class Polynomials:
         times = np.atleast_1d(np.asarray(times, float))
         steps = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self.t) - 1)
         local = (times - self.t[steps])[:, None]
-        values = np.zeros((len(times), len(self.labels)))
-        for order in reversed(range(self.coefficients.shape[2])):
-            values = values * local + self.coefficients[steps, :, order]
-        return values
+        highest_first = (self.coefficients[steps, :, order] for order in reversed(range(self.coefficients.shape[2])))
+        return horner(highest_first, local)[0]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
