@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, lanes, ours, peers, report, startup, tangents
+from bench import andrews, chain, handle, lanes, ours, peers, report, startup, tangents
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +51,8 @@ def measure() -> Row:
     print("chain of rods", flush=True)
     chains = [chain.steps(rods) for rods in chain.LENGTHS]
     deriving = {str(rods): chain.deriving(rods) for rods in (chain.LENGTHS[0], chain.LENGTHS[-1])}
+    print("many motions through a handle", flush=True)
+    through_handle = handle.measure()
     print("eight tangents", flush=True)
     differentiated = tangents.measure()
     print("many motions in lanes", flush=True)
@@ -66,6 +68,7 @@ def measure() -> Row:
         "andrews": rows + published(),
         "startup": start,
         "chain": {"rows": chains, "exponent": chain.exponent(chains), "deriving": deriving},
+        "handle": through_handle,
         "tangents": differentiated,
         "lanes": in_lanes,
         "figures": figures,

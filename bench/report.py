@@ -9,7 +9,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from bench import tangents
+from bench import handle, tangents
 from bench.startup import BARS as STARTUP_BARS
 from bench.startup import PLOT_BAR
 
@@ -178,6 +178,10 @@ def text(results: Row, history: Path) -> str:
             "## A chain of N rods",
             "",
             *chain_section(results["chain"]),
+            "",
+            "## Many motions through a handle",
+            "",
+            *handle.section(results["handle"]),
             "",
             "## Andrews with eight tangents",
             "",

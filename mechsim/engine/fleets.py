@@ -13,7 +13,7 @@ import numpy as np
 from mechsim.engine.machine import new_march
 from mechsim.engine.state import state_of
 from mechsim.kernel import _kernel  # type: ignore[attr-defined]
-from mechsim.kernel.numbers import Numbers, TunedPlan, TunedSystem
+from mechsim.kernel.numbers import KernelNodes, Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism
@@ -78,33 +78,23 @@ class NumberTables:
 
     def __init__(self, plan: Plan, sets: Sets | None):
         self.plan, self.sets = plan, sets
-        blocks = (*plan.blocks, *plan.jacobian_blocks)
         if sets is None:
-            tables = [block.constants.ravel() for block in blocks]
+            tables = [block.constants.ravel() for block in (*plan.blocks, *plan.jacobian_blocks)]
             own = (np.concatenate([*tables, np.zeros(0)]), plan.constants, plan.scales, plan.matrix_constant)
             self._own = tuple(np.ascontiguousarray(table, dtype=float) for table in own)
-            return
-        numbers = sets.numbers
-        self._tables = _joined([numbers.tables[block.group][:, block.members].ravel() for block in blocks])
-        self._sources = _joined([numbers.tables[group][row, members] for _, group, row, members in plan.matrix_sources])
-        self._entries = _joined([entries for entries, *_ in plan.matrix_sources])
+        else:
+            self._nodes = KernelNodes(plan, sets.numbers)
 
     def of(self, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
         """Tables of constants, constants of the mechanism, scales, constant parts of the matrix."""
         if self.sets is None:
             return self._own
         plan, numbers, values = self.plan, self.sets.numbers, self.sets.values[:, chosen]
-        matrix = np.zeros((len(plan.matrix_rows), len(chosen)))
-        np.add.at(matrix, self._entries, values[self._sources])
         others = plan.scales[len(numbers.scales) :, None] * np.ones(len(chosen))
         columns = (
-            values[self._tables],
+            values[self._nodes.tables],
             np.concatenate([values[numbers.constants], np.zeros((1, len(chosen)))]),
             np.concatenate([values[numbers.scales], others]),
-            matrix,
+            self._nodes.matrix(values),
         )
         return tuple(np.ascontiguousarray(column.T) for column in columns)
-
-
-def _joined(nodes: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([*nodes, np.zeros(0, dtype=np.intp)]).astype(np.intp)

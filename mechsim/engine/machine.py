@@ -10,7 +10,7 @@ import numpy as np
 
 from mechsim.engine.control import REJECTION, SETTLED, careful_order, safety_for
 from mechsim.kernel.compiled import make_march
-from mechsim.kernel.numbers import Numbers
+from mechsim.kernel.numbers import KernelNodes, Numbers
 from mechsim.kernel.plan import Plan
 
 
@@ -33,13 +33,7 @@ class Machines:
 
     def __init__(self, plan: Plan, numbers: Numbers, order: int, tolerance: float):
         self.plan, self.order, self.tolerance = plan, order, tolerance
-        blocks = (*plan.blocks, *plan.jacobian_blocks)
-        nothing = np.zeros(0, dtype=np.intp)
-        tables = [numbers.tables[block.group][:, block.members].ravel() for block in blocks]
-        self._tables = np.concatenate([*tables, nothing])
-        sources = [numbers.tables[group][constant, members] for _, group, constant, members in plan.matrix_sources]
-        self._sources = np.concatenate([*sources, nothing])
-        self._entries = np.concatenate([*(each[0] for each in plan.matrix_sources), nothing])
+        self._nodes = KernelNodes(plan, numbers)
         self._free: list[tuple[Any, bytes]] = []
 
     @contextmanager
@@ -51,7 +45,6 @@ class Machines:
             march = new_march(self.plan, self.order, self.tolerance)
             new = march.snapshot()
         march.restore(new)
-        matrix = np.bincount(self._entries, values[self._sources], minlength=len(plan.matrix_rows))
-        march.tune(values[self._tables], plan.constants, plan.scales, matrix)
+        march.tune(values[self._nodes.tables], plan.constants, plan.scales, self._nodes.matrix(values))
         yield march
         self._free.append((march, new))  # one that failed strangely is not used again

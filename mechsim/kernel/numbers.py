@@ -158,6 +158,29 @@ class TunedPlan(Plan):
         return Plan, tuple(getattr(self, field.name) for field in fields(Plan))
 
 
+class KernelNodes:
+    """The nodes of what the kernel reads for a plan: constants of its blocks, and constant parts of its matrix."""
+
+    def __init__(self, plan: Plan, numbers: Numbers):
+        blocks, sources = (*plan.blocks, *plan.jacobian_blocks), plan.matrix_sources
+        self.count = len(plan.matrix_rows)
+        self.tables = _joined(numbers.tables[block.group][:, block.members].ravel() for block in blocks)
+        self._sources = _joined(numbers.tables[group][constant, members] for _, group, constant, members in sources)
+        self._entries = _joined(entries for entries, *_ in sources)
+
+    def matrix(self, values: np.ndarray) -> np.ndarray:
+        """(entries, ...) for values (nodes, ...)."""
+        if values.ndim == 1:
+            return np.bincount(self._entries, values[self._sources], minlength=self.count)
+        total = np.zeros((self.count, *values.shape[1:]))
+        np.add.at(total, self._entries, values[self._sources])
+        return total
+
+
+def _joined(pieces: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate([*pieces, np.zeros(0, dtype=np.intp)]).astype(np.intp)
+
+
 class _Guards:
     """The comparisons of a tape, all at once."""
 
