@@ -54,9 +54,9 @@ def measure() -> dict[str, Any]:
 
 def section(found: dict[str, Any]) -> list[str]:
     return [
-        f"{found['runs']:.0f} Andrews runs at 1e-10 with other `mom` and `c0` through one handle, one core: {found['wall_ms']:.2f} ms "
-        f"a run, {found['kernel_ms']:.2f} ms of it in the kernel, ratio {found['ratio']:.2f} (bar: 2). A call of a component whose "
-        f"input is set before each: {found['call_us']:.0f} us.",
+        f"{found['runs']:.0f} Andrews runs at 1e-10 with other `mom` and `c0` through one handle, one core: "
+        f"{found['wall_ms']:.2f} ms a run, {found['kernel_ms']:.2f} ms of it in the kernel, ratio {found['ratio']:.2f} "
+        f"(bar: 2). A call of a component whose input is set before each: {found['call_us']:.0f} us.",
     ]
 
 
