@@ -31,8 +31,8 @@ def misses(solution, t, q, v):
     scaled coordinates. Drives and tables make constants that change."""
     system = solution.system
     places, speeds = np.zeros((2, len(t), system.m))
-    for row, constants in enumerate(solution.constants_at(t)):
-        held = system.holding(constants)
+    for row, time in enumerate(t):
+        held = solution.system_at(time)
         norms = held.gradient_lengths(t[row], q[row], v[row])
         places[row] = held.constraints(t[row], q[row]) / norms
         speeds[row] = held.constraint_rate(t[row], q[row], v[row]) / norms

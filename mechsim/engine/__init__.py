@@ -76,7 +76,7 @@ def integrate(
     """
     began = time.perf_counter()
     plan = ready[0] if ready is not None else planned(system, structure)
-    order = order or order_for(tolerance, plan)
+    order = order or order_for(tolerance)
     march = ready[1] if ready is not None else new_march(plan, order, tolerance, fixed_step)
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import REJECTION, SETTLED, careful_order, safety_for
+from mechsim.engine.control import REJECTION, SAFETY, SETTLED
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.numbers import KernelNodes, Numbers
 from mechsim.kernel.plan import Plan
@@ -19,9 +19,8 @@ def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0)
     return make_march(
         plan,
         order=order,
-        careful_order=careful_order(tolerance),
         tolerance=tolerance,
-        safety=safety_for(order),
+        safety=SAFETY,
         fixed_step=fixed_step,
         settled=SETTLED * tolerance,
         rejection=REJECTION * tolerance,
