@@ -491,7 +491,7 @@ def test_change_points_end_a_derivative_that_is_not_there(tolerance):
     found = by_parameters(prepared(PARALLELOGRAM, 3.0), ("d",))
     assert followed(found.prepared, tolerance=tolerance).status == "finished"
     solution = followed(found.prepared, found.directions, tolerance)
-    assert solution.status in ("not_differentiable", "step_too_small")
+    assert solution.status in ("not_differentiable", "not_projected", "step_too_small")
     assert solution.t[-1] < 0.74  # the first flat pose
 
 

@@ -314,6 +314,7 @@ bool March::settle(int stage) {
         return true;
     }
     const double settled = std::max(control_.settled, kNegligible) + rounding_;
+    const bool careful = earlier_leverage_ > kCareful;
     double previous = INFINITY;
     std::array<double, kMostOffsets> reference{};
     for (int iteration = 0;; ++iteration) {
@@ -323,11 +324,11 @@ bool March::settle(int stage) {
         if (stage == 0 && iteration == 0) note_mismatch();
         if (moved <= kNegligible) return true;
         const double rate = contraction(stage, moved, previous);
-        if (moved * rate <= settled) break;
+        if (moved * rate <= settled && (!careful || moved <= kSettled + rounding_)) break;
         if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
         if (stage == 0 && iteration > 0 && moved > 0.1 * previous && balanced()) break;
         if (iteration >= kMostIterations) return false;
-        if (stage == 0 && (!affine_ || rate > kConverging) && !factor()) return false;
+        if (stage == 0 && (careful || !affine_ || rate > kConverging) && !factor()) return false;
         previous = moved;
     }
     for (Block& block : blocks_) finish_stage(block, x_, stage);
@@ -376,8 +377,9 @@ Status March::prepare() {
     if (redundant_ > 0 && !improve_choice()) return Status::singular;
     for (int stage = -largest_offset_; stage < 0; ++stage)
         if (!settle(stage)) return Status::not_projected;
-    if (stale_ * std::max(1.0, earlier_leverage_) > kStale * control_.tolerance + rounding_ && !factor())
-        return Status::singular;
+    const bool stale = stale_ * std::max(1.0, earlier_leverage_) > kStale * control_.tolerance + rounding_;
+    const bool moved = earlier_leverage_ > kCareful && distance_ > kRefactor + rounding_;
+    if ((stale || moved) && !factor()) return Status::singular;
     if (!settle(0)) return Status::not_finite;
     prepared_ = true;
     return Status::reached;
