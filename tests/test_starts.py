@@ -12,6 +12,7 @@ from linkages import FAMILIES, GUESSES, drawn_with_guesses, linkage, retold
 
 from mechsim.errors import AssemblyError
 from mechsim.initial import Start, assemble, branches, configurations
+from mechsim.kernel.outputs import Outputs
 from mechsim.kernel.system import System
 from mechsim.model import Mechanism, build
 from mechsim.spec import parse
@@ -162,14 +163,23 @@ def pulled_apart(seed: int) -> str | None:
 
 
 @pytest.mark.parametrize("seed", [1, 5, 16, 17, 18, 22, 31, 36])
-def test_what_cannot_be_closed_is_reported_with_what_contradicts_in_about_a_second(seed: int) -> None:
-    """Two seconds of this process: a report takes half of that on an idle machine, and others run beside."""
+def test_what_cannot_be_closed_is_reported_with_what_contradicts_in_about_a_second(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted, for clocks of shared machines tell little: an evaluation takes a fifth of a millisecond on an idle one, so
+    10,000 are two seconds. The longest of these reports takes 5,766, the others about half of that or less."""
     text = pulled_apart(seed)
     assert text is not None
-    began = time.process_time()
+    evaluated, counted = Outputs._values, []
+
+    def counting(*arguments: Any, **named: Any) -> Any:
+        counted.append(None)
+        return evaluated(*arguments, **named)
+
+    monkeypatch.setattr(Outputs, "_values", counting)
     with pytest.raises(AssemblyError, match="cannot be closed together"):
         started(text)
-    assert time.process_time() - began < 4.0
+    assert 0 < len(counted) < 10_000
 
 
 # --- sliders

@@ -91,7 +91,7 @@ def triplets(found: Iterable[Found], place: Callable[[Group, Key], tuple[np.ndar
             inside = (row >= 0) & (column >= 0)
             rows.append(row[inside])
             columns.append(column[inside])
-            values.append(np.broadcast_to(value, row.shape)[inside])
+            values.append(value[inside])
     if not rows:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0)
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)

@@ -68,8 +68,7 @@ class Values(Outputs):
             for (_, constraint, variable), value in zip(keys, values, strict=True):
                 row, column = group.multipliers[constraint], group.variables[variable]
                 inside = (row >= 0) & (column >= 0)  # each lane has a row of its own, so no entry comes twice
-                lanes = np.broadcast_to(value, (*total.shape[:-2], group.lanes))
-                total[..., row[inside], column[inside]] += lanes[..., inside]
+                total[..., row[inside], column[inside]] += value[..., inside]
         return total
 
     def constraint_hessian(self, t: ArrayLike, q: ArrayLike, lam: ArrayLike) -> Triplets:
