@@ -166,8 +166,8 @@ def pulled_apart(seed: int) -> str | None:
 def test_what_cannot_be_closed_is_reported_with_what_contradicts_in_about_a_second(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted, for clocks of shared machines tell little: an evaluation takes a fifth of a millisecond on an idle one, so
-    10,000 are two seconds. The longest of these reports takes 5,766, the others about half of that or less."""
+    """Counted, for clocks of shared machines tell little: an evaluation takes a fifth of a millisecond on an idle one,
+    so 10,000 are two seconds. The longest of these reports takes 5,766, the others about half of that or less."""
     text = pulled_apart(seed)
     assert text is not None
     evaluated, counted = Outputs._values, []
