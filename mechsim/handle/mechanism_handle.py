@@ -82,9 +82,10 @@ class MechanismHandle(Equations):
     ) -> Motion:
         """The motion with other `parameters` (numbers, or expressions as text), as `mechsim.simulate` has it.
 
-        It starts from the file's start: the consistent point nearest to the guesses, on the branch on which the file's
-        own parameters start. Or from `start`: positions and velocities at t0, the state of a component, or where
-        another motion ended, at its last time. No run changes a later one.
+        It starts from the file's start: the consistent point nearest to the guesses that Newton's method reaches from
+        where the file's own parameters start; where it reaches none on that branch, the whole search decides. Or from
+        `start`: positions and velocities at t0, the state of a component, or where another motion ended, at its last
+        time. No run changes a later one.
 
         `tangents` name what the motion is differentiated by, see `Motion.derivative`: parameters, inputs, coordinates
         of the start and their rates (`A_x`, `A_x_dot`), or "start" for a basis of all that the constraints allow.
