@@ -62,7 +62,7 @@ class Motions:
         middle = float(spec.parameters[case.parameter])
         values = middle * np.linspace(1 - SPREAD, 1 + SPREAD, case.motions)
         self.sets = Sets(numbers, numbers.values(values[None]), living)
-        self.order = order_for(case.tolerance)
+        self.order = order_for(case.tolerance, self.plan)
         self.fleets = Fleets(self.system, self.plan, self.start, self.order, case.tolerance)
 
     def in_lanes(self) -> Many:

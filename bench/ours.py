@@ -68,7 +68,7 @@ class Prepared:
     def march(self, tolerance: float) -> tuple[Any, np.ndarray]:
         """The kernel ready to march as `integrate` would, and the state it starts from."""
         plan = planned(self.system, self.structure)
-        march = new_march(plan, order_for(tolerance), tolerance)
+        march = new_march(plan, order_for(tolerance, plan), tolerance)
         return march, state_of(self.system, plan.variable_offsets, self.start)
 
     def columns(self, owners: tuple[str, ...]) -> list[int]:

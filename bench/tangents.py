@@ -45,7 +45,7 @@ def measure() -> list[dict[str, Any]]:
             steps = {}
             for _ in range(ROUNDS):
                 for with_tangents in times:
-                    march = new_march(plan, order_for(tolerance), tolerance)
+                    march = new_march(plan, order_for(tolerance, plan), tolerance)
                     march.set_state(problem.start.t, state)
                     if with_tangents:
                         directions.begin(march, plan, False)

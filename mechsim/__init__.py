@@ -3,7 +3,7 @@
     import mechsim
     motion = mechsim.simulate("specs/andrews.yaml", tol=1e-12)
     motion(0.01)["F"]          # where the point F is at t = 0.01
-    motion.to_pandas()         # every step taken
+    motion.to_pandas()         # rows of the steps taken
 
 Names are imported when they are first used, so that importing mechsim costs nothing.
 """

@@ -85,7 +85,7 @@ def simulate(
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
     `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
     ["all"]; `Motion.reaction` needs no such wish. Tables in files are read from the folder of the mechanism file, and
-    from `tables_from`. `keep="table"` keeps the rows of the steps taken, but not their polynomials, which take most of
+    from `tables_from`. `keep="table"` keeps the rows of its table, but not their polynomials, which take most of
     the memory: then the motion is its table, and is not known in between. Raises SpecError, AssemblyError or
     IntegrationError.
     """
@@ -102,13 +102,16 @@ def motion_of(
     tangents: Any = None,
 ) -> Motion:
     """The motion of a prepared problem. Raises IntegrationError where it ends too early."""
+    from mechsim.engine.sampling import StepRows
     from mechsim.result import Motion
 
     if keep not in KEPT:
         raise MechsimError(Fault(f"keep={keep!r} is not known", hint=f"it is one of {', '.join(map(repr, KEPT))}"))
     points = reaction_points(prepared, reactions)
-    solution = follow(prepared, keep=KEPT[keep], ready=ready, order=order, tangents=tangents)
-    motion = Motion(solution, prepared.facts, points)
+    rows = StepRows(lambda: leading(prepared), remember=True) if keep == "table" else None
+    settings: dict[str, Any] = {"ready": ready, "order": order, "tangents": tangents}
+    solution = follow(prepared, keep=KEPT[keep], observer=rows, detailed=rows is not None, **settings)
+    motion = Motion(solution, prepared.facts, points, rows.remembered(solution) if rows else None)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     if solution.status != "finished":

@@ -12,6 +12,7 @@ from reference.expressions import system_of
 
 import mechsim
 from mechsim.engine import LARGEST_ORDER, SMALLEST_ORDER, State, integrate, order_for
+from mechsim.engine.leading import planned
 from mechsim.kernel.system import System
 from mechsim.lagrangian.kind import Kind
 from mechsim.simulation import CutShort, adjust, follow, prepare
@@ -316,5 +317,7 @@ def test_marches_in_several_threads_share_nothing():
 
 
 def test_no_tolerance_asks_for_an_order_beyond_the_kernel():
+    prepared = prepare(read(SPECS / "pendulum.yaml"))
+    plan = planned(prepared.system, prepared.structure)
     for exponent in range(1, 324):
-        assert SMALLEST_ORDER <= order_for(float(f"1e-{exponent}")) <= LARGEST_ORDER
+        assert SMALLEST_ORDER <= order_for(float(f"1e-{exponent}"), plan) <= LARGEST_ORDER

@@ -200,7 +200,7 @@ def test_fleets_serve_many_calls_and_keep_the_pivots():
     prepared = problem("four_bar")
     plan = planned(prepared.system, prepared.structure)
     tolerance = prepared.spec.solver.tolerance
-    fleets = Fleets(prepared.system, plan, prepared.start, order_for(tolerance), tolerance)
+    fleets = Fleets(prepared.system, plan, prepared.start, order_for(tolerance, plan), tolerance)
     states = starts(prepared, [1.0, 0.7])
     first = many(prepared, states, fleets=fleets)
     again = many(prepared, states[::-1], fleets=fleets)

@@ -17,6 +17,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from mechsim.engine import Points
+from mechsim.engine.sampling import StepRows
 from mechsim.errors import MechsimError
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -95,6 +96,10 @@ class PendulumSolution:
     def points(self) -> Any:
         return Points(self.system, self.t, self.q, self.v)
 
+    @property
+    def rows(self) -> Any:
+        return self.points
+
     def sampled(self, times: np.ndarray, side: str = "after") -> Any:
         q, v, lam = self.sample(times)
         return Points(self.system, np.atleast_1d(times), q, v, lam)
@@ -128,8 +133,9 @@ def motion(solution: PendulumSolution) -> Motion:
     return Motion(solution, FACTS)
 
 
-def recorder(system: Any, target: Path | str, sampling: Any = None) -> Recorder:
-    return Recorder(system, full_layout(system.mechanism), str(target), FACTS, OutFile(), sampling)
+def recorder(system: Any, target: Path | str, sampling: Any = None, outfile: OutFile | None = None) -> Recorder:
+    sampling = sampling or StepRows(lambda: None)  # no projection is needed: these points have no steps to divide
+    return Recorder(system, full_layout(system.mechanism), str(target), FACTS, outfile or OutFile(), sampling)
 
 
 @dataclass
@@ -138,6 +144,7 @@ class AtTheEnd:
 
     solution: PendulumSolution
     times: Any
+    has_steps = False
 
     def passed(self, batch: Any) -> Any:
         return iter(())
@@ -277,7 +284,7 @@ def test_csv_carries_any_spec_text(tmp_path: Path, motion: Motion, text: str) ->
 
 def test_csv_obeys_formats(tmp_path: Path, system: Any, solution: PendulumSolution) -> None:
     outfile = OutFile(time_format="%.3f", value_format="% .17e")
-    record = Recorder(system, full_layout(system.mechanism), str(tmp_path / "out.csv"), FACTS, outfile)
+    record = recorder(system, tmp_path / "out.csv", outfile=outfile)
     for batch in solution.batches():
         record(batch)
     path, _, _ = record.finish(solution, None)
@@ -289,7 +296,7 @@ def test_csv_obeys_formats(tmp_path: Path, system: Any, solution: PendulumSoluti
 @pytest.mark.parametrize("wrong", ["%d %d", "%q", "no format", "%s%%"])
 def test_a_format_that_prints_no_number_is_refused_before_the_run(tmp_path: Path, system: Any, wrong: str) -> None:
     with pytest.raises(OutputError, match="qformat"):
-        Recorder(system, full_layout(system.mechanism), str(tmp_path / "o.csv"), FACTS, OutFile("%g", wrong))
+        recorder(system, tmp_path / "o.csv", outfile=OutFile("%g", wrong))
     assert list(tmp_path.iterdir()) == []
 
 

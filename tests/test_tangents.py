@@ -416,7 +416,7 @@ def test_a_family_of_mechanisms_shares_its_march():
     run = handle._run({"l1": 1.1, "a0": 0.9}, tend=1.0, tol=1e-14)
     found = by_parameters(run.prepared, ("l1", "g", "a0"))
     assert found.prepared.system is run.prepared.system
-    order = order_for(1e-14)
+    order = order_for(1e-14, run.member.plan)
     with run.member.machines(order, 1e-14).march(run.member.plan, run.member.values) as march:
         shared = followed(found.prepared, found.directions, order=order, ready=(run.member.plan, march))
     own = by_parameters(prepared(DOUBLE, 1.0, {"l1": "1.1", "a0": "0.9"}), ("l1", "g", "a0"))

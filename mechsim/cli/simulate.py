@@ -23,6 +23,8 @@ from mechsim.spec.document import MechSpec
 
 if TYPE_CHECKING:
     from mechsim.engine import Points
+    from mechsim.engine.leading import Leading
+    from mechsim.engine.sampling import Sampling, StepRows
     from mechsim.engine.solution import Solution
 
 TIGHTEST = 1e-15  # a tolerance below this asks a double for digits it does not have
@@ -59,7 +61,7 @@ def carry_out(problem: MechSpec, request: Request) -> int:
         prepared = simulation.prepare(problem)
     recorder = _recorder(prepared, request, times)
     keep = _kept(request, sampled=times is not None)
-    solution = _watched(prepared, recorder, request, keep=keep, detailed=recorder.sampling is not None)
+    solution = _watched(prepared, recorder, request, keep=keep, detailed=True)
     if solution is None or solution.status == "interrupted":
         return _interrupted(recorder, request)
     if solution.status != "finished":
@@ -80,14 +82,22 @@ def _kept(request: Request, *, sampled: bool) -> str:
 
 def _recorder(prepared: Prepared, request: Request, times: Array | None) -> Recorder:
     outfile = prepared.spec.solver.outfile
-    sampling = None
-    if times is not None and not request.binary:
-        from mechsim.engine.sampling import Sampling
-
-        sampling = Sampling(times, lambda: simulation.leading(prepared))
+    sampling = _sampling(prepared, request, times)
     layout = written_layout(prepared.mechanism, outfile)
     derived = simulation.derived(prepared, simulation.reaction_points(prepared, request.reactions))
     return Recorder(prepared.system, layout, request.target, prepared.facts, outfile, sampling, derived)
+
+
+def _sampling(prepared: Prepared, request: Request, times: Array | None) -> Sampling | StepRows:
+    """The rows that are written while the march lasts; those of a Parquet file are remembered."""
+    from mechsim.engine.sampling import Sampling, StepRows
+
+    def leading() -> Leading:
+        return simulation.leading(prepared)
+
+    if times is not None and not request.binary:
+        return Sampling(times, leading)
+    return StepRows(leading, remember=_kept(request, sampled=times is not None) == "steps")
 
 
 def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Solution | None:

@@ -39,6 +39,7 @@ __all__ = [
 
 BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and Ctrl-C is heard
 BATCH_STEPS = 4096
+BATCH_NUMBERS = 4_000_000  # of polynomials: large mechanisms take few steps at once
 HANDED_ON = ("finished", "interrupted")  # endings from which a march may go on
 
 MESSAGES = {
@@ -76,14 +77,14 @@ def integrate(
     """
     began = time.perf_counter()
     plan = ready[0] if ready is not None else planned(system, structure)
-    order = order or order_for(tolerance)
+    order = order or order_for(tolerance, plan)
     march = ready[1] if ready is not None else new_march(plan, order, tolerance, fixed_step)
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)
     differentiated = Beside(march, plan, start, tangents, keep)
     watch = Watch(system, structure.redundancy.spare)
     stops = Stops(system, start, tend, changes=HeldChanges(tangents, system) if tangents else None)
-    collector = Collector(system, stops.log, keep, observer, watch, detailed)
+    collector = Collector(system, stops.log, keep, observer, watch, detailed, tolerance)
     handed_on = getattr(start, "handed_on", None)
     if handed_on is not None and handed_on.fits(plan, order, tolerance, differentiated.count):
         march.restore(handed_on.march)
@@ -95,13 +96,14 @@ def integrate(
     earlier = march.statistics
     prepared = time.perf_counter()
     status, interrupted = Status.RUNNING, False
+    steps = max(1, min(BATCH_STEPS, BATCH_NUMBERS // (plan.size * (order + 2)))) if collector.dense else BATCH_STEPS
     try:
         stops.begin(march)
         if start.singular and np.any(start.velocities):
             status = collector.launch(Launch(march, plan, system, state, start.t, start.fixed, tolerance), stops.next)
         while status == Status.RUNNING and not watch.broken:
             goal = stops.next
-            status = collector.take(march.advance(goal, BATCH_STEPS, BATCH_SECONDS, collector.dense))
+            status = collector.take(march.advance(goal, steps, BATCH_SECONDS, collector.dense))
             differentiated.take()
             if status == Status.REACHED and goal != tend and not watch.broken:
                 stops.reached(march, *collector.last)

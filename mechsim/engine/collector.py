@@ -35,9 +35,10 @@ class Collector:
         observer: Callable[[Points], None] | None,
         watch: Watch,
         detailed: bool,
+        tolerance: float,
     ):
         self.system, self.log, self.watch = system, log, watch
-        self.keep, self.detailed = keep, detailed
+        self.keep, self.detailed, self.tolerance = keep, detailed, tolerance
         self.dense = keep == "polynomials" or detailed
         self.observer = observer
         self.parts: list[Columns] = []  # t, q, v, lam
@@ -113,7 +114,10 @@ class Collector:
         if self.waiting and self.observer:
             segments = self.log.segments
             t, q, v, lam = joined(self.waiting)
-            steps = Steps(segments, *joined(self.waiting_steps)) if self.waiting_steps else None
+            steps = None
+            if self.waiting_steps:
+                starts, polynomials = joined(self.waiting_steps)
+                steps = Steps(segments, starts, polynomials, self.tolerance)
             self.waiting, self.waiting_steps = [], []
             self.observer(Points(segments.system_at(self.system, t), t, q, v, lam, steps=steps))
         self.shown = time.perf_counter()

@@ -73,8 +73,9 @@ class Leading:
             change = _change(accelerations[near], 2.0 * shaken[:, 2, :n])
             if not self.plan.redundant:  # else rows may rest in several ways, and multipliers differ with them
                 change = np.maximum(change, _change(multipliers[near], shaken[:, 0, n:]))
-            unsure = near[~(change <= (LOST if series is None else UNSURE))]
             instead = series or (np.full_like(accelerations, np.nan), np.full_like(multipliers, np.nan))
+            known = np.isfinite(instead[0][near]).all(axis=1)
+            unsure = near[~(change <= np.where(known, UNSURE, LOST))]
             accelerations[unsure], multipliers[unsure] = (each[unsure] for each in instead)
         return accelerations, multipliers
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import REJECTION, SAFETY, SETTLED
+from mechsim.engine.control import REJECTION, SETTLED, safety_for
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.numbers import KernelNodes, Numbers
 from mechsim.kernel.plan import Plan
@@ -20,7 +20,7 @@ def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0)
         plan,
         order=order,
         tolerance=tolerance,
-        safety=SAFETY,
+        safety=safety_for(order),
         fixed_step=fixed_step,
         settled=SETTLED * tolerance,
         rejection=REJECTION * tolerance,

@@ -110,7 +110,7 @@ def integrate_many(
     count = len(starts)
     tends = np.ascontiguousarray(np.broadcast_to(np.asarray(tends, dtype=float), (count,)))
     plan = fleets.plan if fleets else planned(system, structure)
-    order = order or (fleets.order if fleets else order_for(tolerance))
+    order = order or (fleets.order if fleets else order_for(tolerance, plan))
     if fleets is None and count:
         fleets = Fleets(system, plan, reference or starts[0], order, tolerance)
     gathered = _Gathered(system, plan, count, keep)

@@ -16,11 +16,13 @@ from mechsim.kernel.system import System
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Steps of a march: `polynomials[step, degree, unknown]` about their `starts`, and the segments they belong to."""
+    """Steps of a march: `polynomials[step, degree, unknown]` about their `starts`, the segments they belong to, and the
+    tolerance they were taken to."""
 
     segments: Segments
     starts: np.ndarray
     polynomials: np.ndarray
+    tolerance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,8 @@ class Points:
     """Times, coordinates and velocities, a row for each point, and the `system` as it is at each; multipliers where
     they are known (of a step's end, those of the segment that ends there).
 
-    `series` are accelerations and multipliers as polynomials have them, of points that were taken from some. `steps`
-    are those that end at these points, where asked for.
+    `series` are accelerations and multipliers as polynomials have them, of points that were taken from some; NaN for
+    others. `steps` are those that end at these points, where asked for.
     """
 
     system: System

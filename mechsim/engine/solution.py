@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from mechsim.engine.leading import Leading, Leadings
-from mechsim.engine.points import Points, evaluated
+from mechsim.engine.points import Points, Steps, evaluated
+from mechsim.engine.sampling import divided
 from mechsim.engine.segments import SIDES, Segments, Side, last_begun
 from mechsim.engine.state import HandedOn, State
 from mechsim.engine.tangents import Directions, Tangents, sampled
@@ -63,13 +64,22 @@ class Solution:
         return Points(self.system_at(self.t), self.t, self.q, self.v, self.lam)
 
     @property
+    def rows(self) -> Points:
+        """The points of a table: step ends and, where the polynomials are kept, some between."""
+        if self.coefficients is None:
+            return self.points
+        steps = Steps(self.segments, self.t[:-1], self.coefficients.transpose(0, 2, 1), self.tolerance)
+        return divided(replace(self.points, steps=steps), self.system, self._leadings.states)
+
+    @property
     def both_sides(self) -> Points:
-        """The points at step ends, those at jumps twice: as the end of a segment, and as the start of the next."""
-        before, after = (self.segments.at(self.t, side) for side in SIDES)
-        rows = np.repeat(np.arange(len(self.t)), np.where(before == after, 1, 2))
+        """The same, those at jumps twice: as the end of a segment, and as the start of the next."""
+        points = self.rows
+        before, after = (self.segments.at(points.t, side) for side in SIDES)
+        rows = np.repeat(np.arange(len(points)), np.where(before == after, 1, 2))
         begins = np.append(False, rows[1:] == rows[:-1])
         number = np.where(begins, after[rows], before[rows])
-        return Points(self.segments.system(self.system, number), self.t[rows], self.q[rows], self.v[rows])
+        return replace(points[rows], system=self.segments.system(self.system, number), lam=None)
 
     def sampled(self, times: Any, side: Side = "after") -> Points:
         """Points at any times of the march, projected on the constraints."""

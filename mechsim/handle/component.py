@@ -89,7 +89,7 @@ class Component:
         self.until = until
         self._tolerance = solver.tolerance
         self._plan = run.plan
-        order = solver.order or order_for(solver.tolerance)
+        order = solver.order or order_for(solver.tolerance, self._plan)
         self._march = new_march(self._plan, order, solver.tolerance)
         self._start = prepared.start
         self._stops = Stops(self.system, self._start, float("inf"), remember=False)

@@ -38,6 +38,7 @@ class Family:
     def __init__(self, spec: MechSpec, t0: float | None = None, tend: float | None = None):
         self.times = t0, tend
         self.spec = adjust(spec, t0=t0, tend=tend)
+        self._orders: dict[float, int] = {}
         self._variations: dict[tuple[str, ...], Variation] = {}
 
     @cached_property
@@ -56,6 +57,12 @@ class Family:
     def plan(self) -> Plan:
         return planned(self.prepared.system, self.prepared.structure)
 
+    def order(self, tolerance: float) -> int:
+        """The cheapest, by the plan that all have in common."""
+        if tolerance not in self._orders:
+            self._orders[tolerance] = order_for(tolerance, self.plan)
+        return self._orders[tolerance]
+
     def variation(self, names: tuple[str, ...]) -> Variation:
         """The numbers as functions of these parameters. Threads may make one twice; both are alike."""
         if names not in self._variations:
@@ -73,7 +80,7 @@ class Member:
     values: np.ndarray
 
     def machines(self, order: int | None, tolerance: float) -> Machines:
-        return self.variation.machines(order or order_for(tolerance), tolerance)
+        return self.variation.machines(order or self.variation.family.order(tolerance), tolerance)
 
 
 class Variation:

@@ -61,11 +61,13 @@ class State(Mapping[str, Array]):
 class Motion:
     """A solved motion. `facts` are the title, spec text, settings and version that its files carry.
 
-    `reactions` are the points whose forces its tables have.
+    `reactions` are the points whose forces its tables have, `rows` those of its table, where they are known already.
     """
 
-    def __init__(self, solution: Any, facts: Mapping[str, Any], reactions: Sequence[str] = ()):
-        self.solution = solution
+    def __init__(
+        self, solution: Any, facts: Mapping[str, Any], reactions: Sequence[str] = (), rows: Points | None = None
+    ):
+        self.solution, self._rows = solution, rows
         self.system = solution.system
         self.facts = dict(facts)
         self.reactions = tuple(reactions)
@@ -151,7 +153,7 @@ class Motion:
 
     @property
     def t(self) -> Array:
-        """The ends of the steps taken, the start first."""
+        """The ends of the steps taken, the start first. Tables have rows between them where steps are long."""
         return np.asarray(self.solution.t)
 
     @property
@@ -160,8 +162,8 @@ class Motion:
 
     @cached_property
     def trajectory(self) -> Trajectory:
-        """The table of the steps taken, every column."""
-        return self._tabulated(self.solution.points)
+        """The table of the motion, every column: the ends of its steps, and rows between where steps are long."""
+        return self._tabulated(self.solution.rows if self._rows is None else self._rows)
 
     @property
     def segments(self) -> Segments:
@@ -170,7 +172,7 @@ class Motion:
         return found
 
     def both_sides(self) -> Trajectory:
-        """The table of the steps taken, with two rows where segments meet: the end of one, the start of the next."""
+        """The same table, with two rows where segments meet: the end of one, the start of the next."""
         return self._tabulated(self.solution.both_sides)
 
     @property
@@ -188,11 +190,11 @@ class Motion:
         return tabulate(self.solution, self.facts, points, derived_columns(self.solution, self.reactions))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The steps taken as a pandas DataFrame."""
+        """The table as a pandas DataFrame."""
         return self.trajectory.to_pandas()
 
     def save(self, path: str | Path) -> Path:
-        """Write the steps taken to `.csv`, `.npz` or `.parquet`, by the file's ending."""
+        """Write the table to `.csv`, `.npz` or `.parquet`, by the file's ending."""
         return self.trajectory.save(path)
 
     def _sample(self, t: float | Array, side: Side) -> tuple[Array, Array, Array]:
@@ -215,12 +217,11 @@ class Motion:
 def tabulate(
     solution: Any,
     facts: Mapping[str, Any],
-    points: Points | None = None,
+    points: Points,
     derived: Derived | None = None,
 ) -> Trajectory:
-    """The table of a solution, at these points or at the steps taken, with its certificate and polynomials."""
+    """The table of a solution at these points, with its certificate and polynomials."""
     monitor = Monitor(solution.system)
-    points = solution.points if points is None else points
     layout = full_layout(solution.system.mechanism)
     table = layout.table(monitor.observe(points))
     labels, units = layout.labels, layout.units

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mechsim.engine.points import Points
-from mechsim.engine.sampling import Sampling
+from mechsim.engine.sampling import Sampling, StepRows
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate, Monitor
@@ -36,7 +36,7 @@ class Recorder:
         target: str,
         facts: Mapping[str, Any],
         outfile: OutFile,
-        sampling: Sampling | None = None,
+        sampling: Sampling | StepRows,
         derived: Derived | None = None,
     ):
         self.system, self.layout, self.target, self.facts, self.outfile = system, layout, target, facts, outfile
@@ -51,11 +51,9 @@ class Recorder:
 
     def __call__(self, points: Points) -> None:
         began = time.perf_counter()
-        if self.sampling is None:
-            self._append([points])
-        else:  # the certificate is about every step, written or not
+        if not self.sampling.has_steps:  # the certificate is about every step, written or not
             self.monitor.observe(points)
-            self._append(self.sampling.passed(points))
+        self._append(self.sampling.passed(points))
         if len(points):
             self.reached = float(points.t[-1])
         self.seconds += time.perf_counter() - began
@@ -67,8 +65,7 @@ class Recorder:
         """
         if self.target.endswith(BINARY):
             return self._finish_binary(solution, times)
-        if self.sampling is not None:
-            self._append(self.sampling.rest())
+        self._append(self.sampling.rest())
         certificate = self.certificate(solution)
         return self.journal.finish(csvtext.foot(certificate)), certificate, self.journal.rows
 
@@ -104,8 +101,14 @@ class Recorder:
         formats = self.outfile.time_format, self.outfile.value_format
         return Journal(self.target, head, csvtext.row_format(len(self.labels), *formats))
 
+    def _rows(self, solution: Any) -> Points:
+        if solution.coefficients is None and isinstance(self.sampling, StepRows):
+            return self.sampling.remembered(solution)
+        found: Points = solution.rows
+        return found
+
     def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
-        points = None if times is None else solution.sampled(times)
+        points = self._rows(solution) if times is None else solution.sampled(times)
         trajectory = tabulate(solution, self.facts, points, self.derived)
         assert trajectory.certificate is not None
         certificate = self._timed(trajectory.certificate)

@@ -23,7 +23,7 @@ constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell 
 constexpr int kLookEvery = 64;     // how many steps are taken between two looks at the equations inside one ...
 constexpr double kLonger = 4.0;    // ... unless it is so many times longer than the last,
 constexpr double kInside = 0.5698402909980533;  // ... and where in the step that is
-constexpr int kMostCut = 8;        // steps that are taken anew when a march goes on, at most
+constexpr int kMostCut = 64;       // steps that are taken anew when a march goes on, at most
 
 // Singular poses. Where constraints become dependent (a parallelogram lies flat) multipliers may have a pole, and
 // roundings of the series have one in any case; the motion itself is smooth. So a step carries across that begins well
