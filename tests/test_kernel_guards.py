@@ -26,7 +26,8 @@ def plan():
 
 def told(plan):
     own = [plan.size, plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
-    own += [plan.matrix_columns, plan.matrix_constant, plan.spare, plan.redundant, ORDER, 1e-10, 1.0, 0.0, 0.0, 1.0]
+    own += [plan.matrix_columns, plan.matrix_constant, plan.spare, plan.redundant]
+    own += [ORDER, ORDER, 1e-10, 1.0, 0.0, 0.0, 1.0]
     return own, [list(block) for block in _blocks(plan)]
 
 

@@ -43,6 +43,7 @@ NEARLY = 1.02
 # Orders this much beyond the careful one are never chosen: they would save a tenth of the time, but steps so long pass
 # by what the pose ahead does to roundings (one of 2,010 change points went astray at 27 instead of 19).
 BEYOND_CAREFUL = 7
+LEAST_NEAR_POSES = 12  # that of 1e-10
 
 
 def order_for(tolerance: float, plan: Plan) -> int:
@@ -71,8 +72,13 @@ def order_for(tolerance: float, plan: Plan) -> int:
     return next(order for order in orders if cost(order) <= NEARLY * cheapest)
 
 
+def order_near_poses(order: int, tolerance: float) -> int:
+    """The order near singular poses, where roundings grow with its power; a tolerance far above rounding allows some."""
+    return min(order, max(careful_order(tolerance), LEAST_NEAR_POSES))
+
+
 def careful_order(tolerance: float) -> int:
-    """The order near singular poses, where roundings grow with its power: the least of those in use (Jorba and Zou)."""
+    """The least of those in use (Jorba and Zou): cheapest if the cost of a step grew with the square of its order."""
     return min(LARGEST_ORDER, max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.engine.control import REJECTION, SETTLED, safety_for
+from mechsim.engine.control import REJECTION, SETTLED, order_near_poses, safety_for
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.numbers import KernelNodes, Numbers
 from mechsim.kernel.plan import Plan
@@ -19,6 +19,7 @@ def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0)
     return make_march(
         plan,
         order=order,
+        careful_order=order_near_poses(order, tolerance),
         tolerance=tolerance,
         safety=safety_for(order),
         fixed_step=fixed_step,

@@ -98,7 +98,9 @@ void Fleet::begin_step(int l) {
     lane.earlier_leverage = lane.leverage;
     lane.left = (lane.t_end - lane.t) - lane.t_low;
     lane.h = std::min(lane.h, lane.longest);
-    if (roundings || std::isnan(lane.h))
+    // Near singular poses a march takes steps of a lower order.
+    const bool careful = lane.leverage > kLowOrder && march_.control_.careful_order < march_.control_.order;
+    if (roundings || careful || std::isnan(lane.h))
         leave(l);
     else
         returns(l);

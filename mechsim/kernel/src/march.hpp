@@ -32,6 +32,7 @@ enum class Status : int { reached, running, step_too_small, singular, not_finite
 
 struct Control {
     int order = 0;             // p: stages 0..p-1
+    int careful_order = 0;     // of steps near singular poses, where it is lower
     double tolerance = 0;      // of the last terms, relative to each unknown's scale
     double safety = 0;         // of the step size
     double fixed_step = 0;     // > 0: no step control

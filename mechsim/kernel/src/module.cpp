@@ -348,13 +348,13 @@ NB_MODULE(_kernel, m) {
         .def("__init__",
              [](March* self, int size, const Integers& c, const Integers& d, const Doubles& scales,
                 const Doubles& constants, const Integers& rows, const Integers& columns, const Doubles& matrix,
-                const Integers& spare, int redundant, int order,
+                const Integers& spare, int redundant, int order, int careful_order,
                 double tolerance, double safety, double fixed_step, double settled, double rejection) {
                  check_plan(size, integers(c), integers(d), doubles(scales), integers(rows), integers(columns),
                             doubles(matrix), integers(spare), redundant, order);
                  new (self) March(size, integers(c), integers(d), doubles(scales), doubles(constants), integers(rows),
                                   integers(columns), doubles(matrix), integers(spare), redundant,
-                                  Control{order, tolerance, safety, fixed_step, settled, rejection});
+                                  Control{order, careful_order, tolerance, safety, fixed_step, settled, rejection});
              })
         .def("add_block", [](March& self, int lanes, const Doubles& constants, const Integers& inputs,
                              const Integers& unknowns, const Integers& operations, const Integers& outputs,

@@ -36,6 +36,7 @@ constexpr int kFewest = 3;              // stages that a step has at least
 constexpr double kFewRoundings = 5.0;   // a step may be so long that roundings grow by this much,
 constexpr double kOffRoundings = 30.0;  // and its end may be off by this many of them
 constexpr double kCareful = 30.0;       // leverage beyond which estimates of what Newton's method leaves are not trusted
+constexpr double kLowOrder = 100.0;     // leverage beyond which steps are of the lower, careful order
 constexpr double kSameAim = 0.9;        // squared cosine of the angle between two aims that are one
 constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
 constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where

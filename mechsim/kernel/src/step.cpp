@@ -21,6 +21,8 @@ MECHSIM_CLONES void horner(double* __restrict sum, const double* __restrict coef
 // How long the step may be, and how many of its stages it uses.
 double March::step_size() {
     allowed_ = control_.tolerance;
+    // Roundings grow with the order where constraints are nearly dependent: there steps are short, and of a lower one.
+    if (largest_leverage() > kLowOrder) last_ = std::min(last_, std::max(control_.careful_order - 1, kFewest));
     roundings_ = largest_roundings();
     if (roundings_.size == 0) return step_size(last_);
     // Higher terms are roundings, and are left out.
