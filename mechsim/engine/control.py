@@ -73,7 +73,7 @@ def order_for(tolerance: float, plan: Plan) -> int:
 
 
 def order_near_poses(order: int, tolerance: float) -> int:
-    """The order near singular poses, where roundings grow with its power; a tolerance far above rounding allows some."""
+    """The order near singular poses, where roundings grow with its power; loose tolerances allow some."""
     return min(order, max(careful_order(tolerance), LEAST_NEAR_POSES))
 
 
