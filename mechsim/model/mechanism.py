@@ -9,6 +9,7 @@ from mechsim.errors import Mark, Note
 from mechsim.lagrangian.law import Law
 from mechsim.model.grip import Grip
 from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, Origin
+from mechsim.spec.living import PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class Mechanism:
     points: Mapping[str, tuple[int, ...]]  # every point's slots, moving points in lexicographic order, then fixed
     parts: tuple[Part, ...]
     size: float  # a length typical of the mechanism
-    laws: Mapping[str, Law] = field(default_factory=dict)  # by their names, which elements use as kinds
+    laws: Mapping[str, Law] = field(default_factory=dict, metadata=PLAIN)  # by their names: kinds of elements
     switches: tuple[Switch, ...] = ()  # by time; the integrator steps exactly to each
     samplers: tuple[Sampler, ...] = ()
     inputs: Mapping[str, Port] = field(default_factory=dict)  # what is set from outside

@@ -10,8 +10,8 @@ from math import hypot, isclose, pi
 from typing import Any
 
 from mechsim.errors import Note
+from mechsim.lagrangian.formula import Formula, constant
 from mechsim.model.extent import distance, extent
-from mechsim.model.formula import Formula, constant
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import written
 from mechsim.spec.document import MechSpec, Rigid

@@ -10,8 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from mechsim.lagrangian import kind_named
-from mechsim.model.book import Book, Draft
-from mechsim.model.formula import (
+from mechsim.lagrangian.formula import (
     TIME,
     Formula,
     acceleration,
@@ -22,6 +21,7 @@ from mechsim.model.formula import (
     number,
     parameter,
 )
+from mechsim.model.book import Book, Draft
 from mechsim.model.mechanism import Element
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import reduce
 from typing import Any
 
+PLAIN = {"plain": True}  # metadata of a record's field in which no number is ever living
 Node = tuple[Any, ...]  # ("value", x), ("parameter", i), or an operation on earlier nodes: as in derive/program.py
 
 
@@ -154,7 +155,8 @@ def settled(record: Any, value_of: Callable[[Living], float] = _plain) -> Any:
     if isinstance(record, Mapping):
         return {key: settled(item, value_of) for key, item in record.items()}
     if is_dataclass(record) and not isinstance(record, type):
-        return replace(record, **{each.name: settled(getattr(record, each.name), value_of) for each in fields(record)})
+        chosen = [each.name for each in fields(record) if not each.metadata.get("plain")]
+        return replace(record, **{name: settled(getattr(record, name), value_of) for name in chosen})
     return record
 
 
