@@ -18,7 +18,7 @@ from mechsim.errors import AssemblyError, Note
 from mechsim.initial.assembly import all_positions, close_positions, complete, wound
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import holding_coordinates, joined, motions
-from mechsim.initial.many import approach_all
+from mechsim.initial.levenberg import approach_all
 from mechsim.initial.newton import is_closed, polish
 from mechsim.initial.poses import SAME, angles_followed, difference, joined_points, place, reflections, turn_angles
 from mechsim.initial.start import Array, Start, wishes
