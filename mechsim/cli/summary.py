@@ -91,7 +91,7 @@ def _freedom(system: System, structure: Structure) -> str:
 
 def redundant_labels(prepared: Prepared) -> list[str]:
     """Names of the constraints that follow from the others."""
-    return [prepared.system.labels[prepared.system.n + row] for row in prepared.start.redundancy.rows]
+    return [prepared.system.labels[prepared.system.n + row] for row in prepared.structure.redundancy.rows]
 
 
 def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
@@ -232,7 +232,7 @@ def as_json(outcome: Outcome) -> str:
         "dof": int(prepared.structure.dof),
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),
-        "notes": list(map(str, prepared.start.notes)),
+        "notes": list(map(str, prepared.notes)),
         "doubts": list(outcome.doubts),
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),

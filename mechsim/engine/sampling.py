@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from mechsim.engine.leading import Leading
 from mechsim.engine.points import Points, Steps, evaluated
 
 CHUNK = 4096  # points at once: a step may be long and pass many
@@ -19,14 +19,14 @@ class Sampling:
     `leading` makes what projects states on the constraints (see `Leading.states`); it is called when first needed.
     """
 
-    def __init__(self, times: np.ndarray, leading: Callable[[], Any]):
+    def __init__(self, times: np.ndarray, leading: Callable[[], Leading]):
         self.times = times
         self.taken = 0
         self._make_leading = leading
         self._last: Steps | None = None
 
     @cached_property
-    def _leading(self) -> Any:
+    def _leading(self) -> Leading:
         return self._make_leading()
 
     def passed(self, points: Points) -> Iterator[Points]:

@@ -39,13 +39,17 @@ MOST_SECONDS = 30.0
 Told = Callable[[int, int], None]  # how many configurations were found, in how many trials
 
 
+def untold(found: int, tried: int) -> None:
+    """Nobody waits."""
+
+
 def configurations(
     mechanism: Mechanism,
     system: System,
     problem: Problem,
     *,
     random_starts: int = RANDOM_STARTS,
-    told: Told = lambda found, tried: None,
+    told: Told = untold,
 ) -> list[Start]:
     """The configurations found, the one `assemble` finds by itself first, then by distance from it.
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import labels
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.result.bearings import Actions, Bearing, Turning
@@ -140,7 +140,7 @@ class Balance:
         self.elements |= {contact.element for contact in actions.contacts}
         self.errors, self.sizes = np.zeros(len(self.parts)), np.zeros(len(self.parts))
 
-    def observe(self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> None:
+    def observe(self, system: System, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> None:
         rows = system.rows_of(self.elements, t, q, v, accelerations, multipliers)
         known = np.isfinite(accelerations).all(axis=1)  # elsewhere no forces are claimed
         if not known.any():

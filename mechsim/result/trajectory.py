@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -16,6 +15,28 @@ from mechsim.result.layout import Array
 
 if TYPE_CHECKING:
     import pandas
+
+
+class Settings(TypedDict, total=False):
+    """How a run was asked for: what it takes to repeat it, besides the text of its mechanism."""
+
+    tol: float
+    order: int | None
+    t0: float
+    tend: float
+    overrides: dict[str, str]  # parameters that replaced the file's, as they were written
+    branch: int | None
+    files: dict[str, str]  # texts of the files that the mechanism names
+
+
+class Facts(TypedDict):
+    """What files of results carry besides numbers."""
+
+    title: str
+    spec_path: str
+    spec_text: str
+    version: str
+    settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +70,7 @@ class Trajectory:
     title: str = ""
     spec_path: str = ""
     spec_text: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)  # tol, order, t0, tend, overrides, rows
+    settings: Settings = field(default_factory=Settings)
     version: str = ""
     certificate: Certificate | None = None
     status: str = "finished"  # or "partial": the run did not come to its end
