@@ -128,7 +128,7 @@ def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
     ]
 
 
-def _balance(figures: Any) -> list[tuple[str, str]]:
+def _balance(figures: Certificate) -> list[tuple[str, str]]:
     if figures.reaction_balance is None:
         return []
     return [("reactions", f"balance to {figures.reaction_balance:.1e} of the largest force on each part")]
@@ -219,7 +219,7 @@ def as_json(outcome: Outcome) -> str:
 
     prepared, solution = outcome.prepared, outcome.solution
     labels = [variable.label for variable in prepared.mechanism.variables]
-    summary: dict[str, Any] = {
+    summary: dict[str, object] = {
         "status": solution.status,
         "exit_code": 0,
         "title": prepared.spec.title,
