@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from mechsim.errors import Mark, Note
 from mechsim.lagrangian.law import Law
+from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
 from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, Origin
 from mechsim.spec.living import PLAIN
@@ -21,6 +22,7 @@ class Variable:
     kind: str  # "position", "angle", "coordinate" (of a curve, without mass), or "state" (first order)
     scale: float
     units: tuple[str, str] | None = None  # of the value and its rate; None: those of its kind
+    axis: Axis | None = None  # of a turn angle: what it turns about
 
 
 @dataclass(frozen=True, slots=True)
