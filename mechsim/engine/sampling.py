@@ -9,6 +9,7 @@ import numpy as np
 
 from mechsim.engine.leading import Leading
 from mechsim.engine.points import Points, Steps, evaluated
+from mechsim.engine.segments import last_begun
 
 CHUNK = 4096  # points at once: a step may be long and pass many
 
@@ -46,7 +47,7 @@ class Sampling:
             yield self._points(self._last, times)
 
     def _points(self, steps: Steps, times: np.ndarray) -> Points:
-        step = np.clip(np.searchsorted(steps.starts, times, side="right") - 1, 0, len(steps.starts) - 1)
+        step = last_begun(steps.starts, times, "after", backwards=False)
         values, rates, bends = evaluated(steps.polynomials[step], times - steps.starts[step])
         system = steps.segments.system_at(self._leading.system, times)
         q, v, lam = self._leading.states(Points(system, times, values, rates))

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.engine.segments import last_begun
 from mechsim.errors import Fault, IntegrationError
 from mechsim.kernel.changes import NumberChanges, changes_of
 from mechsim.kernel.compiled import make_march
+from mechsim.kernel.linear import dense, null_space
 from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
+from mechsim.kernel.series import horner
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Sampler
 
@@ -67,13 +70,12 @@ class Directions:
     @classmethod
     def basis(cls, system: System, t: float, q: np.ndarray, v: np.ndarray) -> Directions:
         """A basis of all changes of the state that the constraints allow: of positions, then of velocities."""
-        rows, columns, values = system.rate_jacobian(t, q, v)
-        jacobian = np.zeros((system.m, system.n))
-        np.add.at(jacobian, (rows, columns), values)
+        jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)
         scales = system.scales[: system.n]
         states = [place for place, variable in enumerate(system.mechanism.variables) if variable.kind == "state"]
         rated = np.concatenate([jacobian, np.eye(system.n)[states]])  # the rate of a state is no one's to choose
-        blocks = [_null_space(rows * scales) * scales[:, None] for rows in (jacobian[system.levels == 2], rated)]
+        levels = jacobian[system.levels == 2], rated
+        blocks = [null_space(rows * scales, relative=DEPENDENT) * scales[:, None] for rows in levels]
         of_q, of_v = (block.shape[1] for block in blocks)
         zeros = np.zeros((system.n, max(of_q, of_v)))
         positions = np.concatenate([blocks[0], zeros[:, :of_v]], axis=1)
@@ -112,12 +114,6 @@ def _joined_switch(one: Directions, other: Directions, number: int) -> dict[int,
     constants = sorted({*first, *second})
     pairs = {c: (first.get(c, np.zeros(one.count)), second.get(c, np.zeros(other.count))) for c in constants}
     return {constant: np.concatenate(pair) for constant, pair in pairs.items()}
-
-
-def _null_space(jacobian: np.ndarray) -> np.ndarray:
-    _, sizes, right = np.linalg.svd(jacobian)
-    null: np.ndarray = right[int(np.sum(sizes > DEPENDENT * sizes.max(initial=0.0))) :].T
-    return null
 
 
 class HeldChanges:
@@ -176,15 +172,10 @@ class Tangents:
         if self.coefficients is None:
             raise ValueError('only the table was kept, so tangents are not known in between: keep="polynomials"')
         times = np.atleast_1d(np.asarray(times, dtype=float))
-        sign = -1.0 if self.t[-1] < self.t[0] else 1.0
         starts = self.t[:-1]
-        step = np.clip(np.searchsorted(sign * starts, sign * times, side="right") - 1, 0, len(starts) - 1)
-        h = (times - starts[step])[:, None, None]
-        values = np.zeros((len(times), *self.coefficients.shape[2:]))
-        rates = np.zeros_like(values)
-        for degree in reversed(range(self.coefficients.shape[1])):
-            rates = rates * h + values
-            values = values * h + self.coefficients[step, degree]
+        step = last_begun(starts, times, "after", self.t[-1] < self.t[0])
+        highest_first = self.coefficients[step].swapaxes(0, 1)[::-1]
+        values, rates = horner(highest_first, (times - starts[step])[:, None, None], 2)
         return values, rates
 
 

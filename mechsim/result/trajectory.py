@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from mechsim.engine.segments import Segments
+from mechsim.engine.segments import Segments, last_begun
 from mechsim.kernel.series import horner
 from mechsim.result.certificate import Certificate
 from mechsim.result.layout import Array
@@ -54,7 +54,7 @@ class Polynomials:
     def __call__(self, times: Array) -> Array:
         """All variables at `times`, shape (len(times), len(labels))."""
         times = np.atleast_1d(np.asarray(times, float))
-        steps = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self.t) - 1)
+        steps = last_begun(self.t, times, "after", backwards=bool(self.ends[-1] < self.t[0]))
         local = (times - self.t[steps])[:, None]
         highest_first = (self.coefficients[steps, :, order] for order in reversed(range(self.coefficients.shape[2])))
         return horner(highest_first, local)[0]
