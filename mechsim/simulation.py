@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mechsim._version import __version__
-from mechsim.errors import Fault, IntegrationError, MechsimError, SpecError
+from mechsim.errors import Fault, IntegrationError, MechsimError, Note, SpecError
 from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
 from mechsim.spec.number import LARGEST
 
 if TYPE_CHECKING:
+    from mechsim.engine import Points, Ready, Solution, State
+    from mechsim.engine.leading import Leading
+    from mechsim.engine.tangents import Directions
     from mechsim.initial.problem import InitialValueProblem
+    from mechsim.initial.start import Start
+    from mechsim.kernel.system import System
     from mechsim.model.mechanism import Mechanism
     from mechsim.result import Derived, Motion
+    from mechsim.result.trajectory import Facts, Settings
+    from mechsim.structure import Structure
 
 
 OTHER_ORDER = 5  # so many more, where two runs are to be different
@@ -35,25 +42,29 @@ class Prepared:
     """A problem ready to be integrated: the start satisfies its constraints, the structure is known."""
 
     spec: MechSpec
-    system: Any
-    start: Any
-    structure: Any
+    system: System
+    start: Start | State  # as it was found, or given
+    structure: Structure
 
     @property
     def mechanism(self) -> Mechanism:
-        found: Mechanism = self.system.mechanism
-        return found
+        return self.system.mechanism
 
     @property
-    def independent(self) -> Any:
+    def notes(self) -> tuple[Note, ...]:
+        """What a person should know of the start; of a given state there is nothing to say."""
+        return getattr(self.start, "notes", ())
+
+    @property
+    def independent(self) -> System:
         """The system without redundant constraints: what a person counts."""
-        return self.system.without(self.start.redundancy.rows)
+        return self.system.without(self.structure.redundancy.rows)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """What the files of this run carry."""
         spec = self.spec
-        settings: dict[str, Any] = {
+        settings: Settings = {
             "tol": spec.solver.tolerance,
             "order": spec.solver.order,
             "t0": float(spec.problem.t0),
@@ -63,8 +74,13 @@ class Prepared:
         }
         if spec.files:  # results need nothing beside themselves
             settings["files"] = dict(spec.files)
-        texts = {"title": spec.title, "spec_path": spec.path, "spec_text": spec.text, "version": __version__}
-        return {**texts, "settings": settings}
+        return {
+            "title": spec.title,
+            "spec_path": spec.path,
+            "spec_text": spec.text,
+            "version": __version__,
+            "settings": settings,
+        }
 
 
 def simulate(
@@ -97,9 +113,9 @@ def motion_of(
     prepared: Prepared,
     reactions: Sequence[str] | None = None,
     keep: str = "polynomials",
-    ready: Any = None,
+    ready: Ready | None = None,
     order: int | None = None,
-    tangents: Any = None,
+    tangents: Directions | None = None,
 ) -> Motion:
     """The motion of a prepared problem. Raises IntegrationError where it ends too early."""
     from mechsim.engine.sampling import StepRows
@@ -109,8 +125,15 @@ def motion_of(
         raise MechsimError(Fault(f"keep={keep!r} is not known", hint=f"it is one of {', '.join(map(repr, KEPT))}"))
     points = reaction_points(prepared, reactions)
     rows = StepRows(lambda: leading(prepared), remember=True) if keep == "table" else None
-    settings: dict[str, Any] = {"ready": ready, "order": order, "tangents": tangents}
-    solution = follow(prepared, keep=KEPT[keep], observer=rows, detailed=rows is not None, **settings)
+    solution = follow(
+        prepared,
+        keep=KEPT[keep],
+        observer=rows,
+        detailed=rows is not None,
+        ready=ready,
+        order=order,
+        tangents=tangents,
+    )
     motion = Motion(solution, prepared.facts, points, rows.remembered(solution) if rows else None)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
@@ -170,11 +193,11 @@ def follow(
     tolerance: float | None = None,
     order: int | None = None,
     keep: str = "polynomials",
-    observer: Callable[[Any], None] | None = None,
+    observer: Callable[[Points], None] | None = None,
     detailed: bool = False,
-    ready: Any = None,
-    tangents: Any = None,
-) -> Any:
+    ready: Ready | None = None,
+    tangents: Directions | None = None,
+) -> Solution:
     """Integrate a prepared problem, by default at tolerance and order of its spec; other settings as in `integrate`."""
     from mechsim.engine import integrate
 
@@ -217,17 +240,17 @@ def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
 
     start = prepared.start
     state = (start.t, start.positions, start.velocities)
-    return Derived(prepared.system, start.redundancy, lambda: leading(prepared), state, points)
+    return Derived(prepared.system, prepared.structure.redundancy, lambda: leading(prepared), state, points)
 
 
-def leading(prepared: Prepared) -> Any:
+def leading(prepared: Prepared) -> Leading:
     """What finds accelerations and multipliers, and projects states on the constraints."""
     from mechsim.engine.leading import Leading
 
     return Leading(prepared.system, prepared.structure, prepared.spec.solver.tolerance)
 
 
-def failure(solution: Any) -> Fault:
+def failure(solution: Solution) -> Fault:
     """Why an integration stopped early: what, when, and which law or drive; the hint says what is special there."""
     from mechsim.engine.ending import culprit
     from mechsim.structure import why_stopped
@@ -249,7 +272,7 @@ def failure(solution: Any) -> Fault:
     return Fault(reason, hint=special)
 
 
-def _contradiction(reason: str, solution: Any) -> Fault:
+def _contradiction(reason: str, solution: Solution) -> Fault:
     label = solution.message.partition(" ")[0]
     owner = next(each for each in solution.system.mechanism.elements if label in each.multipliers)
     hint = "at the start it followed from them, but later it asks for another motion: remove one, or let them agree"

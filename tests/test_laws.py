@@ -1,13 +1,44 @@
 """Laws, nonholonomic rows, accounts, switches and samplers, on hand-made mechanisms with closed forms."""
 
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from reference import SPECS
 
 from mechsim.engine import State, integrate
+from mechsim.errors import Mark
 from mechsim.kernel.system import System
-from mechsim.lagrangian.law import Law
+from mechsim.lagrangian import formula
+from mechsim.lagrangian.law import Law, kind_of
 from mechsim.model.mechanism import Element, Mechanism, Sampler, Switch, Variable
+from mechsim.spec.expression import parse_expression
 from mechsim.structure import analyse
+
+LETTERS = "xvapm"
+
+
+def tree(text):
+    """The formula that a text over local symbols says."""
+    expression = parse_expression(text, Mark("law", 1, 1))
+    leaves = {f"{letter}{k}": formula.Formula(letter, (k,)) for letter in LETTERS for k in range(5)}
+    return formula.formula(expression.evaluate({**leaves, "t": formula.TIME}, formula.FUNCTIONS))
+
+
+def written(variables, **formulas):
+    """A law by texts."""
+
+    def read(given):
+        if isinstance(given, dict):
+            return {variable: tree(text) for variable, text in given.items()}
+        return tree(given) if isinstance(given, str) else tuple(map(tree, given))
+
+    plain = {name: given for name, given in formulas.items() if isinstance(given, int)}
+    return Law(variables, **plain, **{name: read(given) for name, given in formulas.items() if name not in plain})
 
 
 def march(laws, variables, q, v, *, constants=(), tend=1.0, tol=1e-14, kinds=(), switches=(), samplers=(), t0=0.0):
@@ -34,12 +65,37 @@ def march(laws, variables, q, v, *, constants=(), tend=1.0, tol=1e-14, kinds=(),
     return solution
 
 
+def test_a_law_is_keyed_by_what_it_says():
+    """In every process alike, whatever Python's hashes are: programs are kept on disk under this name."""
+    law = written(
+        3, parameters=1, potential="-p0*x0**2/(x1 - 1)", forces={2: "m0 - a1*sin(t)", 0: "v0"}, states=("x2",)
+    )
+    said = "[3, 1, '-p0*x0**2.0/(x1+-1.0)', None, [(0, 'v0'), (2, 'm0-a1*sin(t)')], (), (), 0, ('x2',), False, ()]"
+    assert law.text == said and law.name == f"law_{hashlib.sha256(said.encode()).hexdigest()[:20]}"
+    names = "from mechsim.model import build; from mechsim.spec import read; print(*build(read({!r})).laws)"
+    program = names.format(str(SPECS / "forces" / "driven_slider_crank.yaml"))
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in "12"
+    ]
+    assert runs[0] == runs[1] and runs[0].startswith(b"law_")
+
+
+def test_a_law_and_its_kind_are_pickled():
+    law = written(2, parameters=1, potential="p0*x0**2/2", forces={1: "exp(-x1)"}, account=True)
+    again = pickle.loads(pickle.dumps(law))
+    assert again == law and again.name == law.name
+    assert pickle.loads(pickle.dumps(kind_of(law))) == kind_of(law)
+
+
 PARTICLE = {"mass": 1.0, "g_x": 0.0, "g_y": 0.0}
 PLANE = [("x", "position"), ("y", "position")]
 
 
 def test_damped_oscillator_has_its_closed_form_and_the_account_closes():
-    law = Law(variables=3, parameters=2, potential="p0*x0**2/2", dissipation="p1*v0**2/2", account=True)
+    law = written(variables=3, parameters=2, potential="p0*x0**2/2", dissipation="p1*v0**2/2", account=True)
     solution = march(
         [(law, (0, 1, 2), {"p0": 4.0, "p1": 0.4}, ())],
         [*PLANE, ("work", "state")],
@@ -58,8 +114,8 @@ def test_damped_oscillator_has_its_closed_form_and_the_account_closes():
 
 def test_skate_is_nonholonomic_and_keeps_its_energy():
     """A knife edge of unit mass and inertia 0.5 on a plane: speed and turn rate are constant, the path a circle."""
-    law = Law(variables=3, nonholonomic=("v0*sin(x2) - v1*cos(x2)",))
-    inertia = Law(variables=1, parameters=1, nonholonomic=(), forces={0: "-p0*a0"})
+    law = written(variables=3, nonholonomic=("v0*sin(x2) - v1*cos(x2)",))
+    inertia = written(variables=1, parameters=1, nonholonomic=(), forces={0: "-p0*a0"})
     solution = march(
         [(law, (0, 1, 2), {}, ("skate",)), (inertia, (2,), {"p0": 0.5}, ())],
         [*PLANE, ("theta", "angle")],
@@ -78,7 +134,7 @@ def test_skate_is_nonholonomic_and_keeps_its_energy():
 
 def test_a_drive_at_position_level_tells_its_force_and_work():
     """x = sin(2t) prescribed on a unit mass: the multiplier is -force, the account is the kinetic energy gained."""
-    law = Law(variables=2, constraints=("x0 - sin(2*t)",), account=True)
+    law = written(variables=2, constraints=("x0 - sin(2*t)",), account=True)
     solution = march(
         [(law, (0, 2), {}, ("drive",))],
         [*PLANE, ("work", "state")],
@@ -94,7 +150,7 @@ def test_a_drive_at_position_level_tells_its_force_and_work():
 
 
 def test_a_drive_at_speed_level():
-    law = Law(variables=1, nonholonomic=("v0 - cos(t)",))
+    law = written(variables=1, nonholonomic=("v0 - cos(t)",))
     solution = march(
         [(law, (0,), {}, ("drive",))],
         PLANE,
@@ -108,7 +164,7 @@ def test_a_drive_at_speed_level():
 
 def test_friction_that_depends_on_a_reaction_is_found_by_newton():
     """A block on y = 0, friction 0.3 |N| with N the floor's own multiplier: x'' = -0.3 g."""
-    law = Law(variables=2, constraints=("x1",), forces={0: "-0.3*sqrt(m0**2 + 1e-20)"})
+    law = written(variables=2, constraints=("x1",), forces={0: "-0.3*sqrt(m0**2 + 1e-20)"})
     solution = march(
         [(law, (0, 1), {}, ("floor",))],
         PLANE,
@@ -124,7 +180,7 @@ def test_own_states_integrate_a_signal():
     """PI control of a free mass: x'' = -3 s - 4 x - 3 x', s' = x: a linear system with its matrix exponential."""
     from scipy.linalg import expm
 
-    law = Law(variables=2, forces={0: "-3*x1 - 4*x0 - 3*v0"}, states=("x0",))
+    law = written(variables=2, forces={0: "-3*x1 - 4*x0 - 3*v0"}, states=("x0",))
     solution = march(
         [(law, (0, 2), {}, ())],
         [*PLANE, ("s", "state")],
@@ -139,7 +195,7 @@ def test_own_states_integrate_a_signal():
 
 def test_the_march_steps_exactly_on_switches():
     """A force of +1 until t = 0.7, then -2: two parabolas; a method that stepped over the break would miss by far."""
-    law = Law(variables=2, forces={0: "x1"})
+    law = written(variables=2, forces={0: "x1"})
     solution = march(
         [(law, (0, -1), {}, ())],
         PLANE,
@@ -158,7 +214,7 @@ def test_the_march_steps_exactly_on_switches():
 
 def test_a_sampled_controller_holds_its_value():
     """u = -x - v sampled every 0.1 and held: the exact sampled-data recursion of a double integrator."""
-    law = Law(variables=2, forces={0: "x1"}, signals=("-x0 - v0",))
+    law = written(variables=2, forces={0: "x1"}, signals=("-x0 - v0",))
     solution = march(
         [(law, (0, -1), {}, ())],
         PLANE,
@@ -179,7 +235,7 @@ def test_a_sampled_controller_holds_its_value():
 
 def test_samples_between_steps_know_the_constants_of_their_time():
     """x = t until 0.5, then 0.5 + 3 (t - 0.5): a drive by a table; dense output is projected on the drive as it was."""
-    law = Law(variables=4, constraints=("x0 - x1 - x2*(t - x3)",))
+    law = written(variables=4, constraints=("x0 - x1 - x2*(t - x3)",))
     switch = Switch(0.5, {0: 0.5, 1: 3.0, 2: 0.5})
     solution = march(
         [(law, (0, -1, -2, -3), {}, ("drive",))],
@@ -203,7 +259,7 @@ def test_a_force_too_flat_to_be_seen_ahead_is_not_stepped_over():
 
     v' = -tanh(v/s) has sinh(v/s) = sinh(v0/s) exp(-t/s).
     """
-    law = Law(variables=1, parameters=1, forces={0: "-tanh(v0/p0)"})
+    law = written(variables=1, parameters=1, forces={0: "-tanh(v0/p0)"})
     solution = march(
         [(law, (0,), {"p0": 0.05}, ())],
         PLANE,
@@ -219,7 +275,7 @@ def test_a_force_too_flat_to_be_seen_ahead_is_not_stepped_over():
 @pytest.mark.parametrize("width", [0.3, 0.1, 0.02])
 def test_a_pulse_too_far_to_be_seen_is_not_stepped_over(width):
     """A mass at rest, pushed by a Gaussian at t = 5 of which nothing is left at t = 0: it gains sqrt(pi) width."""
-    law = Law(variables=1, parameters=1, forces={0: "exp(-((t - 5)/p0)**2)"})
+    law = written(variables=1, parameters=1, forces={0: "exp(-((t - 5)/p0)**2)"})
     solution = march(
         [(law, (0,), {"p0": width}, ())],
         PLANE,

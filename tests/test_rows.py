@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from mechsim.kernel.system import System
+from mechsim.lagrangian.formula import LEAVES, NUMBERS
 from mechsim.model import build
 from mechsim.model.book import Book
 from mechsim.model.builder import _elements
-from mechsim.model.formula import LEAVES, NUMBERS
 from mechsim.model.layout import lay_out
 from mechsim.model.rows import row_of
 from mechsim.spec import parse

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 import mechsim
-from mechsim.errors import Mark, SpecError
+from mechsim.errors import SpecError
+from mechsim.lagrangian.formula import evaluated, symbol
 from mechsim.model import build
 from mechsim.spec import parse, read
-from mechsim.spec.expression import parse_expression
+from mechsim.spec.expression import MATH
 
 CART = dedent("""
     PartData: {Fixed: {O: [], R: [1]}, Particles: {A: 1}}
@@ -36,14 +37,15 @@ def followed(section: str, t0: float, tend: float, times: np.ndarray) -> list[fl
     text = f"{CART}{section}\nProblemData: {{t0: {t0!r}, tend: {tend!r}, positions: {{A: [1]}}}}\n"
     mechanism = build(parse(text))
     element = mechanism.elements[mechanism.readouts["f"]]
-    formula = parse_expression(mechanism.laws[element.kind].signals[0], Mark("f", 1, 1))
+    (formula,) = mechanism.laws[element.kind].signals
     found = []
     for t in times:
         constants = dict(enumerate(mechanism.constants))
         for switch in mechanism.switches:
             constants.update(switch.values if switch.time <= t else {})
         names = {f"x{k}": constants[-1 - slot] for k, slot in enumerate(element.slots) if slot < 0}
-        found.append(formula.evaluate({**names, **element.parameters, "t": float(t)}))
+        given = {**names, **element.parameters, "t": float(t)}
+        found.append(evaluated(formula, lambda leaf, given=given: given[symbol(leaf)], MATH))
     return found
 
 

@@ -15,6 +15,8 @@ from mechsim.kernel.system import System
 from mechsim.lagrangian import kind_named
 from mechsim.lagrangian.kind import Kind
 from mechsim.lagrangian.vector import AXES, cross, dot, labels, left, square, turned, vector
+from mechsim.model import build
+from mechsim.model.axis import NORMAL, Axis, moments
 from mechsim.model.mechanism import Element, Mechanism, Part, Variable
 from mechsim.model.meeting import (
     frame_towards,
@@ -28,6 +30,7 @@ from mechsim.model.meeting import (
 from mechsim.model.origin import Origin
 from mechsim.model.placement import guess_positions
 from mechsim.result import Motion
+from mechsim.spec import parse
 from mechsim.spec.document import Number, Problem, StartValue
 from mechsim.structure import analyse
 
@@ -345,3 +348,39 @@ def test_a_planar_motion_in_any_plane_of_space(seed):
         expected = planar(times)[name] @ frame[:, :2].T + shift
         assert spatial(times)[name] == pytest.approx(expected, abs=1e-12)
     assert energy_error(spatial) < 1e-12
+
+
+# --- the axis of a turn
+
+
+def test_in_the_plane_everything_turns_about_the_normal():
+    arm, force = np.random.default_rng(3).standard_normal((2, 7, 2))
+    moment = arm[:, 0] * force[:, 1] - arm[:, 1] * force[:, 0]
+    assert np.array_equal(NORMAL.moment(arm, force), moment)
+    assert np.array_equal(moments(arm, force), moment[:, None])
+    assert np.array_equal(NORMAL.across(arm), np.stack([-arm[:, 1], arm[:, 0]], axis=1))
+    assert NORMAL.components(2).tolist() == [1.0]
+
+
+def test_in_space_an_axis_has_a_direction():
+    arm, force, direction = np.random.default_rng(4).standard_normal((3, 7, 3))
+    direction = direction[0] / np.linalg.norm(direction[0])
+    axis = Axis(tuple(direction))
+    assert np.array_equal(moments(arm, force), np.cross(arm, force))
+    # Sums of three products in another order: some roundings of values of order one.
+    np.testing.assert_allclose(axis.moment(arm, force), np.cross(arm, force) @ direction, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(axis.across(arm), np.cross(direction, arm), rtol=0, atol=1e-14)
+    # What turns about an axis at the rate one does the work of the moment: virtual power.
+    np.testing.assert_allclose((axis.across(arm) * force).sum(axis=1), axis.moment(arm, force), rtol=0, atol=1e-14)
+
+
+def test_a_turn_angle_says_what_it_turns_about():
+    mechanism = build(
+        parse("""
+        PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}
+        ProblemData: {tend: 1, angles: {OA: 0.3}}
+    """)
+    )
+    assert {variable.label: variable.axis for variable in mechanism.variables} == {
+        "A_x": None, "A_y": None, "theta_OA": NORMAL
+    }  # fmt: skip

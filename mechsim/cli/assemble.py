@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -105,7 +105,7 @@ def redundant_labels(start: Start, system: System) -> list[str]:
     return [system.labels[system.n + row] for row in start.redundancy.rows]
 
 
-def _as_dict(start: Start, system: System) -> dict[str, Any]:
+def _as_dict(start: Start, system: System) -> dict[str, object]:
     keys = ("label", "quantity", "role", "requested", "obtained")
     return {
         "t": start.t,

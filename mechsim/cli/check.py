@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -176,7 +176,7 @@ def _choice_words(choices: Sequence[Choice]) -> list[str]:
     ]
 
 
-def _as_dict(found: Findings) -> dict[str, Any]:
+def _as_dict(found: Findings) -> dict[str, object]:
     structure, freedom = found.structure, found.freedom
     return {
         "status": "checked",
@@ -198,5 +198,5 @@ def _as_dict(found: Findings) -> dict[str, Any]:
     }
 
 
-def _choices_as_dicts(choices: Sequence[Choice]) -> list[dict[str, Any]]:
+def _choices_as_dicts(choices: Sequence[Choice]) -> list[dict[str, object]]:
     return [{"count": choice.count, "of": list(choice.labels)} for choice in choices]

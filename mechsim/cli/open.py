@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from mechsim.cli import options
 
 if TYPE_CHECKING:
     from mechsim.errors import Fault
+    from mechsim.result import Motion, Trajectory
 
 RESULTS = (".csv", ".npz", ".parquet")
 MARK = b'<meta name="generator" content="mechsim'  # how a page of ours is known
@@ -74,7 +75,7 @@ open = open_  # a command stands in its module under its own name
 
 def _motion(
     source: str, tend: float | None, parameters: dict[str, str], folders: tuple[str, ...], branch: int | None
-) -> tuple[Any, Fault | None]:
+) -> tuple[Trajectory | Motion, Fault | None]:
     """What to show, and why it is not the whole motion if the integration stopped."""
     if source.lower().endswith(RESULTS):
         from mechsim.render.source import results
@@ -101,7 +102,7 @@ def _motion(
     return Motion(solution, prepared.facts), stopped
 
 
-def _write(motion: Any, target: str) -> None:
+def _write(motion: Trajectory | Motion, target: str) -> None:
     from mechsim.cli import errors
     from mechsim.render.film import animate
     from mechsim.render.options import Options

@@ -144,14 +144,14 @@ def _verified(outcome: summary.Outcome, request: Request) -> int:
         seconds = time.perf_counter() - request.began
         digits = agreement(outcome.solution, second)
         return _report(replace(outcome, second_tolerance=other, agreements=digits, seconds=seconds), request)
-    interrupted = second is None or second.status == "interrupted"
-    if interrupted or not request.as_json:  # a failure is the one JSON object by itself
+    failed = None if second is None or second.status == "interrupted" else second
+    if failed is None or not request.as_json:  # a failure is the one JSON object by itself
         _report(outcome, request)
     complete = "" if outcome.path == "-" else f"; {summary.short(outcome.path)} is complete"
-    if interrupted:
+    if failed is None:
         errors.say(printable(f"interrupted in the second run, so no digits are verified{complete}"))
         return INTERRUPTED
-    fault = simulation.failure(second)
+    fault = simulation.failure(failed)
     message = f"in the second run, at tolerance {other:g}, {fault.message}; no digits are verified{complete}"
     raise IntegrationError(replace(fault, message=message))
 
@@ -161,7 +161,7 @@ def _report(outcome: summary.Outcome, request: Request) -> int:
     if request.as_json:
         click.echo(summary.as_json(outcome))
     elif not request.quiet:
-        for note in outcome.prepared.start.notes:
+        for note in outcome.prepared.notes:
             errors.note(note)
         summary.show(outcome, err=request.target == "-")
     if not request.as_json:  # even a quiet run must not hide them

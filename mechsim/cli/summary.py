@@ -91,7 +91,7 @@ def _freedom(system: System, structure: Structure) -> str:
 
 def redundant_labels(prepared: Prepared) -> list[str]:
     """Names of the constraints that follow from the others."""
-    return [prepared.system.labels[prepared.system.n + row] for row in prepared.start.redundancy.rows]
+    return [prepared.system.labels[prepared.system.n + row] for row in prepared.structure.redundancy.rows]
 
 
 def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
@@ -128,7 +128,7 @@ def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
     ]
 
 
-def _balance(figures: Any) -> list[tuple[str, str]]:
+def _balance(figures: Certificate) -> list[tuple[str, str]]:
     if figures.reaction_balance is None:
         return []
     return [("reactions", f"balance to {figures.reaction_balance:.1e} of the largest force on each part")]
@@ -219,7 +219,7 @@ def as_json(outcome: Outcome) -> str:
 
     prepared, solution = outcome.prepared, outcome.solution
     labels = [variable.label for variable in prepared.mechanism.variables]
-    summary: dict[str, Any] = {
+    summary: dict[str, object] = {
         "status": solution.status,
         "exit_code": 0,
         "title": prepared.spec.title,
@@ -232,7 +232,7 @@ def as_json(outcome: Outcome) -> str:
         "dof": int(prepared.structure.dof),
         "index": int(prepared.structure.index),
         "redundant": redundant_labels(prepared),
-        "notes": list(map(str, prepared.start.notes)),
+        "notes": list(map(str, prepared.notes)),
         "doubts": list(outcome.doubts),
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),

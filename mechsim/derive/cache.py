@@ -36,7 +36,9 @@ def _derivation_fingerprint() -> str:
     """Hash of what turns a kind into a program: this room's sources, what kinds are made with, and the JAX version."""
     digest = hashlib.sha256()
     room = Path(__file__).parent
-    shared = [room.parent / "lagrangian" / name for name in ("kind.py", "law.py", "smooth.py", "vector.py")]
+    shared = [
+        room.parent / "lagrangian" / name for name in ("formula.py", "kind.py", "law.py", "smooth.py", "vector.py")
+    ]
     # The file in which JAX tells its version: importing JAX, or `importlib.metadata` to ask, would take its time.
     jax = find_spec("jax")
     assert jax is not None and jax.origin is not None

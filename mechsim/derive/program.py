@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+Key = tuple[Any, ...]  # of an output: its name, then local numbers
 # Operations on series, operands a, b (registers) and c (constant or third register); see kernel/src for recurrences.
 OPERATIONS = ("add", "subtract", "multiply", "square", "divide", "ratio", "root", "scale", "shift", "function")
 LINEAR = frozenset({"add", "subtract", "scale", "shift"})
@@ -71,7 +72,7 @@ class Input:
 class Output:
     """key, and the linear combination: `terms` are (constant index, register); `constant` is an index or -1."""
 
-    key: tuple[Any, ...]
+    key: Key
     terms: tuple[tuple[int, int], ...]
     constant: int = -1
 
@@ -85,7 +86,7 @@ class Program:
     operations: tuple[Operation, ...]
     outputs: tuple[Output, ...]
 
-    def restrict(self, keep: Callable[[tuple[Any, ...]], bool]) -> Program:
+    def restrict(self, keep: Callable[[Key], bool]) -> Program:
         """The same program with only some outputs, and only the operations and inputs these need."""
         outputs = [o for o in self.outputs if keep(o.key)]
         needed = self._needed(register for o in outputs for _, register in o.terms)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -16,18 +15,22 @@ from mechsim.engine.machine import new_march
 from mechsim.engine.points import Points
 from mechsim.engine.segments import Segment, Segments
 from mechsim.engine.solution import Solution
-from mechsim.engine.state import HandedOn, State, state_of
+from mechsim.engine.state import HandedOn, InitialState, State, state_of
 from mechsim.engine.stops import Stops
 from mechsim.engine.tangents import Beside, Directions, HeldChanges
 from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status
+from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
+from mechsim.structure import Structure
 
 __all__ = [
     "LARGEST_ORDER",
     "SMALLEST_ORDER",
+    "InitialState",
     "Points",
+    "Ready",
     "Segment",
     "Segments",
     "Solution",
@@ -36,6 +39,8 @@ __all__ = [
     "order_for",
     "state_of",
 ]
+
+Ready = tuple[Plan, March]
 
 BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and Ctrl-C is heard
 BATCH_STEPS = 4096
@@ -54,8 +59,8 @@ MESSAGES = {
 
 def integrate(
     system: System,
-    structure: Any,
-    start: Any,
+    structure: Structure,
+    start: InitialState,
     *,
     tend: float,
     tolerance: float,
@@ -64,7 +69,7 @@ def integrate(
     observer: Callable[[Points], None] | None = None,
     fixed_step: float = 0.0,
     detailed: bool = False,
-    ready: tuple[Plan, Any] | None = None,
+    ready: Ready | None = None,
     tangents: Directions | None = None,
 ) -> Solution:
     """March from a consistent start (a State, or what has its attributes) to `tend`. Failure is a status of the
@@ -125,12 +130,12 @@ def integrate(
     statistics = {**march.statistics, **counts, "order": order, **times}
     kept = name in HANDED_ON
     left = _handed_on(march, plan, order, tolerance, stops, collector, differentiated.count) if kept else None
-    solution = collector.solution(name, message, statistics, system, structure, plan, order, tolerance, left)
+    solution = collector.solution(name, message, statistics, (system, structure, plan), order, tolerance, left)
     return differentiated.told(solution)
 
 
 def _handed_on(
-    march: Any, plan: Plan, order: int, tolerance: float, stops: Stops, collector: Collector, directions: int
+    march: March, plan: Plan, order: int, tolerance: float, stops: Stops, collector: Collector, directions: int
 ) -> HandedOn | None:
     """What a march hands on where it was stopped, unless an interrupt came before its last batch was taken."""
     if not collector.parts or march.time != collector.last[0]:

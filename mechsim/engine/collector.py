@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,10 @@ from mechsim.engine.solution import Solution
 from mechsim.engine.state import HandedOn
 from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status
+from mechsim.kernel.march import Advance
+from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
+from mechsim.structure import Structure
 
 OUTLINE = 200_000  # numbers: some 2 MB
 LAST_KEPT = 8  # points at the end of an outline: they tell why a march stopped
@@ -49,7 +51,7 @@ class Collector:
         self.waiting_steps: list[Columns] = []
         self.shown = 0.0
 
-    def take(self, result: Any) -> Status:
+    def take(self, result: Advance) -> Status:
         status, t, x, v, starts, polynomials = result
         n = self.system.n
         good = self._good(t, x[:, :n], v[:, :n])
@@ -129,8 +131,16 @@ class Collector:
         return float(t[-1]), q[-1], v[-1]
 
     def solution(
-        self, status: str, message: str, statistics: dict[str, Any], system: System, structure: Any, *rest: Any
+        self,
+        status: str,
+        message: str,
+        statistics: Mapping[str, float],
+        equations: tuple[System, Structure, Plan],
+        order: int,
+        tolerance: float,
+        handed_on: HandedOn | None,
     ) -> Solution:
+        system = equations[0]
         sizes = [(0,), (0, system.n), (0, system.n), (0, system.m)]
         t, q, v, lam = joined(self.parts or [[np.zeros(size) for size in sizes]])
         coefficients = None
@@ -140,4 +150,5 @@ class Collector:
         if self.keep == "outline":
             self.log.keep(t)
         segments = replace(self.log.segments, end=float(t[-1])) if len(t) else self.log.segments
-        return Solution(t, q, v, lam, coefficients, segments, status, message, statistics, system, structure, *rest)
+        ending = status, message, statistics
+        return Solution(t, q, v, lam, coefficients, segments, *ending, *equations, order, tolerance, handed_on)

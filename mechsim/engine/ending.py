@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mechsim.engine.solution import Solution
 from mechsim.errors import Mark
+from mechsim.kernel.system import System
 
 AHEAD = 2.0 ** np.arange(-10, 4)  # of the last step: how far beyond the last point a formula is tried
 EARLIER = 200  # points of the march, evenly in time, that the last one is compared with
@@ -39,7 +39,7 @@ def culprit(solution: Solution) -> Culprit | None:
     return None if number is None else Culprit(elements[number].owner, words, elements[number].mark)
 
 
-def culprit_at(system: Any, t: float, q: np.ndarray, v: np.ndarray) -> Culprit | None:
+def culprit_at(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Culprit | None:
     """The law whose formula has no value at a state."""
     elements = system.mechanism.elements
     formulas = {i for i, each in enumerate(elements) if each.kind in system.mechanism.laws}

@@ -12,7 +12,7 @@ import numpy as np
 
 from mechsim.engine.machine import new_march
 from mechsim.engine.state import state_of
-from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel import _kernel
 from mechsim.kernel.numbers import KernelNodes, Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System

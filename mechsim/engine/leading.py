@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from mechsim.engine.points import Points
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.plan import Plan, make_plan
 from mechsim.kernel.system import System
+from mechsim.structure import Structure
 
 ROUNDINGS = 1e-15  # of a coordinate
 ORDINARY = 30.0  # leverage; only beyond may roundings decide
@@ -34,7 +34,7 @@ def _change(one: np.ndarray, other: np.ndarray) -> np.ndarray:
         return np.abs(one - other).max(axis=1, initial=0.0) / np.abs(one).max(axis=1, initial=1e-300)
 
 
-def planned(system: System, structure: Any) -> Plan:
+def planned(system: System, structure: Structure) -> Plan:
     """The plan for a system by its structure."""
     offsets = structure.march_equation_offsets, structure.march_variable_offsets
     return make_plan(system, *offsets, structure.redundancy.spare, len(structure.redundancy.rows))
@@ -46,7 +46,9 @@ class Leading:
     States are off by no more than the tolerance explains, unless they are `rough`, read from a file perhaps.
     """
 
-    def __init__(self, system: System, structure: Any, tolerance: float, rough: bool = False, plan: Plan | None = None):
+    def __init__(
+        self, system: System, structure: Structure, tolerance: float, rough: bool = False, plan: Plan | None = None
+    ):
         self.system = system
         self.plan = plan or planned(system, structure)
         rejection = 1.0 if rough else REJECTION * tolerance

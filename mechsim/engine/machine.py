@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
 from mechsim.engine.control import REJECTION, SETTLED, order_near_poses, safety_for
 from mechsim.kernel.compiled import make_march
+from mechsim.kernel.march import March
 from mechsim.kernel.numbers import KernelNodes, Numbers
 from mechsim.kernel.plan import Plan
 
 
-def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0) -> Any:
+def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0) -> March:
     """A march with the step control of the engine."""
     return make_march(
         plan,
@@ -34,10 +34,10 @@ class Machines:
     def __init__(self, plan: Plan, numbers: Numbers, order: int, tolerance: float):
         self.plan, self.order, self.tolerance = plan, order, tolerance
         self._nodes = KernelNodes(plan, numbers)
-        self._free: list[tuple[Any, bytes]] = []
+        self._free: list[tuple[March, bytes]] = []
 
     @contextmanager
-    def march(self, plan: Plan, values: np.ndarray) -> Iterator[Any]:
+    def march(self, plan: Plan, values: np.ndarray) -> Iterator[March]:
         """A march as new for the values of all nodes of the numbers; `plan` is this one tuned to them."""
         try:
             march, new = self._free.pop()  # one call: another thread gets another march

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from mechsim.engine.segments import Segments
 from mechsim.kernel.series import horner
 from mechsim.kernel.system import System
+
+Rows = int | slice | np.ndarray  # one of the points, or some
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,13 @@ class Points:
     def state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.t, self.q, self.v
 
-    def __getitem__(self, rows: Any) -> Points:
+    def __getitem__(self, rows: Rows) -> Points:
         """Some of the points: a slice, or their numbers."""
         lam = None if self.lam is None else self.lam[rows]
         series = None if self.series is None else (self.series[0][rows], self.series[1][rows])
         return Points(self.system_at(rows), self.t[rows], self.q[rows], self.v[rows], lam, series)
 
-    def system_at(self, rows: Any) -> System:
+    def system_at(self, rows: Rows) -> System:
         """The system as it is at one of the points, or at some."""
         constants = self.system.constants
         return self.system if constants.ndim == 1 else self.system.holding(constants[rows])

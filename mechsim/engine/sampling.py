@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.engine.control import rows_of_steps
+from mechsim.engine.leading import Leading
 from mechsim.engine.points import Points, Steps, evaluated, joined
+from mechsim.engine.segments import last_begun
 from mechsim.kernel.system import System
+
+if TYPE_CHECKING:
+    from mechsim.engine.solution import Solution
 
 States = Callable[[Points], tuple[np.ndarray, np.ndarray, np.ndarray]]
 Columns = tuple[np.ndarray, ...]  # t, q, v, multipliers, and the series of accelerations and multipliers
@@ -26,14 +31,14 @@ class Sampling:
 
     has_steps = False  # whether the ends of all steps are among them
 
-    def __init__(self, times: np.ndarray, leading: Callable[[], Any]):
+    def __init__(self, times: np.ndarray, leading: Callable[[], Leading]):
         self.times = times
         self.taken = 0
         self._make_leading = leading
         self._last: Steps | None = None
 
     @cached_property
-    def _leading(self) -> Any:
+    def _leading(self) -> Leading:
         return self._make_leading()
 
     def passed(self, points: Points) -> Iterator[Points]:
@@ -53,7 +58,7 @@ class Sampling:
             yield self._points(self._last, times)
 
     def _points(self, steps: Steps, times: np.ndarray) -> Points:
-        step = np.clip(np.searchsorted(steps.starts, times, side="right") - 1, 0, len(steps.starts) - 1)
+        step = last_begun(steps.starts, times, "after", backwards=False)
         values, rates, bends = evaluated(steps.polynomials[step], times - steps.starts[step])
         system = steps.segments.system_at(self._leading.system, times)
         q, v, lam = self._leading.states(Points(system, times, values, rates))
@@ -69,12 +74,12 @@ class StepRows:
 
     has_steps = True
 
-    def __init__(self, leading: Callable[[], Any], remember: bool = False):
+    def __init__(self, leading: Callable[[], Leading], remember: bool = False):
         self._make_leading = leading
         self._remembered: list[Columns] | None = [] if remember else None
 
     @cached_property
-    def _leading(self) -> Any:
+    def _leading(self) -> Leading:
         return self._make_leading()
 
     def __call__(self, points: Points) -> None:
@@ -91,7 +96,7 @@ class StepRows:
     def rest(self) -> Iterator[Points]:
         return iter(())
 
-    def remembered(self, solution: Any) -> Points:
+    def remembered(self, solution: Solution) -> Points:
         """All rows of the march that ended as this solution."""
         if not self._remembered:
             return solution.points

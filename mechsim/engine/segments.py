@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism, Sampler, Switch
@@ -19,7 +20,7 @@ Side = Literal["before", "after"]
 SIDES: dict[Side, Literal["left", "right"]] = {"before": "left", "after": "right"}
 
 
-def last_begun(starts: np.ndarray, times: Any, side: Side, backwards: bool) -> np.ndarray:
+def last_begun(starts: np.ndarray, times: ArrayLike, side: Side, backwards: bool) -> np.ndarray:
     """The number of the last start until each time, or `before` it, in the order of a motion; the first at least."""
     if side not in SIDES:
         raise ValueError(f'side={side!r} is not known: it is "before" or "after"')
@@ -79,7 +80,7 @@ class Segments:
         """Which of the constants `numbers` change indeed."""
         return np.flatnonzero((self.values != self.values[0]).any(axis=0))
 
-    def at(self, times: Any, side: Side = "after") -> np.ndarray:
+    def at(self, times: ArrayLike, side: Side = "after") -> np.ndarray:
         """The number of the segment at each time. The first one has its start on both sides."""
         return last_begun(self.starts, times, side, self.end < self.starts[0])
 
@@ -96,7 +97,7 @@ class Segments:
             return system
         return system.holding(self.constants(system.constants, number if len(self) > 1 else np.array(0)))
 
-    def system_at(self, system: System, times: Any, side: Side = "after") -> System:
+    def system_at(self, system: System, times: ArrayLike, side: Side = "after") -> System:
         """The system as it is at each time."""
         return self.system(system, self.at(times, side))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mechsim.engine.leading import Leading, Leadings
 from mechsim.engine.points import Points, Steps, evaluated
@@ -17,6 +17,7 @@ from mechsim.engine.state import HandedOn, State
 from mechsim.engine.tangents import Directions, Tangents, sampled
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
+from mechsim.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +36,9 @@ class Solution:
     segments: Segments
     status: str
     message: str
-    statistics: Mapping[str, Any]
+    statistics: Mapping[str, float]
     system: System
-    structure: Any
+    structure: Structure
     plan: Plan
     order: int
     tolerance: float
@@ -45,7 +46,7 @@ class Solution:
     tangents: Tangents | None = None  # derivatives of the motion, where directions were given
     directions: Directions | None = None
 
-    def derivatives(self, times: Any) -> tuple[np.ndarray, np.ndarray]:
+    def derivatives(self, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Of positions and velocities, (times, n, directions), on the linearised constraints."""
         return sampled(self, times)
 
@@ -54,7 +55,7 @@ class Solution:
         """Its last point, for a march that goes on from there."""
         return State(float(self.t[-1]), self.q[-1], self.v[-1], handed_on=self.handed_on)
 
-    def system_at(self, times: Any, side: Side = "after") -> System:
+    def system_at(self, times: ArrayLike, side: Side = "after") -> System:
         """The system as it is at each time; where segments meet, that of the one on this side."""
         return self.segments.system_at(self.system, times, side)
 
@@ -81,7 +82,7 @@ class Solution:
         number = np.where(begins, after[rows], before[rows])
         return replace(points[rows], system=self.segments.system(self.system, number), lam=None)
 
-    def sampled(self, times: Any, side: Side = "after") -> Points:
+    def sampled(self, times: ArrayLike, side: Side = "after") -> Points:
         """Points at any times of the march, projected on the constraints."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
         values, rates, bends = self.evaluate(times, side)
@@ -97,10 +98,10 @@ class Solution:
     def _leadings(self) -> Leadings:
         return Leadings(partial(Leading, self.system, self.structure, self.tolerance, plan=self.plan))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_leadings"}
 
-    def sample(self, times: Any, side: Side = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sample(self, times: ArrayLike, side: Side = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and multipliers at any times of the march, projected on the constraints."""
         points = self.sampled(times, side)
         assert points.lam is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -36,6 +36,21 @@ class HandedOn:
         return self.plan is plan or fingerprint(self.plan) == fingerprint(plan)
 
 
+class InitialState(Protocol):
+    """What a march needs to know of its start: a State has it, and so has the Start that `initial` finds."""
+
+    @property
+    def t(self) -> float: ...
+    @property
+    def positions(self) -> np.ndarray: ...
+    @property
+    def velocities(self) -> np.ndarray: ...
+    @property
+    def singular(self) -> bool: ...
+    @property
+    def fixed(self) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """Where a march begins: a consistent state. `singular`: on a singular pose, or very near one (see launch.py); then
@@ -50,7 +65,7 @@ class State:
     handed_on: HandedOn | None = None
 
 
-def state_of(system: System, offsets: np.ndarray, start: Any) -> np.ndarray:
+def state_of(system: System, offsets: np.ndarray, start: InitialState) -> np.ndarray:
     """Derivatives below the offset of every unknown, as the kernel wants them."""
     state = np.zeros((int(offsets.max()), system.n + system.m))
     for derivative, values in enumerate((start.positions, start.velocities)[: len(state)]):

@@ -8,14 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.engine.segments import Log, changing
 from mechsim.errors import Fault, IntegrationError
+from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Sampler
+
+if TYPE_CHECKING:
+    from mechsim.engine.state import InitialState
+    from mechsim.engine.tangents import HeldChanges
 
 CLOSE = 1e-9  # of a period: two stops nearer than this are one, however their times were rounded
 
@@ -34,9 +39,16 @@ class Stops:
     """The stops between a start and `tend`, the constants as they are now, and the `log` of segments until now, which
     need not be remembered."""
 
-    def __init__(self, system: System, start: Any, tend: float, remember: bool = True, changes: Any = None):
+    def __init__(
+        self,
+        system: System,
+        start: InitialState,
+        tend: float,
+        remember: bool = True,
+        changes: HeldChanges | None = None,
+    ):
         self.system, self.start, self.tend = system, start, tend
-        self.changes = changes  # of these constants where the motion is differentiated: HeldChanges, or None
+        self.changes = changes  # of these constants where the motion is differentiated
         self.constants = system.constants.copy()
         self.switches = sorted(system.switches, key=lambda switch: switch.time)
         self.samplers = system.samplers
@@ -66,20 +78,20 @@ class Stops:
         self.resumed = True
         self.next = min(self._pending(), self.tend)
 
-    def hold(self, march: Any, passed: Passed) -> None:
+    def hold(self, march: March, passed: Passed) -> None:
         """What samplers held is part of the state, for any march that begins there. Tables are functions of time."""
         if [len(sampler.constants) for sampler in self.samplers] == [len(values) for values in passed.sampled]:
             self.counts = [self._passed(sampler, math.ceil) for sampler in self.samplers]
             for sampler, values in zip(self.samplers, passed.sampled, strict=True):
                 self.set(march, dict(zip(sampler.constants, values, strict=True)))
 
-    def begin(self, march: Any) -> None:
+    def begin(self, march: March) -> None:
         """Set the constants for the start itself."""
         still_to_come = self.resumed and self._pending() > self.start.t  # however close
         if (self.switches or self.samplers) and not still_to_come:
             self.reached(march, self.start.t, self.start.positions, self.start.velocities)
 
-    def reached(self, march: Any, t: float, q: np.ndarray, v: np.ndarray) -> None:
+    def reached(self, march: March, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Make every change that is due at t, and find the next stop."""
         changed: dict[int, float] = {}
         while self.taken < len(self.switches) and self.switches[self.taken].time <= t:
@@ -98,7 +110,7 @@ class Stops:
         self.log.begin(t, self.constants)
         self.next = min(self._pending(), self.tend)
 
-    def set(self, march: Any, values: dict[int, float]) -> None:
+    def set(self, march: March, values: dict[int, float]) -> None:
         """Let constants have other values from here on."""
         for number, value in values.items():
             self.constants[number] = value

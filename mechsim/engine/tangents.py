@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.engine.segments import last_begun
 from mechsim.errors import Fault, IntegrationError
 from mechsim.kernel.changes import NumberChanges, changes_of
 from mechsim.kernel.compiled import make_march
+from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
+from mechsim.kernel.series import horner
 from mechsim.kernel.system import System
+from mechsim.model.mechanism import Sampler
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from mechsim.engine.solution import Solution
+    from mechsim.engine.state import InitialState
+    from mechsim.engine.stops import Stops
+
+Point = tuple[float, np.ndarray, np.ndarray]  # t, q, v
+Part = tuple[np.ndarray, np.ndarray | None]  # of a batch: values and rates at points, polynomials of steps
 
 DEPENDENT = 1e-11  # singular values of scaled constraints below this share belong to dependent ones
 
@@ -36,7 +51,7 @@ class Directions:
         return len(self.names)
 
     @classmethod
-    def of_state(cls, system: System, names: Sequence[str], positions: Any, velocities: Any) -> Directions:
+    def of_state(cls, system: System, names: Sequence[str], positions: ArrayLike, velocities: ArrayLike) -> Directions:
         """Directions in which the start changes, and no number does."""
         q, v = (np.ascontiguousarray(each, dtype=float) for each in (positions, velocities))
         if q.shape != (system.n, len(names)) or v.shape != q.shape:
@@ -55,13 +70,12 @@ class Directions:
     @classmethod
     def basis(cls, system: System, t: float, q: np.ndarray, v: np.ndarray) -> Directions:
         """A basis of all changes of the state that the constraints allow: of positions, then of velocities."""
-        rows, columns, values = system.rate_jacobian(t, q, v)
-        jacobian = np.zeros((system.m, system.n))
-        np.add.at(jacobian, (rows, columns), values)
+        jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)
         scales = system.scales[: system.n]
         states = [place for place, variable in enumerate(system.mechanism.variables) if variable.kind == "state"]
         rated = np.concatenate([jacobian, np.eye(system.n)[states]])  # the rate of a state is no one's to choose
-        blocks = [_null_space(rows * scales) * scales[:, None] for rows in (jacobian[system.levels == 2], rated)]
+        levels = jacobian[system.levels == 2], rated
+        blocks = [null_space(rows * scales, relative=DEPENDENT) * scales[:, None] for rows in levels]
         of_q, of_v = (block.shape[1] for block in blocks)
         zeros = np.zeros((system.n, max(of_q, of_v)))
         positions = np.concatenate([blocks[0], zeros[:, :of_v]], axis=1)
@@ -79,7 +93,7 @@ class Directions:
         switches = tuple(_joined_switch(self, other, number) for number in range(count))
         return Directions((*self.names, *other.names), q, v, self.numbers.joined(other.numbers), switches)
 
-    def begin(self, march: Any, plan: Plan, dense: bool) -> None:
+    def begin(self, march: March, plan: Plan, dense: bool) -> None:
         """Let a march that has its state carry these directions."""
         n, orders = len(self.positions), int(plan.variable_offsets.max())
         state = np.zeros((orders, plan.size, self.count))
@@ -102,12 +116,6 @@ def _joined_switch(one: Directions, other: Directions, number: int) -> dict[int,
     return {constant: np.concatenate(pair) for constant, pair in pairs.items()}
 
 
-def _null_space(jacobian: np.ndarray) -> np.ndarray:
-    _, sizes, right = np.linalg.svd(jacobian)
-    null: np.ndarray = right[int(np.sum(sizes > DEPENDENT * sizes.max(initial=0.0))) :].T
-    return null
-
-
 class HeldChanges:
     """Changes of the constants that switches and samplers set, as they are now: see Stops."""
 
@@ -115,13 +123,15 @@ class HeldChanges:
         self.directions, self.system = directions, system
         self.constants = directions.numbers.constants.copy()
 
-    def switched(self, march: Any, number: int, constants: Sequence[int]) -> None:
+    def switched(self, march: March, number: int, constants: Sequence[int]) -> None:
         """A switch sets these constants: what it sets changes with parameters, or not at all."""
         given = self.directions.switches[number] if number < len(self.directions.switches) else {}
         for constant in constants:
             self._set(march, constant, given.get(constant, np.zeros(self.directions.count)))
 
-    def sampled(self, march: Any, sampler: Any, system: System, point: tuple[float, np.ndarray, np.ndarray]) -> None:
+    def sampled(
+        self, march: March, sampler: Sampler, system: System, point: tuple[float, np.ndarray, np.ndarray]
+    ) -> None:
         """A sampler sets its constants by the state and by what it held before."""
         n = self.system.n
         state = march.tangent_coefficients(False)
@@ -132,7 +142,7 @@ class HeldChanges:
         for constant, change in zip(sampler.constants, found[0][2], strict=True):
             self._set(march, constant, change[lane])
 
-    def _set(self, march: Any, constant: int, change: np.ndarray) -> None:
+    def _set(self, march: March, constant: int, change: np.ndarray) -> None:
         self.constants[constant] = change
         march.set_constant_change(constant, np.ascontiguousarray(change))
 
@@ -149,9 +159,7 @@ class Tangents:
     coefficients: np.ndarray | None  # (steps, degrees, unknowns, directions)
 
     @classmethod
-    def gathered(
-        cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[tuple[Any, Any]]
-    ) -> Tangents | None:
+    def gathered(cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[Part]) -> Tangents | None:
         if not parts:
             return None
         points = np.concatenate([part[0] for part in parts])[: len(t)]
@@ -159,26 +167,23 @@ class Tangents:
         kept = np.concatenate(polynomials)[: max(len(t) - 1, 0)] if polynomials else None
         return cls(directions.names, t, points[:, 0, :n], points[:, 1, :n], points[:, 0, n:], kept)
 
-    def evaluate(self, times: Any) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """All unknowns' changes and their rates at any times, (times, unknowns, directions) each."""
         if self.coefficients is None:
             raise ValueError('only the table was kept, so tangents are not known in between: keep="polynomials"')
         times = np.atleast_1d(np.asarray(times, dtype=float))
-        sign = -1.0 if self.t[-1] < self.t[0] else 1.0
         starts = self.t[:-1]
-        step = np.clip(np.searchsorted(sign * starts, sign * times, side="right") - 1, 0, len(starts) - 1)
-        h = (times - starts[step])[:, None, None]
-        values = np.zeros((len(times), *self.coefficients.shape[2:]))
-        rates = np.zeros_like(values)
-        for degree in reversed(range(self.coefficients.shape[1])):
-            rates = rates * h + values
-            values = values * h + self.coefficients[step, degree]
+        step = last_begun(starts, times, "after", self.t[-1] < self.t[0])
+        highest_first = self.coefficients[step].swapaxes(0, 1)[::-1]
+        values, rates = horner(highest_first, (times - starts[step])[:, None, None], 2)
         return values, rates
 
 
-def sampled(solution: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
+def sampled(solution: Solution, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """d(positions) and d(velocities) at any times, (times, n, directions), on the linearised constraints there."""
     tangents, directions, plan = solution.tangents, solution.directions, solution.plan
+    if tangents is None or directions is None:
+        raise ValueError("the motion was not differentiated: `tangents` of `integrate` are the directions")
     times = np.atleast_1d(np.asarray(times, dtype=float))
     n = solution.system.n
     if len(solution.segments) > 1:  # the polynomials satisfy them to the tolerance
@@ -206,10 +211,10 @@ def sampled(solution: Any, times: Any) -> tuple[np.ndarray, np.ndarray]:
 class Beside:
     """The tangents of a march while it runs, if any are wanted."""
 
-    def __init__(self, march: Any, plan: Plan, start: Any, directions: Directions | None, keep: str):
+    def __init__(self, march: March, plan: Plan, start: InitialState, directions: Directions | None, keep: str):
         self.march, self.directions = march, directions
         self.count = 0 if directions is None else directions.count
-        self.parts: list[Any] = []
+        self.parts: list[Part] = []
         if directions is None:
             return
         if keep == "outline":
@@ -217,9 +222,9 @@ class Beside:
         refuse(plan, start)
         directions.begin(march, plan, keep == "polynomials")
 
-    def resume(self, stops: Any) -> None:
+    def resume(self, stops: Stops) -> None:
         """The point where a march goes on."""
-        if self.directions is not None:
+        if stops.changes is not None:
             stops.changes.constants[:] = self.march.constant_changes()[: len(stops.constants)]
             coefficients = self.march.tangent_coefficients(False)
             values = np.zeros((1, 2, *coefficients.shape[1:]))
@@ -230,7 +235,7 @@ class Beside:
         if self.directions is not None:
             self.parts.append(self.march.take_tangents())
 
-    def told(self, solution: Any) -> Any:
+    def told(self, solution: Solution) -> Solution:
         """The solution with its tangents; the march is left without, for who may use it next."""
         if self.directions is None:
             return solution
@@ -239,7 +244,7 @@ class Beside:
         return replace(solution, tangents=found, directions=self.directions)
 
 
-def refuse(plan: Plan, start: Any) -> None:
+def refuse(plan: Plan, start: InitialState) -> None:
     """Raise for motions whose derivatives are not known."""
     if plan.redundant:
         message = "a mechanism with redundant constraints cannot be differentiated"

@@ -8,7 +8,6 @@ chain by inertia, for an error below the roundings of these cannot be asked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,9 +95,18 @@ class Reach:
         self.system = system
         self.positions = np.abs(start.positions)
         self.energy = 0.0
-        settings: dict[str, Any] = {"tolerance": ROUGH, "order": ROUGH_ORDER, "keep": "outline", "detailed": True}
         with np.errstate(all="ignore"):
-            rough = integrate(system, structure, start, tend=tend, observer=self._observe, **settings)
+            rough = integrate(
+                system,
+                structure,
+                start,
+                tend=tend,
+                tolerance=ROUGH,
+                order=ROUGH_ORDER,
+                keep="outline",
+                observer=self._observe,
+                detailed=True,
+            )
         if rough.status == "interrupted":
             raise KeyboardInterrupt
 

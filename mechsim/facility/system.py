@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mechsim.kernel.system import System
 from mechsim.lagrangian.kind import Kind
 from mechsim.result import Motion
 from mechsim.result.layout import Array
+from mechsim.result.trajectory import Facts, Settings
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
@@ -125,8 +126,14 @@ class LagrangianSystem(Equations):
             raise MechsimError(*faults)
         sized, structure, start = self._prepared(asked, parameters, self._scales(scales or {}), tol)
         solution = integrate(sized, structure, start, tend=asked.tend.value, tolerance=tol, order=order)
-        settings: dict[str, Any] = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
-        facts = {"title": self.title, "spec_path": "", "spec_text": "", "version": __version__, "settings": settings}
+        settings: Settings = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
+        facts: Facts = {
+            "title": self.title,
+            "spec_path": "",
+            "spec_text": "",
+            "version": __version__,
+            "settings": settings,
+        }
         motion = Motion(solution, facts)
         if solution.status == "interrupted":
             raise KeyboardInterrupt

@@ -45,9 +45,10 @@ def directions_of(prepared: Prepared, wanted: Sequence[str]) -> Differentiated:
     """The directions that a person names: parameters and inputs of the file; coordinates of the start or their rates
     (`A_x`, `theta_OA_dot`), changed by one with the others as little as the constraints allow; or "start", a basis of
     all changes of the start that these allow. Raises SpecError."""
-    system, start = prepared.system, prepared.start
     parameters = [name for name in dict.fromkeys(wanted) if name in prepared.spec.parameters]
     found = by_parameters(prepared, parameters) if parameters else Differentiated(prepared, None)
+    prepared = found.prepared  # its equations keep parameters that are zero
+    system, start = prepared.system, prepared.start
     for name in dict.fromkeys(wanted):
         if name in parameters:
             continue
@@ -186,7 +187,7 @@ class _Changes:
 
 def _checked(prepared: Prepared, system: System) -> Prepared:
     """With other equations; SpecError where these have another structure."""
-    structure = analyse(system, prepared.start.redundancy)
+    structure = analyse(system, prepared.structure.redundancy)
     old = prepared.structure
     same = all(
         np.array_equal(getattr(structure, name), getattr(old, name))
@@ -195,4 +196,6 @@ def _checked(prepared: Prepared, system: System) -> Prepared:
     if not same:
         message = "a parameter whose derivative is asked for is zero, and beside zero the equations are others"
         raise SpecError(Fault(message, hint="give it a value, however small"))
-    return replace(prepared, system=system, structure=structure, start=replace(prepared.start, system=system))
+    start = prepared.start
+    start = replace(start, system=system) if isinstance(start, Start) else start  # a given state is of no system
+    return replace(prepared, system=system, structure=structure, start=start)

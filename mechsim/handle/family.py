@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from mechsim.engine.machine import Machines
 from mechsim.initial import assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.problem import InitialValueProblem
+from mechsim.initial.start import Start
 from mechsim.kernel.numbers import Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -101,7 +102,7 @@ class Variation:
         self._own = self.numbers.values(self._column(spec.parameters))[:, 0]
         self._machines: dict[tuple[int, float], Machines] = {}
 
-    def _column(self, parameters: Mapping[str, Any]) -> np.ndarray:
+    def _column(self, parameters: Mapping[str, SupportsFloat]) -> np.ndarray:
         return np.array([[float(parameters[name])] for name in self.names]).reshape(len(self.names), 1)
 
     def machines(self, order: int, tolerance: float) -> Machines:
@@ -125,26 +126,27 @@ class Variation:
         prepared = Prepared(replace(own.spec, overrides=overrides), system, start, own.structure)
         return Member(prepared, TunedPlan(self.family.plan, self.numbers, values, system), self, values)
 
-    def _start(self, system: System, values: np.ndarray, own: Prepared) -> Any:
+    def _start(self, system: System, values: np.ndarray, own: Prepared) -> Start | None:
         """The file's own start where no number of it has changed, else one beside it; None where rank differs."""
+        known = own.start
+        assert isinstance(known, Start)  # a family is made with the file's own
         if np.array_equal(values[self._starting], self._own[self._starting]):
-            start = replace(own.start, system=system)
+            start = replace(known, system=system)
             if not self._has_states:
                 return start
             v = with_state_rates(system.mechanism, system, start.t, start.positions, start.velocities.copy())
             return replace(start, velocities=v)
         problem = settled(self.problem, lambda number: float(values[number.number]))
-        start = start_beside(system, problem, own.start)
-        if start is None:
-            start = assemble(system.mechanism, system, problem, branch=problem.branch)
-        return start if start.redundancy == own.start.redundancy else None
+        beside = start_beside(system, problem, known)
+        found = beside or assemble(system.mechanism, system, problem, branch=problem.branch)
+        return found if found.redundancy == known.redundancy else None
 
     @cached_property
     def _has_states(self) -> bool:
         return any(variable.kind == "state" for variable in self.mechanism.variables)
 
 
-def _decides_start(mechanism: Mechanism, problem: Problem) -> list[Any]:
+def _decides_start(mechanism: Mechanism, problem: Problem) -> list[object]:
     """All numbers that a start depends on: guesses, constraints, sizes, and where down is."""
     binding = [element.parameters for element in mechanism.elements if element.multipliers]
     down = [

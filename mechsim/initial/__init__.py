@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,10 +35,17 @@ def start_beside(system: System, problem: Problem, known: Start) -> Start | None
         return warm.start_beside(system, problem, known)
 
 
-def configurations(mechanism: Mechanism, system: System, problem: Problem, **search: Any) -> list[Start]:
+def configurations(
+    mechanism: Mechanism,
+    system: System,
+    problem: Problem,
+    *,
+    random_starts: int = branches.RANDOM_STARTS,
+    told: branches.Told = branches.untold,
+) -> list[Start]:
     """The different ways the mechanism closes, as far as a search finds them (see `branches`)."""
     with _explained():
-        return branches.configurations(mechanism, system, problem, **search)
+        return branches.configurations(mechanism, system, problem, random_starts=random_starts, told=told)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from mechsim.errors import AssemblyError, Note
 from mechsim.initial.assembly import all_positions, close_positions, complete, wound
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import holding_coordinates, joined, motions
-from mechsim.initial.many import approach_all
+from mechsim.initial.levenberg import approach_all
 from mechsim.initial.newton import is_closed, polish
 from mechsim.initial.poses import SAME, angles_followed, difference, joined_points, place, reflections, turn_angles
 from mechsim.initial.start import Array, Start, wishes
@@ -39,13 +39,17 @@ MOST_SECONDS = 30.0
 Told = Callable[[int, int], None]  # how many configurations were found, in how many trials
 
 
+def untold(found: int, tried: int) -> None:
+    """Nobody waits."""
+
+
 def configurations(
     mechanism: Mechanism,
     system: System,
     problem: Problem,
     *,
     random_starts: int = RANDOM_STARTS,
-    told: Told = lambda found, tried: None,
+    told: Told = untold,
 ) -> list[Start]:
     """The configurations found, the one `assemble` finds by itself first, then by distance from it.
 

@@ -16,8 +16,7 @@ import numpy as np
 from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import joined
-from mechsim.initial.many import approach_all, ends_of
-from mechsim.initial.newton import approach
+from mechsim.initial.levenberg import approach, approach_all, ends_of
 from mechsim.initial.poses import joined_points, place
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.model.mechanism import Element, Mechanism

@@ -8,7 +8,7 @@ import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
 from mechsim.initial.closure import Closure
-from mechsim.initial.newton import approach
+from mechsim.initial.levenberg import approach
 from mechsim.initial.start import Array, Indices, Wishes
 from mechsim.kernel.linear import null_space
 from mechsim.model.mechanism import Element, Mechanism

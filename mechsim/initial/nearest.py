@@ -11,7 +11,8 @@ import numpy as np
 
 from mechsim.initial import ipopt
 from mechsim.initial.closure import Closure
-from mechsim.initial.newton import DENSE_LIMIT, DEPENDENT, dense_hessian
+from mechsim.initial.levenberg import DENSE_LIMIT
+from mechsim.initial.newton import DEPENDENT, dense_hessian
 from mechsim.initial.start import Array
 
 FREE_WEIGHT = 1e-4  # a value nobody asked for moves a hundred times as easily as a guessed one

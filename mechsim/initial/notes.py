@@ -11,7 +11,7 @@ import numpy as np
 from mechsim.errors import Note
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import NULL_SPACE_LIMIT, drive_rows, drives_in_words, joined, motions
-from mechsim.initial.many import approach_all
+from mechsim.initial.levenberg import approach_all
 from mechsim.initial.poses import angles_followed, images, place
 from mechsim.initial.start import Array, Wishes
 from mechsim.lagrangian.vector import dot

@@ -15,9 +15,9 @@ import numpy as np
 
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import NULL_SPACE_LIMIT
-from mechsim.initial.many import NEARLY_CLOSED, ends_of
-from mechsim.initial.nearest import FREE_WEIGHT, nearest
-from mechsim.initial.newton import approach, is_closed, polish, settle
+from mechsim.initial.levenberg import NEARLY_CLOSED, End, approach, ends_of
+from mechsim.initial.nearest import nearest, weights_of
+from mechsim.initial.newton import is_closed, polish, settle
 from mechsim.initial.poses import (
     SAME,
     angles_followed,
@@ -48,9 +48,6 @@ ELSEWHERE = 0.05
 WORTH_REFINING = 8  # closed poses of which the nearest to the guess is looked for
 INDEPENDENT = 1e-4  # singular values of constraints below this (rows have length 1) mean a dead centre is near
 EQUAL = 1e-5  # distances from the guess that differ by less are equal, for IPOPT finds them to 1e-9
-
-
-End = tuple[Array, float]  # a point, and the size of its residual
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +198,7 @@ class Closing:
 
     def distance(self, q: Array) -> float:
         """From the guess, weighted as `nearest` does."""
-        weights = np.full(len(q), FREE_WEIGHT)
-        weights[list(self.guessed)] = 1.0
+        weights = weights_of(self.guessed, len(q))
         apart = ((q - self.guess) / self.closure.scales)[self.closure.free]
         return float(np.sqrt(weights[self.closure.free] @ apart**2))
 

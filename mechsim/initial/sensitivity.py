@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from mechsim.model.placement import placed
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
+    from mechsim.derive.program import Key
     from mechsim.kernel.system import Group, System
 
 NEAREST = 1e-6  # of the pull towards the guesses: what is left of it along the constraints at a nearest point
@@ -120,7 +121,7 @@ def _pulled(found: Found, system: System, multipliers: Array, count: int) -> Arr
     return total[: system.n]
 
 
-def _place(group: Group, key: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _place(group: Group, key: Key) -> tuple[np.ndarray, np.ndarray]:
     first = group.kind.constraint_count if key[0] == "slope" else 0
     return group.multipliers[first + key[1]], group.variables[key[2]]
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mechsim.derive.program import NEGATIVE_SLOPE, Operation, Program
+from mechsim.derive.program import NEGATIVE_SLOPE, Key, Operation, Program
 from mechsim.kernel.evaluate import registers_of
 from mechsim.kernel.system import Group, System
 
@@ -44,7 +43,7 @@ class NumberChanges:
         return NumberChanges(tables, constants, scales)
 
 
-Found = list[tuple[Group, list[tuple[Any, ...]], list[np.ndarray]]]
+Found = list[tuple[Group, list[Key], list[np.ndarray]]]
 
 
 def changes_of(
@@ -84,7 +83,7 @@ def changes_of(
     return found
 
 
-def gathered(found: Found, place: Callable[[Group, tuple[Any, ...]], np.ndarray], size: int, count: int) -> np.ndarray:
+def gathered(found: Found, place: Callable[[Group, Key], np.ndarray], size: int, count: int) -> np.ndarray:
     """The sums over all elements, (size, directions)."""
     total = np.zeros((size + 1, count))
     for group, keys, values in found:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 
 from mechsim.derive.program import FUNCTIONS, OPERATIONS
-from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel import _kernel
 from mechsim.kernel.march import March
 from mechsim.kernel.plan import Block, Plan
+
+Table = np.ndarray
+# Lanes; constants, inputs, unknowns, operations, outputs, terms, rows; the row of none; of the matrix; to be watched.
+BlockTables = tuple[int, Table, Table, Table, Table, Table, Table, Table, int, bool, bool]
 
 
 class Status(IntEnum):
@@ -60,8 +64,7 @@ def make_march(
     for block in _blocks(plan):
         march.add_block(*block)
     march.ready()
-    found: March = march
-    return found
+    return march
 
 
 def fingerprint(plan: Plan) -> str:
@@ -74,13 +77,13 @@ def fingerprint(plan: Plan) -> str:
     return digest.hexdigest()
 
 
-def _blocks(plan: Plan) -> list[tuple[Any, ...]]:
+def _blocks(plan: Plan) -> list[BlockTables]:
     """What the kernel is told of each block."""
     rows = [_tables(block, plan.size, False) for block in plan.blocks]
     return rows + [_tables(block, len(plan.matrix_rows), True) for block in plan.jacobian_blocks]
 
 
-def _tables(block: Block, no_row: int, matrix: bool) -> tuple[Any, ...]:
+def _tables(block: Block, no_row: int, matrix: bool) -> BlockTables:
     program, schedule = block.program, block.schedule
     count = len(program.inputs)
     inputs = [
@@ -102,8 +105,8 @@ def _tables(block: Block, no_row: int, matrix: bool) -> tuple[Any, ...]:
         ]
         for i, o in enumerate(program.operations)
     ]
-    outputs: list[list[Any]] = []
-    terms: list[list[Any]] = []
+    outputs: list[list[int]] = []
+    terms: list[list[int]] = []
     for output, lead in zip(program.outputs, block.row_leads, strict=True):
         first = len(terms)
         terms += [[c, r, schedule.silent[r] and schedule.lead[r] == lead] for c, r in output.terms]
@@ -124,5 +127,5 @@ def _tables(block: Block, no_row: int, matrix: bool) -> tuple[Any, ...]:
     )
 
 
-def _table(rows: list[list[Any]], width: int) -> np.ndarray:
+def _table(rows: Sequence[Sequence[int]], width: int) -> np.ndarray:
     return np.array(rows, dtype=np.int32).reshape(len(rows), width)

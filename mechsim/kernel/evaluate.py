@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from mechsim.derive.program import CONSTANT_FUNCTIONS, Program
+from mechsim.derive.program import CONSTANT_FUNCTIONS, Operation, Program
+
+Registers = Sequence[np.ndarray] | np.ndarray  # their values at a point
 
 
 def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -15,7 +16,7 @@ def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarra
     registers = registers_of(program, constants, inputs)
     results = []
     for output in program.outputs:
-        total: Any = constants[output.constant] if output.constant >= 0 else np.zeros(constants.shape[1])
+        total = constants[output.constant] if output.constant >= 0 else np.zeros(constants.shape[1])
         for factor, register in output.terms:
             total = total + constants[factor] * registers[register]
         results.append(total)
@@ -31,7 +32,7 @@ def registers_of(program: Program, constants: np.ndarray, inputs: Sequence[np.nd
     return registers
 
 
-def _operation(operation: Any, registers: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
+def _operation(operation: Operation, registers: list[np.ndarray], constants: np.ndarray) -> np.ndarray:
     a = registers[operation.a]
     name = operation.name
     if name == "add":
@@ -56,10 +57,11 @@ def _operation(operation: Any, registers: list[np.ndarray], constants: np.ndarra
     return degree_zero(operation, a, constant, registers)
 
 
-def degree_zero(operation: Any, a: np.ndarray, constant: Any, registers: Any) -> np.ndarray:
+def degree_zero(operation: Operation, a: np.ndarray, constant: np.ndarray | None, registers: Registers) -> np.ndarray:
     """Value of a function operation at degree 0."""
     if operation.function == "power":
-        return np.power(a, constant)
+        assert constant is not None
+        return np.asarray(np.power(a, constant))
     if operation.function == "atan2":
         return np.arctan2(a, registers[operation.extra])
     if operation.function == "zero":

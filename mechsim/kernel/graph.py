@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel import _kernel
 
 Integers = NDArray[np.int64]
 

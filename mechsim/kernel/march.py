@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class March(Protocol):
         """How far the last projection moved the state, in scales."""
 
     @property
-    def statistics(self) -> dict[str, Any]: ...
+    def statistics(self) -> dict[str, float]: ...
     def set_state(self, t: float, state: np.ndarray) -> None:
         """Derivatives (order, unknown), not yet consistent."""
 

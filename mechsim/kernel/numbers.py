@@ -6,14 +6,15 @@ parameters, and so of those of the file. All of them are computed in one pass, f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mechsim.kernel import _kernel  # type: ignore[attr-defined]
+from mechsim.kernel import _kernel
 from mechsim.kernel.plan import Block, Plan, constant_part
 from mechsim.kernel.system import Group, System
 from mechsim.model.mechanism import Mechanism, Sampler, Switch
@@ -25,6 +26,7 @@ STEPS = (
     *("root", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
 )
 
+Record = TypeVar("Record")
 TUNED = ("scales", "constants", "blocks", "jacobian_blocks", "matrix_constant")  # of a plan: its numbers
 
 
@@ -64,24 +66,22 @@ class Numbers:
         return table
 
     @cached_property
-    def _program(self) -> Any:
+    def _program(self) -> _kernel.Constants:
         steps = [
             (STEPS.index(name), *arguments, 0)[:3] if name != "value" else (0, 0, 0) for name, *arguments in self.nodes
         ]
         values = [node[1] if node[0] == "value" else 0.0 for node in self.nodes]
         return _kernel.Constants(np.array(steps, dtype=np.int32).reshape(-1, 3), np.array(values, float), self.count)
 
-    def values(self, parameters: Any) -> np.ndarray:
+    def values(self, parameters: ArrayLike) -> np.ndarray:
         """The values of all nodes, (nodes, sets), for parameters (varied, sets)."""
-        found: np.ndarray = self._program.values(np.ascontiguousarray(parameters, dtype=float))
-        return found
+        return self._program.values(np.ascontiguousarray(parameters, dtype=float))
 
-    def changes(self, values: np.ndarray, directions: Any) -> np.ndarray:
+    def changes(self, values: np.ndarray, directions: ArrayLike) -> np.ndarray:
         """How the values of one set, (nodes,), change with the parameters: (nodes, directions) for directions
         (varied, directions)."""
         steps = np.ascontiguousarray(directions, dtype=float)
-        found: np.ndarray = self._program.changes(np.ascontiguousarray(values, dtype=float), steps)
-        return found
+        return self._program.changes(np.ascontiguousarray(values, dtype=float), steps)
 
     def hold(self, values: np.ndarray) -> np.ndarray:
         """For each set, whether the mechanism is the same but for its numbers, and all of these are numbers."""
@@ -99,30 +99,27 @@ class TunedSystem(System):
         self.constants = values[numbers.constants]
         self.scales = np.concatenate([values[numbers.scales], like.scales[like.n :]])
 
-    def _settled(self, record: Any) -> Any:
+    def _settled(self, record: Record) -> Record:
         return settled(record, lambda number: float(self._all[number.number]))
 
     @cached_property
     def mechanism(self) -> Mechanism:  # type: ignore[override]
-        found: Mechanism = self._settled(self._living)
-        return found
+        return self._settled(self._living)
 
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
-        found: tuple[Switch, ...] = self._settled(self._living.switches)
-        return found
+        return self._settled(self._living.switches)
 
     @cached_property
     def samplers(self) -> tuple[Sampler, ...]:
-        found: tuple[Sampler, ...] = self._settled(self._living.samplers)
-        return found
+        return self._settled(self._living.samplers)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:  # type: ignore[override]
         parameters = [self._all[nodes] for nodes in self._numbers.parameters]
         return tuple(replace(group, parameters=p) for group, p in zip(self._like.groups, parameters, strict=True))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[System], tuple[object, ...]]:
         return System, (self.mechanism, self.kinds, self.dropped, self.complete, self._programs_known)
 
 
@@ -154,7 +151,7 @@ class TunedPlan(Plan):
     def matrix_constant(self) -> np.ndarray:
         return constant_part(self, self._tables)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
         return Plan, tuple(getattr(self, field.name) for field in fields(Plan))
 
 
@@ -196,10 +193,9 @@ class _Guards:
         return a, b, outcome.astype(bool)[:, None]
 
     def hold(self, values: np.ndarray) -> np.ndarray:
-        comparisons: list[tuple[Callable[..., np.ndarray], Any]] = [(np.less, self.less), (np.equal, self.equal)]
+        comparisons = ((np.less, self.less), (np.equal, self.equal))
         kept = [compare(values[a], values[b]) == outcome for compare, (a, b, outcome) in comparisons]
-        result: np.ndarray = kept[0].all(axis=0) & kept[1].all(axis=0)
-        return result
+        return np.asarray(kept[0].all(axis=0) & kept[1].all(axis=0))
 
 
 def _parameters(tape: Tape, mechanism: Mechanism, group: Group) -> np.ndarray:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.derive.program import Input, Program
+from mechsim.derive.program import Input, Key, Program
 from mechsim.kernel.evaluate import evaluate
 from mechsim.kernel.groups import Group
 from mechsim.kernel.incidence import Triplets
@@ -16,7 +16,7 @@ from mechsim.kernel.incidence import Triplets
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Key = tuple[Any, ...]  # of an output: its name, then numbers
+Extended = Sequence[np.ndarray | None]  # positions, velocities, accelerations, with constants at their ends
 Found = tuple[Group, list[Key], list[np.ndarray]]
 
 
@@ -61,12 +61,17 @@ class Outputs:
             self._programs[key] = group.program.restrict(lambda k: k[0] in names)
         return self._programs[key]
 
-    def _input(self, group: Group, source: Input, t: ArrayLike, derivatives: list[Any], lam: Any) -> np.ndarray:
+    def _input(
+        self, group: Group, source: Input, t: ArrayLike, derivatives: Extended, lam: np.ndarray | None
+    ) -> np.ndarray:
         if source.kind == "time":
             return np.asarray(t, dtype=float)[..., None] * np.ones(group.lanes)
         if source.kind == "multiplier":
+            assert lam is not None
             return np.take(lam, group.multipliers[source.index], axis=-1)  # -1, what is dropped, is the zero at the end
-        return np.take(derivatives[source.order], group.variables[source.index], axis=-1)
+        values = derivatives[source.order]
+        assert values is not None
+        return np.take(values, group.variables[source.index], axis=-1)
 
 
 def gather(
@@ -77,8 +82,7 @@ def gather(
     for group, keys, values in found:
         for key, value in zip(keys, values, strict=True):
             index = place(group, key)
-            places: Any = (..., np.where(index < 0, size, index))
-            np.add.at(total, places, value)
+            np.add.at(total, (..., np.where(index < 0, size, index)), value)  # type: ignore[arg-type]
     return total[..., :size]
 
 

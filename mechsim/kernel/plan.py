@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from mechsim.derive.program import LINEAR, Input, Program
+from mechsim.derive.program import LINEAR, Input, Key, Operation, Program
 from mechsim.kernel.system import Group, System
 from mechsim.lagrangian.kind import Kind
 
@@ -203,7 +202,7 @@ def _jacobian_block(
     group = system.groups[number]
     count = len(group.kind.variables)
 
-    def wanted(key: tuple[Any, ...]) -> bool:
+    def wanted(key: Key) -> bool:
         if key[0] not in MATRIX_ORDERS:
             return False
         row, column = _place(key, group.kind)
@@ -227,7 +226,7 @@ def _jacobian_block(
     return _block(system, number, lanes, program, schedule, np.array(numbers, dtype=np.int32), leads)
 
 
-def _place(key: tuple[Any, ...], kind: Kind) -> tuple[int, int]:
+def _place(key: Key, kind: Kind) -> tuple[int, int]:
     """Local row and local unknown of a matrix output."""
     name, i, j = key
     count = len(kind.variables)
@@ -275,7 +274,7 @@ def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray, wa
     return Schedule(available, lead, hot, silent, corrected)
 
 
-def _fresh_operands(operation: Any) -> tuple[int, ...]:
+def _fresh_operands(operation: Operation) -> tuple[int, ...]:
     """Operands whose newest coefficient enters the operation's newest one; of a slope only older ones do."""
     return (operation.a,) if operation.name == "function" else operation.operands()
 

@@ -7,7 +7,7 @@ stage again once its unknowns are known. It runs the same plan.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -21,7 +21,7 @@ NEWTON_STEPS = 6  # at a stage k <= 0; Newton doubles digits, so this is plenty 
 class Twin:
     """Expands a system in Taylor series at a state, and marches with fixed steps."""
 
-    def __init__(self, plan: Plan, order: int, dtype: Any = np.float64):
+    def __init__(self, plan: Plan, order: int, dtype: type[np.floating] = np.float64):
         self.plan = plan
         self.order = order
         self.dtype = dtype
@@ -35,7 +35,7 @@ class Twin:
         count = len(block.program.inputs) + len(block.program.operations)
         return np.zeros((count, self.degrees, block.lanes), dtype=self.dtype)
 
-    def set_state(self, t: Any, state: np.ndarray) -> None:
+    def set_state(self, t: SupportsFloat, state: np.ndarray) -> None:
         """Derivatives 0..d_j - 1 of every unknown, one row each; derivative d_j, if given, is a first guess."""
         self.t = self.dtype(t)
         size = self.plan.size
@@ -56,7 +56,7 @@ class Twin:
             self._evaluate(stage)
         return self.x[:, : self.plan.size]
 
-    def march(self, step: Any, count: int) -> None:
+    def march(self, step: float | np.floating, count: int) -> None:
         """`count` steps of fixed size, ending in a projected state."""
         size, orders = self.plan.size, int(self.d.max())
         for _ in range(count):

@@ -1,23 +1,21 @@
 """Law: a formula as an element kind. What a user writes as an expression, and every joint, drive or controller that
 can be said in one line, becomes a law; equal laws share one program whatever points they are used on.
 
-Formulas are texts of the expression language over local symbols: variable `x0`, its rate `v0`, its second derivative
-`a0`; parameter `p0`; multiplier `m0` of this law's constraints, then of constraints it only observes; time `t`.
+Formulas are trees over local symbols: variable `x0`, its rate `v0`, its second derivative `a0`; parameter `p0`;
+multiplier `m0` of this law's constraints, then of constraints it only observes; time `t`. Their text only tells laws
+apart; nobody reads it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
-from mechsim.errors import Mark
 from mechsim.lagrangian import smooth
+from mechsim.lagrangian.formula import Formula, evaluated, number, symbol, write
 from mechsim.lagrangian.kind import Kind
-from mechsim.spec.expression import MAX_FORMULA, Expression, parse_expression
 
 
 @dataclass(frozen=True)
@@ -37,28 +35,31 @@ class Law:
 
     variables: int
     parameters: int = 0
-    potential: str | None = None
-    dissipation: str | None = None
-    forces: Mapping[int, str] = field(default_factory=dict)
-    constraints: tuple[str, ...] = ()
-    nonholonomic: tuple[str, ...] = ()
+    potential: Formula | None = None
+    dissipation: Formula | None = None
+    forces: Mapping[int, Formula] = field(default_factory=dict)
+    constraints: tuple[Formula, ...] = ()
+    nonholonomic: tuple[Formula, ...] = ()
     observed: int = 0
-    states: tuple[str, ...] = ()
+    states: tuple[Formula, ...] = ()
     account: bool = False
-    signals: tuple[str, ...] = ()
+    signals: tuple[Formula, ...] = ()
 
     @property
     def is_prescribed(self) -> bool:
         """Whether a constraint of it depends on time: then it moves what it binds."""
-        return any(re.search(r"\bt\b", row) for row in (*self.constraints, *self.nonholonomic))
+        return any(row.uses("t") for row in (*self.constraints, *self.nonholonomic))
 
     @property
     def text(self) -> str:
         """All there is to know about the law: what a cache is keyed by."""
-        parts = [self.variables, self.parameters, self.potential, self.dissipation, sorted(self.forces.items())]
-        return repr(
-            [*parts, self.constraints, self.nonholonomic, self.observed, self.states, self.account, self.signals]
+        energies = [None if energy is None else write(energy) for energy in (self.potential, self.dissipation)]
+        forces = [(variable, write(force)) for variable, force in sorted(self.forces.items())]
+        constraints, nonholonomic, states, signals = (
+            tuple(map(write, rows)) for rows in (self.constraints, self.nonholonomic, self.states, self.signals)
         )
+        parts = [self.variables, self.parameters, *energies, forces, constraints, nonholonomic]
+        return repr([*parts, self.observed, states, self.account, signals])
 
     @property
     def name(self) -> str:
@@ -67,83 +68,67 @@ class Law:
 
 def kind_of(law: Law) -> Kind:
     """The kind of a law. Its multipliers `m0..` are its own constraints', then those it observes."""
-    reactive = any(_uses(formula, "am") for formula in law.forces.values())
+    reactive = any(leaf.operation in "am" for force in law.forces.values() for leaf in force.leaves())
+    forces = [law.forces.get(variable, number(0)) for variable in range(law.variables)]
     return Kind(
         name=law.name,
         variables=tuple(f"x{i}" for i in range(law.variables)),
         parameters=tuple(f"p{i}" for i in range(law.parameters)),
-        potential=_function(law.potential, "xtp") if law.potential is not None else None,
-        dissipation=_function(law.dissipation, "xvtp") if law.dissipation is not None else None,
-        constraints=_functions(law.constraints, "xtp") if law.constraints else None,
+        potential=_function(law.potential, "xtp"),
+        dissipation=_function(law.dissipation, "xvtp"),
+        constraints=_functions(law.constraints, "xtp"),
         constraint_count=len(law.constraints),
-        nonholonomic=_functions(law.nonholonomic, "xvtp") if law.nonholonomic else None,
+        nonholonomic=_functions(law.nonholonomic, "xvtp"),
         nonholonomic_count=len(law.nonholonomic),
-        force=_force(law, "xvtpam" if reactive else "xvtp") if law.forces else None,
+        force=_functions(forces, "xvtpam" if reactive else "xvtp") if law.forces else None,
         reactive=reactive,
         observed_count=law.observed,
-        rates=_functions(law.states, "xvtp") if law.states else None,
+        rates=_functions(law.states, "xvtp"),
         state_count=len(law.states),
         account=law.account,
-        signals=_functions(law.signals, "xvtp") if law.signals else None,
+        signals=_functions(law.signals, "xvtp"),
         signal_count=len(law.signals),
         source=law.text,
     )
 
 
-def _parse(formula: str) -> Expression:
-    return parse_expression(formula, Mark("law", 1, 1), longest=MAX_FORMULA)
-
-
-def _uses(formula: str, letters: str) -> bool:
-    return any(name[0] in letters and name[1:].isdigit() for name in _parse(formula).names)
-
-
 @dataclass(frozen=True)
-class Formulas:
+class Functions:
     """Formulas as a function of the arguments named by these letters, one value for each. It can be pickled."""
 
-    texts: tuple[str, ...]
+    formulas: tuple[Formula, ...]
     arguments: str
 
-    @cached_property
-    def expressions(self) -> list[Expression]:
-        return [_parse(text) for text in self.texts]
-
     def __call__(self, *values: Any) -> list[Any]:
-        environment: dict[str, Any] = {}
-        for letter, value in zip(self.arguments, values, strict=True):
-            if letter == "t":
-                environment["t"] = value
-            elif letter == "p":
-                environment.update(vars(value))
-            else:
-                environment.update((f"{letter}{i}", value[i]) for i in range(len(value)))
-        return [expression.evaluate(environment, FUNCTIONS) for expression in self.expressions]
+        given = dict(zip(self.arguments, values, strict=True))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"texts": self.texts, "arguments": self.arguments}
+        def value(leaf: Formula) -> Any:
+            argument = given[leaf.operation]
+            if leaf.operation == "t":
+                return argument
+            return getattr(argument, symbol(leaf)) if leaf.operation == "p" else argument[leaf.operands[0]]
+
+        return [evaluated(formula, value, FUNCTIONS) for formula in self.formulas]
 
 
 @dataclass(frozen=True)
-class Formula:
+class Function:
     """One of them."""
 
-    formulas: Formulas
+    functions: Functions
 
     def __call__(self, *values: Any) -> Any:
-        return self.formulas(*values)[0]
+        return self.functions(*values)[0]
 
 
-def _function(formula: str, arguments: str) -> Formula:
-    return Formula(Formulas((formula,), arguments))
+def _function(formula: Formula | None, arguments: str) -> Function | None:
+    return None if formula is None else Function(Functions((formula,), arguments))
 
 
-def _functions(formulas: Sequence[str], arguments: str) -> Formulas:
-    return Formulas(tuple(formulas), arguments)
-
-
-def _force(law: Law, arguments: str) -> Formulas:
-    return Formulas(tuple(law.forces.get(variable, "0") for variable in range(law.variables)), arguments)
+def _functions(formulas: Iterable[Formula], arguments: str) -> Functions | None:
+    """None where there is none."""
+    formulas = tuple(formulas)
+    return Functions(formulas, arguments) if formulas else None
 
 
 def _power(base: Any, exponent: Any) -> Any:

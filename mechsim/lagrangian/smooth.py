@@ -1,5 +1,5 @@
 """Smooth functions for element kinds. Each looks up `jax.numpy` when called, so importing this costs nothing; of a
-formula (model/formula.py) it is written down."""
+formula (lagrangian/formula.py) it is written down."""
 
 from __future__ import annotations
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mechsim.errors import Fault, Mark, Note, SpecError
+from mechsim.lagrangian.formula import LEAVES, TIME, Formula, constant, renamed, symbol
 from mechsim.lagrangian.law import Law
-from mechsim.model.formula import LEAVES, Formula, constant, write
 from mechsim.model.grip import Grip
 from mechsim.model.labels import unused
 from mechsim.model.layout import Layout
@@ -112,23 +112,23 @@ class Book:
             if not draft.readout:
                 return None
             slots.append(0)  # a function of time alone still belongs to some variable
-        symbols = {leaf: f"{leaf.operation}{slots.index(leaf.operands[0])}" for leaf in moving}
-        symbols |= dict.fromkeys((leaf for leaf in leaves if leaf.operation == "t"), "t")
         parameters = [leaf for leaf in leaves if leaf.operation == "p"]
-        symbols |= {leaf: f"p{index}" for index, leaf in enumerate(parameters)}
-        own = len(draft.constraints) + len(draft.nonholonomic)
         observed = [leaf for leaf in leaves if leaf.operation == "m"]
-        symbols |= {leaf: f"m{own + index}" for index, leaf in enumerate(observed)}
+        own = len(draft.constraints) + len(draft.nonholonomic)
+        local = {TIME: TIME}
+        local |= {leaf: Formula(leaf.operation, (slots.index(leaf.operands[0]),)) for leaf in moving}
+        local |= {leaf: Formula("p", (index,)) for index, leaf in enumerate(parameters)}
+        local |= {leaf: Formula("m", (own + index,)) for index, leaf in enumerate(observed)}
         if draft.account:
             energy = draft.scale or self.layout.typical(slots).energy
             slots.append(self.variable(draft.account, draft.owner, "state", energy))
-        law = self._law(draft, slots, len(parameters), len(observed), symbols)
+        law = _law(draft, slots, len(parameters), len(observed), local)
         self.laws[law.name] = law
         element = Element(
             kind=law.name,
             owner=draft.owner,
             slots=tuple(slots),
-            parameters={symbols[leaf]: leaf.operands[1] for leaf in parameters},
+            parameters={symbol(local[leaf]): leaf.operands[1] for leaf in parameters},
             multipliers=tuple(label for label, _ in (*draft.constraints, *draft.nonholonomic)),
             mark=draft.mark,
             observed=tuple(leaf.operands[0] for leaf in observed),
@@ -161,23 +161,26 @@ class Book:
         message = f"{title} cannot be met: nothing in it can change, and it is off by {abs(value):.6g}"
         return [Fault(message, mark, "the parts and fixed points decide it already: change it, or remove it")]
 
-    def _law(self, draft: Draft, slots: list[int], parameters: int, observed: int, symbols: dict[Formula, str]) -> Law:
-        def text(tree: Formula) -> str:
-            return write(tree, symbols)
 
-        return Law(
-            variables=len(slots),
-            parameters=parameters,
-            potential=text(draft.potential) if draft.potential is not None else None,
-            dissipation=text(draft.dissipation) if draft.dissipation is not None else None,
-            forces={slots.index(slot): text(force) for slot, force in draft.forces},
-            constraints=tuple(text(row) for _, row in draft.constraints),
-            nonholonomic=tuple(text(row) for _, row in draft.nonholonomic),
-            observed=observed,
-            states=tuple(text(rate) for _, rate in draft.states),
-            account=bool(draft.account),
-            signals=tuple(text(signal) for signal in draft.signals),
-        )
+def _law(draft: Draft, slots: list[int], parameters: int, observed: int, local: Mapping[Formula, Formula]) -> Law:
+    """A draft's formulas over their `local` leaves."""
+
+    def own(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
+        return tuple(renamed(each, local) for each in formulas)
+
+    return Law(
+        variables=len(slots),
+        parameters=parameters,
+        potential=renamed(draft.potential, local) if draft.potential is not None else None,
+        dissipation=renamed(draft.dissipation, local) if draft.dissipation is not None else None,
+        forces={slots.index(slot): renamed(force, local) for slot, force in draft.forces},
+        constraints=own(row for _, row in draft.constraints),
+        nonholonomic=own(row for _, row in draft.nonholonomic),
+        observed=observed,
+        states=own(rate for _, rate in draft.states),
+        account=bool(draft.account),
+        signals=own(draft.signals),
+    )
 
 
 def moves(row: Formula) -> bool:

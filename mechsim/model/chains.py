@@ -6,13 +6,13 @@ is small, what is light and what is exact in another chain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from mechsim.model.extent import extent
-from mechsim.spec.actions import Actions
+from mechsim.spec.actions import written
 from mechsim.spec.document import MechSpec
+from mechsim.spec.expression import Expression
 from mechsim.spec.living import hypot
 from mechsim.spec.names import TurnAngle, reference
 from mechsim.spec.number import values_of
@@ -125,7 +125,7 @@ class Forest:
         self.parents.update(dict.fromkeys(roots, roots[0]) if roots else {})
 
 
-def _measure_parts(spec: MechSpec, touched: Any) -> None:
+def _measure_parts(spec: MechSpec, touched: Callable[[Iterable[str]], list[Chain]]) -> None:
     for part in spec.rigids:
         for chain in touched(part.points):
             chain.extents.append(extent(map(values_of, part.geometry)))
@@ -143,7 +143,7 @@ def _measure_parts(spec: MechSpec, touched: Any) -> None:
             chain.masses.append(particle.mass.value)
 
 
-def _measure_start(spec: MechSpec, touched: Any) -> None:
+def _measure_start(spec: MechSpec, touched: Callable[[Iterable[str]], list[Chain]]) -> None:
     problem = spec.problem
     for name, guess in problem.positions.items():
         for chain in touched([name]):
@@ -175,10 +175,10 @@ def _bonds(spec: MechSpec) -> Iterator[set[str]]:
     yield from (_named(term, spec, points) for term in terms)
 
 
-def _named(item: Any, spec: MechSpec, points: Mapping[str, set[str]]) -> set[str]:
+def _named(item: object, spec: MechSpec, points: Mapping[str, set[str]]) -> set[str]:
     """The points that the expressions of a joint or drive name, also through signals and turn angles."""
     signals = {signal.name: signal.expression for signal in spec.actions.signals}
-    waiting, seen, found = list(Actions(holonomic=(item,)).expressions()), set(), set()
+    waiting, seen, found = [each for each in written(item) if isinstance(each, Expression)], set(), set()
     while waiting:
         expression = waiting.pop()
         found |= points_mentioned(expression)

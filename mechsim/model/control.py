@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from mechsim.errors import Fault, SpecError
+from mechsim.lagrangian.formula import Formula, constant, coordinate, number, parameter, tanh
 from mechsim.model.book import Book, Draft, Forces, moves
-from mechsim.model.formula import Formula, constant, coordinate, number, parameter, tanh
 from mechsim.model.mechanism import Sampler
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mechsim.model.axis import NORMAL, Axis
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -38,6 +40,7 @@ class Grip:
     directs: bool = False  # it keeps the direction of the part too, by a torque besides the force
     bearing: str = ""
     carrier: str = ""
+    axis: Axis = NORMAL  # what the part turns about, and its torque is about
 
     @property
     def is_toothed(self) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from mechsim.lagrangian.formula import Formula, coordinate, formula, number, parameter
 from mechsim.lagrangian.vector import AXES, cross, dot, labels
 from mechsim.model.book import Book, Draft
-from mechsim.model.formula import Formula, coordinate, formula, number, parameter
 from mechsim.model.grip import Grip, Place
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mechsim.lagrangian.vector import labels
+from mechsim.model.axis import NORMAL
 from mechsim.model.chains import Chains, Typical, chains_of
 from mechsim.model.mechanism import Variable
 from mechsim.spec.actions import Actions
@@ -57,7 +58,7 @@ def lay_out(spec: MechSpec) -> Layout:
     for k, point in enumerate(spec.fixed):
         points[point] = tuple(-1 - slot for slot in _run(spec.dimension * k, spec.dimension))
     angle_slots = {part: len(variables) + k for k, part in enumerate(angles)}
-    variables += [Variable(f"theta_{part}", part, "angle", 1.0) for part in angles]
+    variables += [Variable(f"theta_{part}", part, "angle", 1.0, axis=NORMAL) for part in angles]
     constants = tuple(number.value for point in spec.fixed.values() for number in point.coordinates)
     return Layout(spec.dimension, tuple(variables), constants, points, angle_slots, chains)
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
-from mechsim.lagrangian.planar_body import centroid
-from mechsim.lagrangian.vector import Vector, components, dot, square, turned, vector
-from mechsim.model import rigid
-from mechsim.model.book import Draft
-from mechsim.model.formula import (
+from mechsim.lagrangian.formula import (
     Formula,
     coordinate,
     derivative,
@@ -21,6 +17,10 @@ from mechsim.model.formula import (
     tanh,
     velocity,
 )
+from mechsim.lagrangian.planar_body import centroid
+from mechsim.lagrangian.vector import Vector, components, dot, square, turned, vector
+from mechsim.model import rigid
+from mechsim.model.book import Draft
 from mechsim.model.grip import Place
 from mechsim.model.joints import on_line, slot_origin
 from mechsim.model.origin import Origin

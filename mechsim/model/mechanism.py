@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from mechsim.errors import Mark, Note
 from mechsim.lagrangian.law import Law
+from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
 from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, Origin
+from mechsim.spec.living import PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Variable:
     kind: str  # "position", "angle", "coordinate" (of a curve, without mass), or "state" (first order)
     scale: float
     units: tuple[str, str] | None = None  # of the value and its rate; None: those of its kind
+    axis: Axis | None = None  # of a turn angle: what it turns about
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class Mechanism:
     points: Mapping[str, tuple[int, ...]]  # every point's slots, moving points in lexicographic order, then fixed
     parts: tuple[Part, ...]
     size: float  # a length typical of the mechanism
-    laws: Mapping[str, Law] = field(default_factory=dict)  # by their names, which elements use as kinds
+    laws: Mapping[str, Law] = field(default_factory=dict, metadata=PLAIN)  # by their names: kinds of elements
     switches: tuple[Switch, ...] = ()  # by time; the integrator steps exactly to each
     samplers: tuple[Sampler, ...] = ()
     inputs: Mapping[str, Port] = field(default_factory=dict)  # what is set from outside

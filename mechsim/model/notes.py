@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from math import hypot, isclose, pi
-from typing import Any
 
 from mechsim.errors import Note
+from mechsim.lagrangian.formula import Formula, constant
 from mechsim.model.extent import distance, extent
-from mechsim.model.formula import Formula, constant
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import written
 from mechsim.spec.document import MechSpec, Rigid
@@ -105,7 +104,7 @@ def attached_to_nothing(spec: MechSpec) -> Iterator[Note]:
             )
 
 
-def _mentioned(records: Any) -> Iterator[str]:
+def _mentioned(records: object) -> Iterator[str]:
     """Points whose names stand anywhere in these records."""
     for each in written(records):
         for name in (each,) if isinstance(each, str) else each.names:

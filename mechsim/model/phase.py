@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.errors import Mark
+from mechsim.lagrangian.formula import Formula, evaluated, symbol
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.model.placement import guess_positions
 from mechsim.spec.document import Problem
-from mechsim.spec.expression import MAX_FORMULA, parse_expression
+from mechsim.spec.expression import MATH
 
 
 def meshed(mechanism: Mechanism, problem: Problem) -> Mechanism:
@@ -31,12 +31,14 @@ def _meshes(element: Element) -> bool:
 
 def _meshed(element: Element, mechanism: Mechanism, guess: NDArray[np.float64]) -> Element:
     """The phase is the last parameter, and is subtracted."""
-    values = {
-        f"x{index}": float(guess[slot]) if slot >= 0 else mechanism.constants[-1 - slot]
-        for index, slot in enumerate(element.slots)
-    }
+
+    def value(leaf: Formula) -> float:
+        if leaf.operation == "p":
+            return element.parameters[symbol(leaf)]
+        slot = element.slots[leaf.operands[0]]
+        return float(guess[slot]) if slot >= 0 else mechanism.constants[-1 - slot]
+
     (row,) = mechanism.laws[element.kind].constraints
-    expression = parse_expression(row, Mark("law", 1, 1), longest=MAX_FORMULA)
-    residual = float(expression.evaluate({**values, **element.parameters}))
+    residual = float(evaluated(row, value, MATH))
     phase = f"p{len(element.parameters) - 1}"
     return replace(element, parameters={**element.parameters, phase: element.parameters[phase] + residual})

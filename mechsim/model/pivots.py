@@ -8,8 +8,8 @@ grip the part have rows there too, lam dC/dx - Q, which are not the pivot's, and
 from __future__ import annotations
 
 from mechsim.errors import Fault, SpecError
+from mechsim.lagrangian.formula import formula, number, parameter
 from mechsim.lagrangian.vector import left, vector
-from mechsim.model.formula import formula, number, parameter
 from mechsim.model.grip import Grip
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.model.rows import row_of

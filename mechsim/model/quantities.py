@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mechsim.lagrangian.vector import Vector, dot, square, turned, vector
-from mechsim.model.book import Book, Forces, refuse_large
-from mechsim.model.extent import distance
-from mechsim.model.formula import (
+from mechsim.lagrangian.formula import (
     FUNCTIONS,
     TIME,
     Formula,
@@ -20,6 +17,9 @@ from mechsim.model.formula import (
     sqrt,
     velocity,
 )
+from mechsim.lagrangian.vector import Vector, dot, square, turned, vector
+from mechsim.model.book import Book, Forces, refuse_large
+from mechsim.model.extent import distance
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Port
 from mechsim.model.tables import piecewise, table

@@ -6,12 +6,11 @@ formulas of its law, differentiated as derive/equations.py lets JAX do it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
-from typing import Any
 
 from mechsim.lagrangian import kind_named
-from mechsim.model.book import Book, Draft
-from mechsim.model.formula import (
+from mechsim.lagrangian.formula import (
     TIME,
     Formula,
     acceleration,
@@ -22,6 +21,7 @@ from mechsim.model.formula import (
     number,
     parameter,
 )
+from mechsim.model.book import Book, Draft
 from mechsim.model.mechanism import Element
 
 
@@ -79,5 +79,5 @@ def _written(element: Element, place: int, dimension: int) -> tuple[Draft, Formu
     return draft, formula(kind.kinetic(x, v, TIME, p)) if kind.kinetic else number(0)
 
 
-def _labelled(element: Element, rows: Any) -> list[tuple[str, Formula]]:
+def _labelled(element: Element, rows: Iterable[Formula]) -> list[tuple[str, Formula]]:
     return list(zip(element.multipliers, map(formula, rows), strict=True))

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from mechsim.errors import Fault, Note, SpecError
+from mechsim.lagrangian.formula import LEAVES, TIME, Formula, coordinate, number
 from mechsim.model.book import Book
-from mechsim.model.formula import LEAVES, TIME, Formula, coordinate, number
 from mechsim.spec.actions import Piecewise, Table
 from mechsim.spec.document import Problem
 

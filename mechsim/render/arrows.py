@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from mechsim.render import symbols
 from mechsim.render.forces import Arrow
 from mechsim.render.frames import Frames
 from mechsim.render.measures import Measures, force_text, write_beside
-from mechsim.render.pen import Pen, closed, mix, place, strokes
+from mechsim.render.pen import Colour, Pen, closed, mix, place, strokes
 from mechsim.render.theme import Theme
 from mechsim.render.window import Window
 from mechsim.result.layout import Array
@@ -73,7 +72,7 @@ class Arrows:
         if beyond:
             self._write(force_text(float(arrow.strengths[index]), "N m"), start, np.array([0.0, radius]))
 
-    def _colour(self, arrow: Arrow) -> Any:
+    def _colour(self, arrow: Arrow) -> Colour:
         """A force in a joint has the colour of the part that feels it, darker, to be seen on the part itself."""
         palette: Sequence[str] = self.theme.parts if arrow.part else self.theme.trace
         colour = palette[arrow.colour % len(palette)]

@@ -5,28 +5,26 @@ line as it moves the constraint."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mechsim.errors import Mark
+from mechsim.lagrangian.formula import LEAVES, Formula, evaluated, symbol
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.origin import Origin
 from mechsim.render.frames import Frames
 from mechsim.render.workshop import Workshop
 from mechsim.result.layout import Array
 from mechsim.spec.actions import Curve
-from mechsim.spec.expression import CONSTANTS, MATH, MAX_FORMULA, Expression, parse_expression
+from mechsim.spec.expression import MATH
 
 FINENESS = 241  # lines of the grid, and points of a sampled curve: a few pixels apart
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     name: {"**": np.power, "abs": np.abs}.get(name) or getattr(np, name.replace("asin", "arcsin"), None)
     or getattr(np, name.replace("atan", "arctan").replace("acos", "arccos")) for name in MATH
 }  # fmt: skip
-OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Track:
     others, with the slot of their value; `point` those of a parametric curve that stand for the point, and are 0.
     """
 
-    rows: tuple[Expression, ...]
+    rows: tuple[Formula, ...]
     free: Mapping[str, str]
     given: Mapping[str, int]
     parameters: Mapping[str, float]
@@ -46,11 +44,12 @@ class Track:
     def values(self, own: Mapping[str, Array], t: float, value: Callable[[int], float]) -> list[Array]:
         """The rows on a grid of "x" and "y", or along "s"; `value` tells that of a slot."""
         shape = next(iter(own.values())).shape
-        given = {symbol: np.full(shape, value(slot)) for symbol, slot in self.given.items()}
-        given |= {symbol: own[name] for symbol, name in self.free.items()}
+        given = {name: np.full(shape, parameter) for name, parameter in self.parameters.items()}
+        given |= {name: np.full(shape, value(slot)) for name, slot in self.given.items()}
+        given |= {name: own[coordinate] for name, coordinate in self.free.items()}
         given |= {"t": np.full(shape, t)} | dict.fromkeys(self.point, np.zeros(shape))
         with np.errstate(all="ignore"):
-            rows = [row.evaluate({**self.parameters, **given}, FUNCTIONS) for row in self.rows]
+            rows = [evaluated(row, lambda leaf: given[symbol(leaf)], FUNCTIONS) for row in self.rows]
         return [np.broadcast_to(np.asarray(row, float), shape) for row in rows]
 
 
@@ -67,12 +66,9 @@ def track_of(curve: Curve, mechanism: Mechanism) -> Track | None:
     if curve.implicit is None:
         point = tuple(free)
         free = {symbols[owners.index(f"s_{curve.point}")]: "s"}
-    rows = tuple(
-        parse_expression(row, Mark("law", 1, 1), longest=MAX_FORMULA)
-        for row in mechanism.laws[element.kind].constraints
-    )
-    used = {name for row in rows for name in row.names}
-    given = {symbol: slot for slot, symbol in symbols.items() if symbol in used - {*free, *point}}
+    rows = mechanism.laws[element.kind].constraints
+    used = {symbol(leaf) for row in rows for leaf in row.leaves() if not leaf.is_number}
+    given = {name: slot for slot, name in symbols.items() if name in used - {*free, *point}}
     return Track(rows, free, given, dict(element.parameters), point)
 
 
@@ -90,7 +86,7 @@ class CurveShape:
         segments = self.scene.segments
         changing = {-1 - int(number) for number in segments.numbers[segments.changing]}
         slots = set(self.track.given.values())
-        return any("t" in row.names for row in self.track.rows) or any(slot >= 0 or slot in changing for slot in slots)
+        return any(row.uses("t") for row in self.track.rows) or any(slot >= 0 or slot in changing for slot in slots)
 
     @property
     def reach(self) -> tuple[Array, ...]:
@@ -139,19 +135,12 @@ def curve_shape(curve: Curve, shop: Workshop) -> CurveShape | None:
     return None if track is None else CurveShape(curve, track, shop)
 
 
-def tree_of(row: Expression) -> Any:
+def nested(row: Formula) -> Any:
     """A formula as nested lists, `["+", 1.5, ["sin", "x0"]]`: numbers, names of symbols, operations."""
-    return _tree(row.tree)
-
-
-def _tree(node: ast.expr) -> Any:
-    if isinstance(node, ast.Constant):
-        return float(node.value)  # type: ignore[arg-type]
-    if isinstance(node, ast.Name):
-        return CONSTANTS.get(node.id, node.id)
-    if isinstance(node, ast.BinOp):
-        return [OPERATORS[type(node.op)], _tree(node.left), _tree(node.right)]
-    if isinstance(node, ast.UnaryOp):
-        return ["-", 0.0, _tree(node.operand)] if isinstance(node.op, ast.USub) else _tree(node.operand)
-    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    return [node.func.id, *map(_tree, node.args)]
+    if row.is_number:
+        return row.value
+    if row.operation in LEAVES:
+        return symbol(row)
+    if row.operation == "neg":
+        return ["-", 0.0, nested(row.operands[0])]
+    return [row.operation, *map(nested, row.operands)]

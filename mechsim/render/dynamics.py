@@ -4,7 +4,7 @@ multipliers, and what each element exerts."""
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from mechsim.result.bearings import ALL
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array
 from mechsim.structure import Redundancy
+
+if TYPE_CHECKING:
+    from mechsim.engine.leading import Leading
 
 # Of the largest term of the equations. Interpolated states obey them to 1e-4 or so; at a singular position, where
 # nothing is determined, what comes out has nothing to do with them.
@@ -99,7 +102,7 @@ class Dynamics:
         return redundancy(self._first, float(self.start.t[0]), self.start.coordinates[0])
 
     @cached_property
-    def _solve(self) -> Any:
+    def _solve(self) -> Leading:
         from mechsim.engine.leading import Leading
         from mechsim.structure import analyse
 

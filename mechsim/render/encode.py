@@ -46,7 +46,7 @@ class Piece:
     """An encoder that takes frames, one after the other; leaving it closes the file, or says why there is none."""
 
     def __init__(self, path: Path, form: str, size: tuple[int, int], fps: float, channels: int):
-        self.path, self.frame_size = path, size
+        self.path = path
         picture = f"-f rawvideo -pix_fmt {'rgba' if channels == 4 else 'rgb24'} -s {size[0]}x{size[1]}"
         codec = PIECES[form][1].split() + ([] if form == ".gif" else COLOURS.split())
         words = [*picture.split(), "-r", rate(fps), "-i", "-", "-an", *codec, "-threads", "1", str(path)]

@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mechsim.errors import Fault
 from mechsim.render import crew, encode
@@ -25,10 +25,20 @@ from mechsim.render.times import frame_times, sheet_times
 from mechsim.result.layout import Array
 from mechsim.result.places import OutputError, check_folder, explained, real_path, replacing
 
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
+    from multiprocessing.synchronize import Event
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mechsim.render.rows import Drawable
+
 FILMS = (".mp4", ".webm", ".gif")
 FORMS = (*FILMS, ".png", ".html")
 FEWEST_FRAMES = 24  # in a piece: less is not worth a process
 MOST_FRAMES = 200_000
+Job = tuple["Film", str, Path, int, int]  # form and file of a piece, its first frame and the one after its last
 Observer = Callable[[int, int], None]  # frames done, frames in all
 
 
@@ -41,7 +51,7 @@ class Film:
     options: Options  # with every choice made
 
 
-def animate(trajectory: Any, path: str | Path, options: Options, observer: Observer | None = None) -> Film:
+def animate(trajectory: Drawable, path: str | Path, options: Options, observer: Observer | None = None) -> Film:
     """Draw the motion of a Trajectory (or a Motion) into a file; its ending says in which form."""
     target = check_film_target(path)
     form = target.suffix.lower()
@@ -66,7 +76,7 @@ def animate(trajectory: Any, path: str | Path, options: Options, observer: Obser
     return film
 
 
-def prepare(trajectory: Any, options: Options, *, still: bool = False) -> Film:
+def prepare(trajectory: Drawable, options: Options, *, still: bool = False) -> Film:
     """Make every choice left open, and sample the motion."""
     scene = scene_of(trajectory)
     renderer = options.renderer or ("flat" if scene.dimension == 2 else "solid")
@@ -135,7 +145,7 @@ def _pieces(count: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def _carry_out(jobs: Sequence[tuple[Any, ...]], total: int, folder: Path, observer: Observer) -> None:
+def _carry_out(jobs: Sequence[Job], total: int, folder: Path, observer: Observer) -> None:
     # Forking spares each process what is imported here, but is safe only while there is one thread; JAX has many.
     from mechsim.render import flat  # noqa: F401
 
@@ -163,11 +173,11 @@ def _watch(futures: Sequence[Future[None]], report: Callable[[], None]) -> None:
         report()
 
 
-_done: Any = None
-_halt: Any = None
+_done: Synchronized[int] | None = None
+_halt: Event | None = None
 
 
-def _begin(done: Any, halt: Any, leader: int, folder: Path) -> None:
+def _begin(done: Synchronized[int], halt: Event, leader: int, folder: Path) -> None:
     global _done, _halt
     _done, _halt = done, halt
     crew.follow(leader, folder)
@@ -178,6 +188,7 @@ def _draw_piece(film: Film, form: str, path: Path, start: int, stop: int) -> Non
     first = next(frames)
     with encode.Piece(path, form, film.options.size, film.options.fps, first.shape[2]) as piece:
         for frame in chain([first], frames):
+            assert _halt is not None and _done is not None  # `_begin` was the process's first act
             if _halt.is_set():
                 raise KeyboardInterrupt
             piece.write(frame)
@@ -185,7 +196,7 @@ def _draw_piece(film: Film, form: str, path: Path, start: int, stop: int) -> Non
                 _done.value += 1
 
 
-def render_frames(film: Film, start: int, stop: int) -> Iterator[Any]:
+def render_frames(film: Film, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
     """Frames as arrays (height, width, 3 or 4), by the renderer asked for."""
     if film.options.renderer == "solid":
         from mechsim.render import solid

@@ -182,11 +182,12 @@ class FlatPicture:
             drop = (1.6 + 0.5 * max(look.fitting.height, 0.0)) * self.unit
             shade = place(scale, angle, x + drop, y - drop, stretch)
             self.pen.fill(look.path, shade, self.theme.shadow, self.theme.shadow_strength)
+        stroke = look.edge or self.theme.text  # what is only a line has a colour
         if look.fitting.moving:
             for line in look.fitting.lines(index):
-                self.pen.line(Path(line), where, look.edge, paint.width * self.unit)
+                self.pen.line(Path(line), where, stroke, paint.width * self.unit)
         elif look.face is None:
-            self.pen.line(look.path, where, look.edge, paint.width * self.unit)
+            self.pen.line(look.path, where, stroke, paint.width * self.unit)
         elif look.edge is None:
             self.pen.fill(look.path, where, look.face)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from mechsim.errors import Fault
 from mechsim.kernel.series import horner
 from mechsim.model.mechanism import Mechanism
-from mechsim.render.rows import state_columns, table_of, usable
+from mechsim.render.rows import Drawable, state_columns, table_of, usable
 from mechsim.render.scene import Scene, scene_of
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array, work_states
-from mechsim.result.trajectory import Trajectory
+from mechsim.result.trajectory import Polynomials, Trajectory
+
+if TYPE_CHECKING:
+    from mechsim.render.forces import Arrow
 
 POINTS_PER_ROW = 3  # of the whole motion: steps of a Taylor series are long
 POINTS_PER_FRAME = 4
@@ -42,7 +45,7 @@ class Frames:
     lacking: tuple[str, ...] = ()  # coordinates that the results do not tell: what depends on them cannot be drawn
     guessed: tuple[str, ...] = ()  # turn angles and the like whose rates are taken from neighbouring rows
     whole: Frames | None = None  # the motion that these are moments of; None: there is no more of it
-    arrows: tuple[Any, ...] = ()  # forces to be shown
+    arrows: tuple[Arrow, ...] = ()  # forces to be shown
     notes: tuple[str, ...] = ()  # what a person should be told: rows left out, what cannot be drawn
 
     def __len__(self) -> int:
@@ -65,14 +68,14 @@ class Frames:
         return replace(self, notes=tuple(dict.fromkeys((*self.notes, *filter(None, notes)))))
 
 
-def span(trajectory: Any, scene: Scene | None = None) -> tuple[float, float]:
+def span(trajectory: Drawable, scene: Scene | None = None) -> tuple[float, float]:
     """The first and the last time of a motion that can be drawn."""
     table = table_of(trajectory)
     t = usable(table, state_columns((scene or scene_of(table)).mechanism))[0]["t"]
     return float(t[0]), float(t[-1])
 
 
-def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
+def sample(trajectory: Drawable, times: Array, scene: Scene | None = None) -> Frames:
     """The motion of a Trajectory (or a Motion) at `times`, which are held to its span."""
     trajectory = table_of(trajectory)
     scene = scene or scene_of(trajectory)
@@ -88,7 +91,7 @@ def sample(trajectory: Any, times: Array, scene: Scene | None = None) -> Frames:
     return frames.noting(*trajectory.notes, *notes, *more)
 
 
-def with_whole(frames: Frames, trajectory: Any, scene: Scene, start: float, stop: float) -> Frames:
+def with_whole(frames: Frames, trajectory: Drawable, scene: Scene, start: float, stop: float) -> Frames:
     """The same frames, as moments of the motion from `start` to `stop`, sampled as finely as the integrator went."""
     if stop <= start:
         return frames
@@ -190,7 +193,7 @@ def _between(t: Array, values: Array, slopes: Array | None) -> Array:
     return hermite(t[::2], values[::2], None if slopes is None else slopes[::2], t[1 : len(t) - 1 : 2])[0]
 
 
-def _from_series(series: Any, times: Array, places: list[int]) -> tuple[Array, Array]:
+def _from_series(series: Polynomials, times: Array, places: list[int]) -> tuple[Array, Array]:
     """The series and its derivative, all variables at once."""
     steps = np.clip(np.searchsorted(series.t, times, side="right") - 1, 0, len(series.t) - 1)
     local = (times - series.t[steps])[:, None]

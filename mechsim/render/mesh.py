@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.render.polygon import Faces, circle, counter_clockwise, inset, outward, triangles_of, width_that_fits
 from mechsim.result.layout import Array
@@ -160,9 +160,9 @@ def _tube_of(points: Array, normals: Array, rings: int, sides: int) -> Mesh:
     return Mesh(points, normals, faces, np.arange(rings * sides))
 
 
-def _is_cap(faces: Faces, sides: int) -> Any:
+def _is_cap(faces: Faces, sides: int) -> NDArray[np.bool_]:
     """Which triangles lie in the first ring."""
-    return (faces < sides).all(axis=1)
+    return np.asarray((faces < sides).all(axis=1))
 
 
 def _strips(rings: int, count: int) -> Faces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,16 +13,19 @@ from mechsim.render.sizes import ROUNDING
 from mechsim.render.theme import Theme
 from mechsim.result.layout import Array
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 FINEST = 1e-18  # the lowest error an axis shows: what is exactly zero is drawn there, and a little rounding above it
 LEAST_TOP = 1e-11  # the highest error it shows at least, so that rounding does not fill the panel
 TITLE_LETTER, LEGEND_LETTER, LEGEND_LINE, ROOM = 7.5, 6.5, 48, 540  # pixels, about: of words above a panel
 ASIDE = 0.05  # room beside a curve, as a share of it
 
 
-Panel = Callable[[Any, Sequence[Result], Theme], None]
+Panel = Callable[["Axes", Sequence[Result], Theme], None]
 
 
-def _legend(axes: Any) -> None:
+def _legend(axes: Axes) -> None:
     """A legend beside the title, where it covers no curve; below the title where there is no room beside it."""
     names = axes.get_legend_handles_labels()[1]
     columns = min(5, len(names))
@@ -33,7 +36,7 @@ def _legend(axes: Any) -> None:
         axes.set_title(title, pad=6 + 15 * rows)
 
 
-def colour_of(theme: Theme, number: int) -> Any:
+def colour_of(theme: Theme, number: int) -> tuple[float, float, float]:
     """The colour of a curve; after all of the theme's a darker or lighter round, so that no two are alike."""
     from mechsim.render.pen import mix
 
@@ -41,7 +44,7 @@ def colour_of(theme: Theme, number: int) -> Any:
     return mix(theme.parts[number % count], theme.text, min(0.85, 0.45 * (number // count)))
 
 
-def _limit(axes: Any, which: str, results: Sequence[Result], unit: str, *curves: Array) -> None:
+def _limit(axes: Axes, which: str, results: Sequence[Result], unit: str, *curves: Array) -> None:
     """An axis as long as its curves, or as the quantity is large where they do not change."""
     getattr(axes, f"set_{which}lim")(*_limits(results, unit, *curves))
 
@@ -54,7 +57,7 @@ def _limits(results: Sequence[Result], unit: str, *curves: Array) -> tuple[float
     return low - aside, high + aside
 
 
-def _error_axis(axes: Any, theme: Theme, curves: Sequence[Array], size: float = 1.0) -> None:
+def _error_axis(axes: Axes, theme: Theme, curves: Sequence[Array], size: float = 1.0) -> None:
     """Errors on an axis of logarithms that does not blow up rounding: what lies in the shade is no more than that."""
     top = max([LEAST_TOP, *(float(np.nanmax(curve, initial=0.0)) / size * 5 for curve in curves)])
     axes.set_yscale("log")
@@ -71,12 +74,12 @@ def _errors(values: Array, size: float = 1.0) -> Array:
     return np.maximum(values, FINEST * size)
 
 
-def _say(axes: Any, theme: Theme, words: str) -> None:
+def _say(axes: Axes, theme: Theme, words: str) -> None:
     """Why a panel is empty."""
     axes.text(0.5, 0.5, words, color=theme.faint, ha="center", va="center", wrap=True, transform=axes.transAxes)
 
 
-def energy_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+def energy_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     colours = dict(zip("TVE", (theme.trace[0], theme.trace[1], theme.text), strict=True))
     names = {"T": "kinetic T", "V": "potential V", "E": "T + V"}
     drawn = []
@@ -92,7 +95,7 @@ def energy_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
     _legend(axes)
 
 
-def drift_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+def drift_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     drawn = []
     for number, result in enumerate(results):
         drawn.append(energy_drift(result))
@@ -101,7 +104,7 @@ def drift_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
     _error_axis(axes, theme, drawn)
 
 
-def residual_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+def residual_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     """How far constraints are missed: positions by the full colour, velocities by a pale one."""
     from mechsim.render.pen import mix
 
@@ -128,7 +131,7 @@ def residual_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
 def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
     """Columns against time."""
 
-    def panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+    def panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
         drawn = []
         for result in results:
             for number, label in enumerate(labels):
@@ -147,7 +150,7 @@ def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
 def phase_panel(horizontal: str, vertical: str) -> Panel:
     """One column against another."""
 
-    def panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+    def panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
         drawn = []
         for number, result in enumerate(results):
             (t, x), (s, y) = result.smooth(horizontal), result.smooth(vertical)
@@ -167,7 +170,7 @@ def phase_panel(horizontal: str, vertical: str) -> Panel:
 def path_panel(points: Sequence[str]) -> Panel:
     """The ways of points through the plane, true to scale."""
 
-    def panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+    def panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
         drawn = []
         for result in results:
             for number, point in enumerate(points):
@@ -187,7 +190,7 @@ def path_panel(points: Sequence[str]) -> Panel:
     return panel
 
 
-def difference_panel(axes: Any, results: Sequence[Result], theme: Theme) -> None:
+def difference_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     """How far each further result is from the first, at the first one's times."""
     base, drawn = results[0], []
     t, size = base.columns["t"], base.sizes.by_unit.get("m", 1.0)

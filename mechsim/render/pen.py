@@ -6,10 +6,11 @@ Figures and axes would cost more than the drawing itself; a film draws the same 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from matplotlib._enums import CapStyle, JoinStyle
+from matplotlib.backend_bases import GraphicsContextBase
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontProperties
@@ -33,10 +34,13 @@ def strokes(*lines: Array) -> Path:
     return Path.make_compound_path(*(Path(line) for line in lines))
 
 
+Colour = str | tuple[float, float, float]
+Cap = Literal["butt", "round", "projecting"]
+Style = tuple[Colour, float, float, Cap]  # colour, width, opacity, ends
 DISC = Path.unit_circle()
 
 
-def mix(colour: Any, other: Any, share: float) -> tuple[float, float, float]:
+def mix(colour: Colour, other: Colour, share: float) -> tuple[float, float, float]:
     """`colour` with a share of another."""
     red, green, blue = (1 - share) * np.array(to_rgb(colour)) + share * np.array(to_rgb(other))
     return float(red), float(green), float(blue)
@@ -56,7 +60,7 @@ class Pen:
         self.renderer = RendererAgg(width, height, DPI)
         self.pixels = np.asarray(self.renderer.buffer_rgba())  # (height, width, 4), shared with the renderer
         self.kept = self.pixels.copy()
-        self.contexts: dict[tuple[Any, ...], Any] = {}  # few styles, used for every frame
+        self.contexts: dict[Style, GraphicsContextBase] = {}  # few styles, used for every frame
 
     def clear(self, colour: str) -> None:
         self.pixels[:] = [*(round(255 * value) for value in to_rgb(colour)), 255]
@@ -67,20 +71,28 @@ class Pen:
     def restore(self) -> None:
         self.pixels[:] = self.kept
 
-    def fill(self, path: Path, transform: Affine2D, colour: Any, alpha: float = 1.0) -> None:
+    def fill(self, path: Path, transform: Affine2D, colour: Colour, alpha: float = 1.0) -> None:
         context = self._context(colour, 0.0, alpha)
         self.renderer.draw_path(context, path, transform, (*to_rgb(colour), alpha))
 
-    def outline(self, path: Path, transform: Affine2D, face: Any, edge: Any, width: float) -> None:
+    def outline(self, path: Path, transform: Affine2D, face: Colour, edge: Colour, width: float) -> None:
         self.renderer.draw_path(self._context(edge, width, 1.0), path, transform, (*to_rgb(face), 1.0))
 
     def line(
-        self, path: Path, transform: Affine2D, colour: Any, width: float, alpha: float = 1.0, cap: str = "round"
+        self, path: Path, transform: Affine2D, colour: Colour, width: float, alpha: float = 1.0, cap: Cap = "round"
     ) -> None:
         self.renderer.draw_path(self._context(colour, width, alpha, cap), path, transform, None)
 
     def text(
-        self, x: float, y: float, words: str, size: float, colour: Any, *, weight: str = "normal", align: str = "left"
+        self,
+        x: float,
+        y: float,
+        words: str,
+        size: float,
+        colour: Colour,
+        *,
+        weight: str = "normal",
+        align: str = "left",
     ) -> None:
         """Words with their baseline at y; `align` says which end, or the middle, is at x."""
         if not words:
@@ -97,7 +109,7 @@ class Pen:
             return 0.0
         return float(self.renderer.get_text_width_height_descent(words, _font(size, weight), False)[0])
 
-    def _context(self, colour: Any, width: float, alpha: float, cap: str = "round") -> Any:
+    def _context(self, colour: Colour, width: float, alpha: float, cap: Cap = "round") -> GraphicsContextBase:
         key = (colour, width, alpha, cap)
         if key not in self.contexts:
             context = self.contexts[key] = self.renderer.new_gc()

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mechsim.errors import printable
 from mechsim.render import panels
@@ -18,6 +18,9 @@ from mechsim.render.plotted import Result, coordinates
 from mechsim.render.sheet import arrange
 from mechsim.render.theme import THEMES, Theme
 from mechsim.result.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMS = (".png", ".svg", ".pdf")
 HEADING = 46  # pixels above the panels
@@ -78,7 +81,7 @@ def _some(labels: list[str], words: str) -> list[Panel]:
     return [panels.columns_panel(labels[:MOST_CURVES], words)] if labels else []
 
 
-def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOptions) -> Any:
+def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOptions) -> Figure:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -86,7 +89,7 @@ def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOpti
     columns = 1 if len(drawn) == 1 else 2
     rows = math.ceil(len(drawn) / columns)
     width, height = options.size or ((1000, 720) if columns == 1 else (1280, 100 + 290 * rows))
-    with rc_context(_style(theme)):
+    with rc_context(_style(theme)):  # type: ignore[arg-type]  # other versions know other words
         figure = Figure(figsize=(width / 100, height / 100), dpi=100, facecolor=theme.background)
         titles = dict.fromkeys(printable(result.trajectory.title or result.name) for result in results)
         top = 1 - HEADING / height
@@ -100,7 +103,7 @@ def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOpti
         return figure
 
 
-def _style(theme: Theme) -> Any:
+def _style(theme: Theme) -> dict[str, object]:
     from cycler import cycler
 
     return {
@@ -127,10 +130,10 @@ def _style(theme: Theme) -> Any:
     }
 
 
-def _name_files(figure: Any, results: Sequence[Result], theme: Theme) -> None:
+def _name_files(figure: Figure, results: Sequence[Result], theme: Theme) -> None:
     """Which dashes belong to which file, at the top of the sheet."""
     from matplotlib.lines import Line2D
 
-    lines: list[Any] = [Line2D([], [], color=theme.text, ls=result.dash) for result in results]
+    lines = [Line2D([], [], color=theme.text, ls=result.dash) for result in results]
     names = [result.name for result in results]
     figure.legend(lines, names, loc="upper right", ncols=len(results), bbox_to_anchor=(0.99, 0.995))

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.errors import Fault
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
+from mechsim.result.motion import Motion
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec.number import LARGEST
 
+Drawable = Trajectory | Motion  # what a picture can be made of
 
-def table_of(trajectory: Any) -> Trajectory:
+
+def table_of(trajectory: Drawable) -> Trajectory:
     """The table of a Motion, or the Trajectory itself."""
-    table: Trajectory = getattr(trajectory, "trajectory", trajectory)
-    return table
+    return trajectory.trajectory if isinstance(trajectory, Motion) else trajectory
 
 
 def state_columns(mechanism: Mechanism) -> set[str]:
@@ -50,6 +52,6 @@ def usable(trajectory: Trajectory, needed: Collection[str] | None = None) -> tup
     return {label: kept[:, index] for index, label in enumerate(trajectory.labels)}, notes
 
 
-def _rows(mask: Any) -> str:
+def _rows(mask: np.bool_ | NDArray[np.bool_]) -> str:
     count = int(mask.sum())
     return f"{count} row{'s' if count > 1 else ''}"

@@ -16,7 +16,7 @@ from mechsim.model.layout import lay_out
 from mechsim.model.mechanism import Mechanism
 from mechsim.render.held import segments_along
 from mechsim.render.outline import area, layers_of, outline_around
-from mechsim.render.rows import state_columns, table_of, usable
+from mechsim.render.rows import Drawable, state_columns, table_of, usable
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
@@ -93,7 +93,7 @@ class Scene:
         return 1 + max((part.layer for part in self.parts), default=0)
 
 
-def scene_of(trajectory: Any) -> Scene:
+def scene_of(trajectory: Drawable) -> Scene:
     """The scene of a Trajectory (or of a Motion), from the mechanism file that it carries."""
     trajectory = table_of(trajectory)
     spec = spec_of(trajectory)

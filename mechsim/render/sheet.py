@@ -7,13 +7,18 @@ differs between panels is measured, once: the width of the numbers beside them, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.backend_bases import RendererBase
+    from matplotlib.figure import Figure
 
 BELOW = 50  # pixels for the numbers of an axis and its name
 AROUND = 14  # pixels about a panel with all its words
 
 
-def arrange(figure: Any, panels: Sequence[Any], columns: int, heading: float) -> None:
+def arrange(figure: Figure, panels: Sequence[Axes], columns: int, heading: float) -> None:
     """Give panels their places, row by row, below a heading of so many pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -34,15 +39,16 @@ def arrange(figure: Any, panels: Sequence[Any], columns: int, heading: float) ->
         top = bottom - BELOW - AROUND
 
 
-def _beside(panel: Any, renderer: Any) -> float:
+def _beside(panel: Axes, renderer: RendererBase) -> float:
     """Pixels for what stands to the left of a panel."""
     box = panel.yaxis.get_tightbbox(renderer)
     return max(0.0, panel.bbox.x0 - box.x0) if box else 0.0
 
 
-def _above(panel: Any, renderer: Any) -> float:
+def _above(panel: Axes, renderer: RendererBase) -> float:
     """Pixels for the title and the legend above a panel."""
     title = panel.get_title(loc="left")
     words = [child for child in panel.get_children() if getattr(child, "get_text", str)() == title] if title else []
-    words += [panel.get_legend()] if panel.get_legend() else []
+    legend = panel.get_legend()
+    words += [] if legend is None else [legend]
     return max([0.0, *(each.get_window_extent(renderer).y1 - panel.bbox.y1 for each in words)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +17,14 @@ from mechsim.render.pen import Pen
 from mechsim.render.theme import THEMES
 
 
+class Picture(Protocol):
+    """Draws single frames."""
+
+    @property
+    def measures(self) -> Measures: ...
+    def draw(self, frame: int) -> np.ndarray: ...
+
+
 def write_still(film: Film, path: Path) -> None:
     """A PNG of the frames of `film`: alone on the sheet, or side by side."""
     from PIL import Image
@@ -25,7 +33,7 @@ def write_still(film: Film, path: Path) -> None:
     Image.fromarray(sheet).save(path, format="png")
 
 
-def picture_of(film: Film, options: Options, *, bare: bool = False) -> Any:
+def picture_of(film: Film, options: Options, *, bare: bool = False) -> Picture:
     """What draws single frames, by the renderer asked for."""
     if options.renderer == "solid":
         from mechsim.render.solid import SolidPicture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from mechsim.engine.solution import Solution
+from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
 from mechsim.result.motion import State
 
@@ -29,7 +30,7 @@ class Agreement:
     difference: float
 
 
-def agreement(first: Any, second: Any) -> list[Agreement]:
+def agreement(first: Solution, second: Solution) -> list[Agreement]:
     """Compare two solutions of one mechanism, point by point; differences are relative to each quantity's peak."""
     times = np.linspace(first.t[0], first.t[-1], COMPARED_TIMES)
     mechanism = first.system.mechanism
@@ -54,7 +55,7 @@ def disagreement(compared: Sequence[Agreement]) -> tuple[str, ...]:
     )
 
 
-def _kinds(mechanism: Any) -> list[list[str]]:
+def _kinds(mechanism: Mechanism) -> list[list[str]]:
     """Points that move, then turn angles and states, by what they measure."""
     points = [name for name, slots in mechanism.points.items() if any(slot >= 0 for slot in slots)]
     others: dict[str, list[str]] = {}

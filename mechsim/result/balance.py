@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import labels
+from mechsim.model.axis import moments
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.result.bearings import Actions, Bearing, Turning
-from mechsim.result.contacts import Indices, Rows, moments, position, turned_left
+from mechsim.result.contacts import Indices, Rows, position, turned_left
 from mechsim.result.layout import Array
 
 # A part whose forces are a smaller share of the largest in the mechanism is judged as if they were this share.
@@ -80,7 +81,8 @@ class PartBalance:
             largest = np.maximum(largest, _norm(push))
         if self.turning is not None:
             turned = self.turning.torque(rows, q)
-            torque, largest = torque + turned[..., None], np.maximum(largest, np.abs(turned) / length)
+            about = self.turning.axis.components(self.mechanism.dimension)
+            torque, largest = torque + turned[..., None] * about, np.maximum(largest, np.abs(turned) / length)
         return np.maximum(_norm(force), _norm(torque) / length), largest
 
     def _pushes(self, rows: Rows, q: Array) -> list[tuple[Array, Array]]:
@@ -140,7 +142,7 @@ class Balance:
         self.elements |= {contact.element for contact in actions.contacts}
         self.errors, self.sizes = np.zeros(len(self.parts)), np.zeros(len(self.parts))
 
-    def observe(self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> None:
+    def observe(self, system: System, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> None:
         rows = system.rows_of(self.elements, t, q, v, accelerations, multipliers)
         known = np.isfinite(accelerations).all(axis=1)  # elsewhere no forces are claimed
         if not known.any():

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechsim.errors import Fault, SpecError
+from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
 from mechsim.model.mechanism import Element, Mechanism, Part
-from mechsim.result.contacts import Contact, Indices, Rows, contacts, cross, place_of, position
+from mechsim.result.contacts import Contact, Indices, Rows, contacts, place_of, position
 from mechsim.result.layout import Array
 
 ALL = "all"
@@ -76,8 +77,10 @@ class Bearing:
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """The torque on a part, apart from its forces at points. `carried` are the teeth whose counterforces it takes."""
+    """The torque on a part about its axis, apart from its forces at points. `carried` are the teeth whose counterforces
+    it takes."""
 
+    axis: Axis
     rows: tuple[tuple[int, int], ...]  # element, local variable
     touching: tuple[Contact, ...]
     carried: tuple[Contact, ...]
@@ -93,7 +96,8 @@ class Turning:
         for contact in self.touching:
             total = total + contact.wrench(rows, q)[1]
         for contact in self.carried:  # its rows have their moment, which now the forces have
-            total = total - cross(position(contact.grip.bearing, contact.mechanism, q), contact.wrench(rows, q)[0])
+            here = position(contact.grip.bearing, contact.mechanism, q)
+            total = total - self.axis.moment(here, contact.wrench(rows, q)[0])
         return total
 
 
@@ -191,9 +195,12 @@ class Actions:
     def _turning(self, part: str, defining: int | None) -> Turning:
         gripping = self.gripping.get(part, [])
         rows = [(contact.element, contact.turn) for contact in gripping if contact.turn is not None]
+        axes = [contact.grip.axis for contact in gripping]
         if defining is not None:
-            rows.append((defining, len(self.mechanism.elements[defining].slots) - 1))
-        return Turning(tuple(rows), tuple(gripping), tuple(self.carried.get(part, ())))
+            slots = self.mechanism.elements[defining].slots
+            rows.append((defining, len(slots) - 1))
+            axes = [axis for axis in (self.mechanism.variables[slots[-1]].axis, *axes) if axis is not None]
+        return Turning(axes[0], tuple(rows), tuple(gripping), tuple(self.carried.get(part, ())))
 
 
 def _by(found: Sequence[Contact], key: Callable[[Grip], str]) -> dict[str, list[Contact]]:

@@ -16,12 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.engine.points import Points
+from mechsim.kernel.system import System
 from mechsim.result.layout import Array, wide_rows
+
+if TYPE_CHECKING:
+    from mechsim.result.derived import Derived
 
 # Gradients change little within a batch of rows, and one is dear: this many per batch are enough.
 GRADIENT_ROWS = 4
@@ -83,10 +87,11 @@ class Certificate:
         return tuple(found)
 
     @staticmethod
-    def from_dict(values: Mapping[str, Any]) -> Certificate:
+    def from_dict(values: Mapping[str, float]) -> Certificate:
         """From a file; figures that its version of mechsim did not know are NaN, others are left aside."""
         known = {each.name: math.nan if each.default is MISSING else each.default for each in fields(Certificate)}
-        return Certificate(**{name: values.get(name, unknown) for name, unknown in known.items()})
+        figures = {name: values.get(name, unknown) for name, unknown in known.items()}
+        return Certificate(**figures)  # type: ignore[arg-type]  # `soundness.check` looks at what they are
 
 
 class Monitor:
@@ -95,7 +100,7 @@ class Monitor:
     `system` has all constraints, those that the engine left out as redundant too: they must hold as well.
     """
 
-    def __init__(self, system: Any):
+    def __init__(self, system: System):
         self.system = system
         mechanism = system.mechanism
         self.size = float(mechanism.size)
@@ -155,7 +160,9 @@ class Monitor:
             norms = np.minimum(norms, np.where(lengths > 0.0, lengths, np.inf))
         return np.where(np.isfinite(norms), norms, 1.0)
 
-    def certificate(self, tolerance: float, statistics: Mapping[str, Any], derived: Any | None = None) -> Certificate:
+    def certificate(
+        self, tolerance: float, statistics: Mapping[str, float], derived: Derived | None = None
+    ) -> Certificate:
         """The figures over all rows seen, and of what was `derived` for them."""
         return Certificate(
             energy_drift=_relative(self.largest_drift, self.largest_energy),
@@ -170,7 +177,8 @@ class Monitor:
             order=int(statistics.get("order", 0)),
             tolerance=float(tolerance),
             seconds=float(statistics.get("seconds", 0.0)),
-            **(derived.figures if derived else {}),
+            reaction_balance=derived.imbalance if derived else None,
+            rows_without_forces=(derived.gaps or None) if derived else None,
         )
 
 

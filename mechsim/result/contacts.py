@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechsim.lagrangian.vector import PLANE
 from mechsim.model.grip import Grip, Place
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
@@ -32,20 +31,20 @@ class Contact:
     turn: int | None
 
     def wrench(self, rows: Rows, q: Array) -> tuple[Array, Array]:
-        """Force on the part, (..., dimension), and torque besides, (...), at the place."""
+        """Force on the part, (..., dimension), and torque besides, (...), about the grip's axis at the place."""
         own = rows[self.element]
         place = place_of(self.grip.place, self.mechanism, q)
         force, torque = np.zeros_like(place), np.zeros(place.shape[:-1])
         for point, locals_ in self.points:
             push = -own[..., list(locals_)]
             force = force + push
-            torque = torque + cross(position(point, self.mechanism, q) - place, push)
+            torque = torque + self.grip.axis.moment(position(point, self.mechanism, q) - place, push)
         if self.turn is not None:
             torque = torque - own[..., self.turn]
         if not self.grip.is_toothed:
             return force, torque
         assert self.grip.place.line
-        across = turned_left(direction(self.grip.place.line, self.mechanism, q))
+        across = self.grip.axis.across(direction(self.grip.place.line, self.mechanism, q))
         return torque[..., None] / self.grip.place.along * across, np.zeros_like(torque)
 
 
@@ -97,13 +96,3 @@ def direction(line: tuple[str, str], mechanism: Mechanism, q: Array) -> Array:
 def turned_left(vector: Array) -> Array:
     """By a right angle in the plane."""
     return np.stack([-vector[..., 1], vector[..., 0]], axis=-1)
-
-
-def moments(arm: Array, force: Array) -> Array:
-    """The moment of a force about each axis there is: (..., 1) about the normal of the plane, (..., 3) in space."""
-    return cross(arm, force)[..., None] if arm.shape[-1] == PLANE else np.cross(arm, force)
-
-
-def cross(arm: Array, force: Array) -> Array:
-    """The moment of a force about the normal of the plane, (...)."""
-    return np.asarray(arm[..., 0] * force[..., 1] - arm[..., 1] * force[..., 0])

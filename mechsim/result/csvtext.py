@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 
@@ -28,15 +28,26 @@ from mechsim.result.certificate import Certificate
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.soundness import Unsound
-from mechsim.result.trajectory import Trajectory
+from mechsim.result.trajectory import Settings, Trajectory
 from mechsim.spec.document import NUMBER_FORMAT
+
+
+class Header(TypedDict, total=False):
+    """What the lines of a file claim; `soundness.check` sees whether it is so."""
+
+    title: str
+    settings: Settings
+    units: list[str]
+    spec: str
+    not_unique: list[str]
+    certificate: Mapping[str, float]
 
 
 def head(
     *,
     version: str,
     title: str,
-    settings: Mapping[str, Any],
+    settings: Settings,
     spec_path: str,
     spec_text: str,
     labels: Sequence[str],
@@ -44,7 +55,7 @@ def head(
     not_unique: Sequence[str] = (),
 ) -> str:
     """Everything above the rows."""
-    facts: dict[str, Any] = {"title": title, "settings": dict(settings), "units": list(units), "spec": spec_path}
+    facts: dict[str, object] = {"title": title, "settings": dict(settings), "units": list(units), "spec": spec_path}
     if not_unique:  # columns of forces that redundant constraints leave open
         facts["not_unique"] = list(not_unique)
     lines = [f"# mechsim {version}", *(f"# {key}: {json.dumps(value)}" for key, value in facts.items())]
@@ -102,7 +113,7 @@ def parse(text: str, path: str) -> Trajectory:
     )
 
 
-def _certificate(figures: Any) -> Certificate | None:
+def _certificate(figures: object) -> Certificate | None:
     if figures is None:
         return None
     if not isinstance(figures, Mapping):
@@ -110,15 +121,15 @@ def _certificate(figures: Any) -> Certificate | None:
     return Certificate.from_dict(figures)
 
 
-def _names(values: Any) -> tuple[Any, ...]:
+def _names(values: object) -> tuple[str, ...]:
     if not isinstance(values, list | tuple):
         raise Unsound("a list of names in its header is none")
     return tuple(values)
 
 
-def _sort_lines(lines: Sequence[str], path: str) -> tuple[dict[str, Any], str, list[tuple[int, str]]]:
+def _sort_lines(lines: Sequence[str], path: str) -> tuple[Header, str, list[tuple[int, str]]]:
     """Facts of the header and footer, the spec's text, and the remaining lines with their numbers."""
-    facts: dict[str, Any] = {}
+    facts: dict[str, object] = {}
     spec_lines: list[str] = []
     body: list[tuple[int, str]] = []
     for number, line in enumerate(lines, start=1):
@@ -132,7 +143,7 @@ def _sort_lines(lines: Sequence[str], path: str) -> tuple[dict[str, Any], str, l
                 raise _bad(path, number, f"cannot read the header's {key}") from None
         elif line and not line.startswith("#"):
             body.append((number, line))
-    return facts, "\n".join(spec_lines), body
+    return cast(Header, facts), "\n".join(spec_lines), body
 
 
 def _numbers(body: Sequence[tuple[int, str]], columns: int, path: str) -> Array:

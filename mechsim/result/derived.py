@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from mechsim.derive.program import Program
 from mechsim.engine.points import Points
+from mechsim.kernel.system import System
 from mechsim.model.labels import unused
 from mechsim.model.mechanism import Mechanism
 from mechsim.result import multipliers
@@ -34,7 +35,7 @@ class Derived:
 
     def __init__(
         self,
-        system: Any,
+        system: System,
         redundancy: Redundancy,
         leading: Callable[[], Leading],
         state: tuple[float, Array, Array],
@@ -64,11 +65,6 @@ class Derived:
     def imbalance(self) -> float | None:
         """By what share of the forces the parts of all rows so far miss their balance; None without any force."""
         return self.balance.worst if self.balance else None
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """What the certificate says of these columns."""
-        return {"reaction_balance": self.imbalance, "rows_without_forces": self.gaps or None}
 
     @cached_property
     def _leading(self) -> Leading:
@@ -117,11 +113,11 @@ def _signal_columns(mechanism: Mechanism, taken: set[str]) -> dict[str, str]:
     return {name: unused(label, taken) for name, label in zip(mechanism.readouts, wanted, strict=True)}
 
 
-def has_hamiltonian(system: Any) -> bool:
+def has_hamiltonian(system: System) -> bool:
     """Whether H is worth a column of its own: the Lagrangian is a user's own, or time enters the equations."""
     return any(group.kind.lagrangian or _depends_on_time(group.program) for group in system.groups)
 
 
-def _depends_on_time(program: Any) -> bool:
+def _depends_on_time(program: Program) -> bool:
     rows = (output for output in program.outputs if output.key[0] == "row")
     return any(source.kind == "time" for output in rows for source in program.depends_on(output))

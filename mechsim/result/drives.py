@@ -7,10 +7,10 @@ quantity s; its power is that force times the motion.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
 
@@ -29,7 +29,7 @@ class Drive:
         """`drive_OA` (the force or torque) and `drive_OA_power`; names and units."""
         return [(label, self.unit) for label in self.labels] + [(f"{self.labels[0]}_power", "W")]
 
-    def table(self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
+    def table(self, system: System, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
         """Force and power at many states, (k, columns). `system` has all constraints."""
         rows = system.rows_of({self.element}, t, q, v, accelerations, multipliers)[self.element]
         slots = system.mechanism.elements[self.element].slots

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def _read(source: Path) -> Trajectory:
     return csvtext.parse(source.read_text(encoding="utf-8"), str(source))
 
 
-def _replace(target: Path, write: Any) -> Path:
+def _replace(target: Path, write: Callable[[Path], None]) -> Path:
     with replacing(target) as temporary:
         write(temporary)
     return target
@@ -103,14 +103,14 @@ def _from_facts(
 
 
 def _write_npz(trajectory: Trajectory, path: Path) -> None:
-    arrays: dict[str, Any] = {"facts": np.array(_facts(trajectory)), "table": trajectory.table}
+    arrays: dict[str, np.ndarray] = {"facts": np.array(_facts(trajectory)), "table": trajectory.table}
     if series := trajectory.polynomials:
         arrays |= {"t": series.t, "ends": series.ends, "coefficients": series.coefficients}
         arrays["labels"] = np.array(series.labels)
     if (held := trajectory.segments) and len(held.numbers):
         arrays |= {"held_times": held.starts, "held_numbers": held.numbers, "held_values": held.values}
     with open(path, "wb") as stream:
-        np.savez(stream, **arrays)
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # a name may be that of an option
 
 
 def _read_npz(path: Path) -> Trajectory:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.engine.points import Points
 from mechsim.engine.segments import Segments, Side
+from mechsim.engine.solution import Solution
 from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array, full_layout
-from mechsim.result.trajectory import Polynomials, Trajectory
+from mechsim.result.trajectory import Facts, Polynomials, Trajectory
 
 if TYPE_CHECKING:
     import pandas
@@ -64,19 +65,16 @@ class Motion:
     `reactions` are the points whose forces its tables have, `rows` those of its table, where they are known already.
     """
 
-    def __init__(
-        self, solution: Any, facts: Mapping[str, Any], reactions: Sequence[str] = (), rows: Points | None = None
-    ):
+    def __init__(self, solution: Solution, facts: Facts, reactions: Sequence[str] = (), rows: Points | None = None):
         self.solution, self._rows = solution, rows
         self.system = solution.system
-        self.facts = dict(facts)
+        self.facts = facts
         self.reactions = tuple(reactions)
         self._forces: dict[str | None, Derived] = {}
 
     @property
     def mechanism(self) -> Mechanism:
-        found: Mechanism = self.system.mechanism
-        return found
+        return self.system.mechanism
 
     def __call__(self, t: float | Array, side: Side = "after") -> State:
         """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`.
@@ -168,8 +166,7 @@ class Motion:
     @property
     def segments(self) -> Segments:
         """Its smooth pieces: between them tables and sampled controllers change constants of the mechanism."""
-        found: Segments = self.solution.segments
-        return found
+        return self.solution.segments
 
     def both_sides(self) -> Trajectory:
         """The same table, with two rows where segments meet: the end of one, the start of the next."""
@@ -207,7 +204,7 @@ class Motion:
         if not np.all((np.asarray(t) >= first) & (np.asarray(t) <= last)):
             raise ValueError(f"the motion is known from t = {first:g} to {last:g}, not at all of {t}")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_forces": {}}
 
     def __repr__(self) -> str:
@@ -215,8 +212,8 @@ class Motion:
 
 
 def tabulate(
-    solution: Any,
-    facts: Mapping[str, Any],
+    solution: Solution,
+    facts: Facts,
     points: Points,
     derived: Derived | None = None,
 ) -> Trajectory:
@@ -241,13 +238,13 @@ def tabulate(
     )
 
 
-def derived_columns(solution: Any, reactions: Sequence[str] = ()) -> Derived:
+def derived_columns(solution: Solution, reactions: Sequence[str] = ()) -> Derived:
     """The columns beyond the state for a solution, with the forces at these points."""
     state = solution.t[0], solution.q[0], solution.v[0]
     return Derived(solution.system, solution.structure.redundancy, lambda: solution.leading, state, reactions)
 
 
-def polynomials(solution: Any) -> Polynomials | None:
+def polynomials(solution: Solution) -> Polynomials | None:
     """The Taylor series of a solution that kept them."""
     if solution.coefficients is None:
         return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mechsim.engine.points import Points
 from mechsim.kernel.linear import scaled_jacobian
+from mechsim.kernel.system import System
+from mechsim.model.mechanism import Mechanism
 from mechsim.result.bearings import ALL, bearings
 from mechsim.result.layout import Array
 from mechsim.result.reactions import NEGLIGIBLE
@@ -32,16 +32,16 @@ def smallest(redundant: int, points: Points, accelerations: Array, multipliers: 
 class Joints:
     """All forces in all joints, as one vector."""
 
-    def __init__(self, mechanism: Any):
+    def __init__(self, mechanism: Mechanism):
         self.bearings = bearings(mechanism, [ALL])
         self.elements = {number for bearing in self.bearings for number in bearing.elements}
         self.dimension = mechanism.dimension
 
-    def forces(self, system: Any, state: State, multipliers: Array) -> Array:
+    def forces(self, system: System, state: State, multipliers: Array) -> Array:
         rows = system.rows_of(self.elements, *state, multipliers)
         return np.concatenate([bearing.force(rows, state[1], self.dimension) for bearing in self.bearings])
 
-    def relieved(self, system: Any, state: State, multipliers: Array, changes: Array) -> Array:
+    def relieved(self, system: System, state: State, multipliers: Array, changes: Array) -> Array:
         """These multipliers with as much of the `changes` as makes the forces least."""
         if not self.bearings:
             return multipliers
@@ -52,7 +52,7 @@ class Joints:
         return np.asarray(multipliers + np.linalg.lstsq(moved.T, -here, rcond=NEGLIGIBLE)[0] @ changes)
 
 
-def _smallest(system: Any, redundant: int, state: tuple[float, Array, Array], multipliers: Array) -> Array:
+def _smallest(system: System, redundant: int, state: tuple[float, Array, Array], multipliers: Array) -> Array:
     """Of least norm, constraints scaled to unit gradients: unique also where no joint shows them."""
     jacobian, sizes = scaled_jacobian(system, system.rate_jacobian(*state))
     reach = np.linalg.svd(jacobian, full_matrices=False)[0][:, : system.m - redundant]
@@ -60,7 +60,7 @@ def _smallest(system: Any, redundant: int, state: tuple[float, Array, Array], mu
     return np.asarray(reach @ (reach.T @ (multipliers * sizes)) / sizes)
 
 
-def freedom(system: Any, redundant: int, t: float, q: Array, v: Array) -> Array:
+def freedom(system: System, redundant: int, t: float, q: Array, v: Array) -> Array:
     """Changes of the multipliers that change no motion, (redundant, m); as forces of size 1."""
     if not redundant:
         return np.zeros((0, system.m))

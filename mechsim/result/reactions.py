@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import AXES, PLANE
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.bearings import Actions, Bearing, bearings
@@ -23,7 +23,7 @@ class Reactions:
     first to its second point); then the torque `OA_M` on each part that something turns.
     """
 
-    def __init__(self, system: Any, points: Sequence[str]):
+    def __init__(self, system: System, points: Sequence[str]):
         self.system = system
         self.mechanism: Mechanism = system.mechanism
         self.bearings = bearings(self.mechanism, points)
@@ -34,7 +34,7 @@ class Reactions:
         self.labels = (*columns, *(f"{part}_M" for part in self.turnings))
         self.units = ("N",) * len(columns) + ("N m",) * len(self.turnings)
 
-    def table(self, system: Any, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
+    def table(self, system: System, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
         """The columns at many states, (k, columns); `system` as here, perhaps with other constants."""
         rows = system.rows_of(self.elements, t, q, v, accelerations, multipliers)
         columns = []

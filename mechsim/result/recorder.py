@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from mechsim.engine.points import Points
 from mechsim.engine.sampling import Sampling, StepRows
+from mechsim.engine.solution import Solution
 from mechsim.errors import Fault
+from mechsim.kernel.system import System
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
@@ -20,6 +21,7 @@ from mechsim.result.files import save
 from mechsim.result.journal import Journal, OutputError
 from mechsim.result.layout import Array, Layout
 from mechsim.result.motion import tabulate
+from mechsim.result.trajectory import Facts
 from mechsim.spec.document import OutFile
 
 BINARY = (".npz", ".parquet")
@@ -31,10 +33,10 @@ class Recorder:
 
     def __init__(
         self,
-        system: Any,
+        system: System,
         layout: Layout,
         target: str,
-        facts: Mapping[str, Any],
+        facts: Facts,
         outfile: OutFile,
         sampling: Sampling | StepRows,
         derived: Derived | None = None,
@@ -58,7 +60,7 @@ class Recorder:
             self.reached = float(points.t[-1])
         self.seconds += time.perf_counter() - began
 
-    def finish(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
+    def finish(self, solution: Solution, times: Array | None) -> tuple[Path, Certificate, int]:
         """Give the file its name. Returns it with the certificate and the number of rows written.
 
         `times` are those of the rows of a binary file; None: the steps.
@@ -76,7 +78,7 @@ class Recorder:
             return None
         return self.journal.keep()
 
-    def certificate(self, solution: Any) -> Certificate:
+    def certificate(self, solution: Solution) -> Certificate:
         """The figures of all rows seen."""
         return self._timed(self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics, self.derived))
 
@@ -101,13 +103,12 @@ class Recorder:
         formats = self.outfile.time_format, self.outfile.value_format
         return Journal(self.target, head, csvtext.row_format(len(self.labels), *formats))
 
-    def _rows(self, solution: Any) -> Points:
+    def _rows(self, solution: Solution) -> Points:
         if solution.coefficients is None and isinstance(self.sampling, StepRows):
             return self.sampling.remembered(solution)
-        found: Points = solution.rows
-        return found
+        return solution.rows
 
-    def _finish_binary(self, solution: Any, times: Array | None) -> tuple[Path, Certificate, int]:
+    def _finish_binary(self, solution: Solution, times: Array | None) -> tuple[Path, Certificate, int]:
         points = self._rows(solution) if times is None else solution.sampled(times)
         trajectory = tabulate(solution, self.facts, points, self.derived)
         assert trajectory.certificate is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ def _require(condition: bool, what: str) -> None:
         raise Unsound(what)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -58,8 +57,9 @@ def _check_labels(trajectory: Trajectory) -> None:
     _require(all(isinstance(label, str) for label in trajectory.not_unique), "its not_unique are no names")
 
 
-def _check_settings(settings: Any) -> None:
-    _require(isinstance(settings, Mapping), "its settings are no dictionary")
+def _check_settings(settings: object) -> None:
+    if not isinstance(settings, Mapping):
+        raise Unsound("its settings are no dictionary")
     for name in ("tol", "t0", "tend"):
         value = settings.get(name, 0.0)
         _require(_is_number(value) and abs(value) <= LARGEST, f"its setting {name} is no number to compute with")

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from mechsim.engine.segments import Segments
+from mechsim.engine.segments import Segments, last_begun
 from mechsim.kernel.series import horner
 from mechsim.result.certificate import Certificate
 from mechsim.result.layout import Array
 
 if TYPE_CHECKING:
     import pandas
+
+
+class Settings(TypedDict, total=False):
+    """How a run was asked for: what it takes to repeat it, besides the text of its mechanism."""
+
+    tol: float
+    order: int | None
+    t0: float
+    tend: float
+    overrides: dict[str, str]  # parameters that replaced the file's, as they were written
+    branch: int | None
+    files: dict[str, str]  # texts of the files that the mechanism names
+
+
+class Facts(TypedDict):
+    """What files of results carry besides numbers."""
+
+    title: str
+    spec_path: str
+    spec_text: str
+    version: str
+    settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +54,7 @@ class Polynomials:
     def __call__(self, times: Array) -> Array:
         """All variables at `times`, shape (len(times), len(labels))."""
         times = np.atleast_1d(np.asarray(times, float))
-        steps = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self.t) - 1)
+        steps = last_begun(self.t, times, "after", backwards=bool(self.ends[-1] < self.t[0]))
         local = (times - self.t[steps])[:, None]
         highest_first = (self.coefficients[steps, :, order] for order in reversed(range(self.coefficients.shape[2])))
         return horner(highest_first, local)[0]
@@ -49,7 +70,7 @@ class Trajectory:
     title: str = ""
     spec_path: str = ""
     spec_text: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)  # tol, order, t0, tend, overrides, rows
+    settings: Settings = field(default_factory=Settings)
     version: str = ""
     certificate: Certificate | None = None
     status: str = "finished"  # or "partial": the run did not come to its end

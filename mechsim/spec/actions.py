@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
 
 from mechsim.errors import Mark
 from mechsim.spec.expression import Expression
@@ -299,7 +298,7 @@ class Output:
     signals: tuple[str, ...] = ()
 
 
-def written(value: Any) -> Iterator[Expression | str]:
+def written(value: object) -> Iterator[Expression | str]:
     """The expressions and names that stand anywhere in these records."""
     if isinstance(value, Expression | str):
         yield value

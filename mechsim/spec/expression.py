@@ -22,7 +22,6 @@ from mechsim.spec.suggest import did_you_mean
 # Longer or deeper than any formula a person writes; low enough that neither Python's parser nor our walk overflows.
 MAX_LENGTH = 1000
 MAX_DEPTH = 120
-MAX_FORMULA = 50_000  # what the model writes: a person's expressions with their signals put in
 
 # The key of power is "**", because a traced value needs another power than a float does.
 MATH: Mapping[str, Callable[..., Any]] = {
@@ -124,10 +123,10 @@ class Expression(NamedTuple):
         return Mark(self.mark.file, self.mark.line, self.mark.column + shift + column)
 
 
-def parse_expression(text: str, mark: Mark, state: bool = False, longest: int = MAX_LENGTH) -> Expression:
+def parse_expression(text: str, mark: Mark, state: bool = False) -> Expression:
     """Parse `text`, which stands at `mark`; `state`: quantities of the mechanism may be used. Raises SpecError when it
     is no expression of the language."""
-    if len(text) > longest:
+    if len(text) > MAX_LENGTH:
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
     try:

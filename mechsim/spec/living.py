@@ -14,8 +14,10 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
+PLAIN = {"plain": True}  # metadata of a record's field in which no number is ever living
+Record = TypeVar("Record")
 Node = tuple[Any, ...]  # ("value", x), ("parameter", i), or an operation on earlier nodes: as in derive/program.py
 
 
@@ -144,8 +146,13 @@ def _plain(value: float) -> float:
     return float.__add__(value, 0.0) if isinstance(value, Living) else value
 
 
-def settled(record: Any, value_of: Callable[[Living], float] = _plain) -> Any:
+def settled(record: Record, value_of: Callable[[Living], float] = _plain) -> Record:
     """The record with plain numbers in the places of living ones."""
+    found: Any = _settled(record, value_of)
+    return found  # of the same type
+
+
+def _settled(record: Any, value_of: Callable[[Living], float]) -> Any:
     if isinstance(record, Living):
         return value_of(record)
     if isinstance(record, tuple | list):
@@ -154,7 +161,8 @@ def settled(record: Any, value_of: Callable[[Living], float] = _plain) -> Any:
     if isinstance(record, Mapping):
         return {key: settled(item, value_of) for key, item in record.items()}
     if is_dataclass(record) and not isinstance(record, type):
-        return replace(record, **{each.name: settled(getattr(record, each.name), value_of) for each in fields(record)})
+        chosen = [each.name for each in fields(record) if not each.metadata.get("plain")]
+        return replace(record, **{name: settled(getattr(record, name), value_of) for name in chosen})
     return record
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mechsim._version import __version__
 from mechsim.errors import Fault
 from mechsim.render.page.data import film_of
-from mechsim.render.rows import table_of
+from mechsim.render.rows import Drawable, table_of
 from mechsim.render.theme import THEMES, Theme
 from mechsim.result.places import OutputError
 
@@ -35,7 +35,7 @@ SCRIPTS = (
 GENERATOR = "mechsim"
 
 
-def write(scene: Scene, frames: Frames, trajectory: Any, path: str | Path, options: Options) -> tuple[str, ...]:
+def write(scene: Scene, frames: Frames, trajectory: Drawable, path: str | Path, options: Options) -> tuple[str, ...]:
     """Write the page of a Trajectory (or a Motion) to `path`. Returns what a person should be told."""
     film = film_of(scene, frames, table_of(trajectory), options)
     notes = tuple(film.pop("notes"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.render.curves import CurveShape, tree_of
+from mechsim.render.curves import CurveShape, nested
 from mechsim.render.fitting import Fitting
 from mechsim.render.forces import Arrow
 from mechsim.render.page.channels import Channels
@@ -38,7 +38,7 @@ def _track(shape: Any, scene: Scene, columns: list[dict[str, Any]]) -> dict[str,
 
     track = shape.track
     return {
-        "rows": [tree_of(row) for row in track.rows],
+        "rows": [nested(row) for row in track.rows],
         "free": dict(track.free),
         "given": {symbol: source(slot) for symbol, slot in track.given.items()},
         "parameters": {**track.parameters, **dict.fromkeys(track.point, 0.0)},

@@ -1,9 +1,10 @@
 """Formulas: arithmetic that is written down instead of done. The model says forces and constraints in plain Python
-(`stiffness * (angle - rest)`) or by a user's expression, and gets the text that a Law carries."""
+(`stiffness * (angle - rest)`) or by a user's expression, and gets the tree that a Law carries."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,10 @@ LEAVES = frozenset(("number", "x", "v", "a", "p", "m", "t"))
 @dataclass(frozen=True, slots=True)
 class Formula:
     """A tree. Leaves: ("number", value), ("x", slot), ("v", slot), ("a", slot), ("p", name, value), ("m", label),
-    ("t",); a slot below zero is a constant of the mechanism. Other nodes: an operator or function and its operands."""
+    ("t",); a slot below zero is a constant of the mechanism. Other nodes: an operator or function and its operands.
+
+    In a law, slots, names and labels are the law's own numbers, and parameters have no value: ("x", 0), ("p", 0).
+    """
 
     operation: str
     operands: tuple[Any, ...]
@@ -191,6 +195,24 @@ def constant(tree: Formula, t: float = 0.0, constants: Sequence[float] = ()) -> 
     return NUMBERS[tree.operation](*operands)
 
 
+def evaluated(tree: Formula, value: Callable[[Formula], Any], functions: Mapping[str, Callable[..., Any]]) -> Any:
+    """With the values of its leaves that are no numbers; `functions` has the powers and what is written as a call."""
+    if tree.is_number:
+        return tree.value
+    if tree.operation in LEAVES:
+        return value(tree)
+    operands = [evaluated(operand, value, functions) for operand in tree.operands]
+    operation = OPERATORS.get(tree.operation) or functions[tree.operation]
+    return operation(*operands)
+
+
+def renamed(tree: Formula, leaves: Mapping[Formula, Formula]) -> Formula:
+    """The same tree with other leaves; numbers stay."""
+    if tree.operation in LEAVES:
+        return tree if tree.is_number else leaves[tree]
+    return Formula(tree.operation, tuple(renamed(operand, leaves) for operand in tree.operands))
+
+
 def derivative(tree: Formula, leaf: Formula) -> Formula:
     """With respect to a leaf; of sums, products, quotients, powers, roots, sines and cosines, as joints have them."""
     if tree == leaf:
@@ -221,11 +243,10 @@ def derivative(tree: Formula, leaf: Formula) -> Formula:
     raise NotImplementedError(tree.operation)
 
 
-NUMBERS: Mapping[str, Callable[..., float]] = {
-    **MATH,
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
-    "neg": lambda a: -a,
+OPERATORS: Mapping[str, Callable[..., Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "neg": operator.neg,
 }  # fmt: skip
+NUMBERS: Mapping[str, Callable[..., float]] = {**MATH, **OPERATORS}
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -250,18 +271,18 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 sin, cos, tanh, sqrt = (_function(name) for name in ("sin", "cos", "tanh", "sqrt"))
 
 
-def write(tree: Formula, symbols: Mapping[Formula, str]) -> str:
-    """The text of a formula, its leaves named by `symbols`."""
-    return _write(tree, symbols)[0]
+def write(tree: Formula) -> str:
+    """The text of a law's formula: what tells it from others, in caches and to people."""
+    return _write(tree)[0]
 
 
-def _write(tree: Formula, symbols: Mapping[Formula, str]) -> tuple[str, int]:
+def _write(tree: Formula) -> tuple[str, int]:
     """Text and how tightly it binds, so that no more parentheses are written than needed."""
     if tree.is_number:
         return repr(tree.value), ATOM if math.copysign(1, tree.value) > 0 else PRECEDENCE["neg"]
     if tree.operation in LEAVES:
-        return symbols[tree], ATOM
-    written = [_write(operand, symbols) for operand in tree.operands]
+        return symbol(tree), ATOM
+    written = [_write(operand) for operand in tree.operands]
     level = PRECEDENCE.get(tree.operation)
     if level is None:
         return f"{tree.operation}({', '.join(text for text, _ in written)})", ATOM
@@ -271,6 +292,11 @@ def _write(tree: Formula, symbols: Mapping[Formula, str]) -> tuple[str, int]:
     # a - (b - c), a / (b / c) and (a ** b) ** c need theirs
     strict_left, strict_right = (1, 0) if tree.operation == "**" else (0, 1)
     return f"{_inside(left, level + strict_left)}{tree.operation}{_inside(right, level + strict_right)}", level
+
+
+def symbol(leaf: Formula) -> str:
+    """How a leaf of a law is called: `x0`, `p1`, `t`."""
+    return leaf.operation + "".join(map(str, leaf.operands))
 
 
 def _inside(written: tuple[str, int], least: int) -> str:

@@ -1,0 +1,83 @@
+"""What src/module.cpp offers to Python. Arrays are C-contiguous, of doubles or 32-bit integers."""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.kernel.march import March as Marching
+
+Doubles = NDArray[np.float64]
+Integers = NDArray[np.integer]
+
+def transversal(size: int, rows: Integers, columns: Integers, values: Integers) -> list[int]: ...
+def strong_components(size: int, rows: Integers, columns: Integers) -> list[int]: ...
+
+class Constants:
+    """See src/constants.hpp."""
+
+    def __init__(self, steps: Integers, values: Doubles, parameters: int) -> None: ...
+    def values(self, parameters: Doubles) -> Doubles: ...
+    def changes(self, values: Doubles, directions: Doubles) -> Doubles: ...
+
+class NewMarch(Marching, Protocol):
+    """One that is being made: its blocks are added, then it is ready."""
+
+    def add_block(
+        self,
+        lanes: int,
+        constants: Doubles,
+        inputs: Integers,
+        unknowns: Integers,
+        operations: Integers,
+        outputs: Integers,
+        terms: Integers,
+        rows: Integers,
+        no_row: int,
+        matrix: bool,
+        watched: bool,
+    ) -> None: ...
+    def ready(self) -> None: ...
+
+def March(
+    size: int,
+    equation_offsets: Integers,
+    variable_offsets: Integers,
+    scales: Doubles,
+    constants: Doubles,
+    matrix_rows: Integers,
+    matrix_columns: Integers,
+    matrix_constant: Doubles,
+    spare: Integers,
+    redundant: int,
+    order: int,
+    tolerance: float,
+    safety: float,
+    fixed_step: float,
+    settled: float,
+    rejection: float,
+) -> NewMarch: ...
+
+class Fleet:
+    """See src/fleet.hpp."""
+
+    def __init__(self, march: Marching, t: float, reference: Doubles, width: int) -> None: ...
+    def begin(
+        self,
+        tables: Doubles,
+        constants: Doubles,
+        scales: Doubles,
+        matrix: Doubles,
+        times: Doubles,
+        states: Doubles,
+        ends: Doubles,
+        keep: int,
+    ) -> None: ...
+    def run(self, seconds: float) -> bool: ...
+    def counts(self) -> tuple[Doubles, Doubles]: ...
+    def last(self) -> tuple[Doubles, Doubles, Doubles]: ...
+    def record(self, motion: int) -> tuple[Doubles, Doubles, Doubles, Doubles]: ...
+    @property
+    def usable(self) -> bool: ...
+    @property
+    def width(self) -> int: ...
