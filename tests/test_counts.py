@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from mechsim.engine import integrate
+from mechsim.engine import State, integrate
+from mechsim.engine.many import integrate_many
 from mechsim.initial import assemble
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -63,3 +65,16 @@ def test_a_step_factors_once_and_evaluates_once_per_stage_of_its_end(prepared):
     steps = statistics["steps"] + statistics["rejected"]
     assert statistics["factorizations"] <= 1.1 * steps + 2
     assert statistics["evaluations"] <= 3.3 * steps + 2
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: f"{case[0]}-{case[2]:.0e}")
+def test_motions_in_lanes_take_no_more_than_one_alone(prepared, case):
+    """They settle by the same rule, each for itself: others that need more do not count."""
+    file, end, tolerance = case
+    _, *expected = TABLE[case]
+    system, structure, start = prepared(file)
+    driven = np.any(system.constraint_rate(start.t, start.positions, 0 * start.velocities))
+    slower = State(start.t, start.positions, start.velocities * (1.0 if driven else 0.9))
+    found = integrate_many(system, structure, [start, slower, start], tends=[end, end, 0.7 * end], tolerance=tolerance)
+    for name, count in zip(COUNTED, expected, strict=True):
+        assert found.statistics[name][0] <= ALLOWANCE * count + 2, (name, found.statistics)

@@ -178,10 +178,19 @@ MECHSIM_INLINE Lanes gather(const double* source, const int* unknown) {
     return Lanes{source[unknown[0]], source[unknown[1]], source[unknown[2]], source[unknown[3]]};
 }
 
+// Do what writes a row, for the lanes of a mask; without one, for all.
+template <class Work>
+MECHSIM_INLINE void write_masked(Row w, const Mask* mask, int step, Work work) {
+    Lanes kept[kMostMotions / kWidth];
+    for (int l = 0; mask && l < step; ++l) kept[l] = w[l];
+    work();
+    for (int l = 0; mask && l < step; ++l) w[l] = mask[l] ? w[l] : kept[l];
+}
+
 // Coefficient of what an input register holds, at the degree found by this stage, and by how much that changed it: where
 // it was not read before (`Known`) it was zero.
 template <bool Known>
-MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n) {
+MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n, const Mask* mask = nullptr) {
     const Input& input = block.inputs[i];
     const double factor = factorials.falling[input.order][n];
     const double* source = x.degree(n + input.order);
@@ -192,7 +201,7 @@ MECHSIM_INLINE void read_input(Block& block, const Coefficients& x, int i, int n
         const Lanes found = block.motions ? vec(source + unknown[0])[l] : gather(source, unknown + l * kWidth);
         const Lanes value = factor * found;
         change[l] = Known ? value - target[l] : value;
-        target[l] = value;
+        target[l] = mask ? (mask[l] ? value : target[l]) : value;
     }
 }
 
@@ -207,9 +216,30 @@ MECHSIM_INLINE void add_to_rows(const Block& block, const int* row, const double
 }
 
 template <int Step>
-MECHSIM_INLINE void evaluate_operations(Block& block, int stage) {
+MECHSIM_INLINE void evaluate_operations(Block& block, int stage, const Mask* mask) {
+    const int step = Step ? Step : block.stride / kWidth;
+    for (const Operation& op : block.operations) {
+        const int n = stage + op.lead;
+        if (n < 0) continue;
+        if (mask)
+            write_masked(op.w + n * step, mask, step, [&] { evaluate_operation<false, Step>(block, op, n); });
+        else
+            evaluate_operation<false, Step>(block, op, n);
+    }
+}
+
+// A coefficient of degree 0 is computed again; one beyond is linear in what was found at its degree.
+template <int Step>
+MECHSIM_INLINE void finish_operations(Block& block, int stage, const Mask* mask) {
+    const int step = Step ? Step : block.stride / kWidth;
     for (const Operation& op : block.operations)
-        if (stage + op.lead >= 0) evaluate_operation<false, Step>(block, op, stage + op.lead);
+        if (stage + op.lead == 0 && (op.hot || op.extra >= 0))
+            write_masked(op.w, mask, step, [&] { evaluate_operation<false, Step>(block, op, 0); });
+    for (int i : block.corrected) {
+        const Operation& op = block.operations[i];
+        const int n = stage + op.lead;
+        if (n > 0) write_masked(op.w + n * step, mask, step, [&] { correct_operation<true, Step>(block, op, n); });
+    }
 }
 
 template <int Step>
@@ -367,19 +397,19 @@ void Block::make_watch() {
     watch.peaks.assign(watch.operations.size() * stride, 0.0);
 }
 
-MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual) {
+MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual, const Mask* mask) {
     const int inputs = int(block.inputs.size());
     for (int i = 0; i < inputs; ++i) {
         const int n = stage + block.inputs[i].available;
         if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
-            read_input<false>(block, x, i, n);
+            read_input<false>(block, x, i, n, mask);
     }
     switch (block.stride / kWidth) {
-        case 1: evaluate_operations<1>(block, stage); break;
-        case 2: evaluate_operations<2>(block, stage); break;
-        case 4: evaluate_operations<4>(block, stage); break;
-        case 8: evaluate_operations<8>(block, stage); break;
-        default: evaluate_operations<0>(block, stage);
+        case 1: evaluate_operations<1>(block, stage, mask); break;
+        case 2: evaluate_operations<2>(block, stage, mask); break;
+        case 4: evaluate_operations<4>(block, stage, mask); break;
+        case 8: evaluate_operations<8>(block, stage, mask); break;
+        default: evaluate_operations<0>(block, stage, mask);
     }
     for (std::size_t o = 0; o < block.outputs.size(); ++o) {
         const Output& output = block.outputs[o];
@@ -397,18 +427,18 @@ MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stag
     }
 }
 
-// A coefficient of degree 0 is computed again; one beyond is linear in what was found at its degree.
-MECHSIM_CLONES void finish_stage(Block& block, const Coefficients& x, int stage) {
+MECHSIM_CLONES void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask) {
     for (std::size_t i = 0; i < block.inputs.size(); ++i) {
         const int n = stage + block.inputs[i].available;
         if (!block.inputs[i].time && n >= 0 && n + block.inputs[i].order < x.degrees)
-            read_input<true>(block, x, int(i), n);
+            read_input<true>(block, x, int(i), n, mask);
     }
-    for (const Operation& op : block.operations)
-        if (stage + op.lead == 0 && (op.hot || op.extra >= 0)) evaluate_operation<false, 0>(block, op, 0);
-    for (int i : block.corrected) {
-        const Operation& op = block.operations[i];
-        if (stage + op.lead > 0) correct_operation<true, 0>(block, op, stage + op.lead);
+    switch (block.stride / kWidth) {
+        case 1: finish_operations<1>(block, stage, mask); break;
+        case 2: finish_operations<2>(block, stage, mask); break;
+        case 4: finish_operations<4>(block, stage, mask); break;
+        case 8: finish_operations<8>(block, stage, mask); break;
+        default: finish_operations<0>(block, stage, mask);
     }
 }
 

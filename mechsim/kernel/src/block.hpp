@@ -12,6 +12,7 @@ namespace mechsim {
 
 constexpr int kAlways = 1000;       // lead of what is known at every degree (ALWAYS in kernel/plan.py)
 constexpr int kMostDegrees = 128;   // of a series; an order beyond is refused
+constexpr int kMostMotions = 32;    // side by side in one block
 
 enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function };
 enum class Function : int {
@@ -132,10 +133,11 @@ struct Coefficients {
 };
 
 // At a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the block's
-// contribution to the residual of every row that is active.
-void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual);
+// contribution to the residual of every row that is active. Many motions always have a mask (other code might round
+// otherwise): the series of those that are not in it stay as they are, bit by bit.
+void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual, const Mask* mask = nullptr);
 // ... and after a solve there: the series of all operations are those of what was found.
-void finish_stage(Block& block, const Coefficients& x, int stage);
+void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask = nullptr);
 // After stage 0: add the sizes of all that the block adds to rows of offset 0.
 void add_sizes(const Block& block, double* sizes);
 // At a stage k >= 1: evaluate_stage before its solve, when what it will find counts as zero ...
