@@ -31,7 +31,8 @@ struct Operation {
     bool fresh_a = false, fresh_b = false;    // the operand's newest coefficient is found by the stage's solve
     bool absent_a = false, absent_b = false;  // ... and is zero before it, for every stage k >= 1
     // Where its rows are, once the block has memory: coefficient 0 of the result and the operands, the constant, and
-    // the changes of a correction. What an operation does not have points to its operand a.
+    // the changes of a correction, zeros for what the stage does not find. What an operation does not have points to its
+    // operand a.
     Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
     Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
     // Half of an arctangent: it has a slope, but no closed form of its own.
@@ -107,7 +108,7 @@ struct Block {
     std::vector<int> rows;      // outputs x stride; the trash row where there is none
     Aligned constants;          // constants x stride
     Aligned series;             // registers x degrees x stride
-    Aligned delta;              // registers x stride
+    Aligned delta;              // registers x stride, and a row of zeros
     Watch watch;
     std::vector<int> predicted, corrected;    // operations to run at a stage k >= 1, before and after its solve
     std::vector<int> read, cleared;           // inputs to read after the solve; registers to clear before it
