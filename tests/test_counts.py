@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from mechsim.engine import integrate, order_for
+from mechsim.engine import State, integrate, order_for
 from mechsim.engine.leading import planned
+from mechsim.engine.many import integrate_many
 from mechsim.initial import assemble
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -80,3 +82,16 @@ def test_the_order_follows_from_the_plan_and_grows_with_the_digits(prepared):
         assert orders[file] == [order_for(10.0**-digits, planned(system, structure)) for digits in range(3, 13)]
     own, formulas = orders.values()
     assert all(low < high for low, high in zip(formulas, own, strict=True))
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: f"{case[0]}-{case[2]:.0e}")
+def test_motions_in_lanes_take_no_more_than_one_alone(prepared, case):
+    """They settle by the same rule, each for itself: others that need more do not count."""
+    file, end, tolerance = case
+    _, *expected = TABLE[case]
+    system, structure, start = prepared(file)
+    driven = np.any(system.constraint_rate(start.t, start.positions, 0 * start.velocities))
+    slower = State(start.t, start.positions, start.velocities * (1.0 if driven else 0.9))
+    found = integrate_many(system, structure, [start, slower, start], tends=[end, end, 0.7 * end], tolerance=tolerance)
+    for name, count in zip(COUNTED, expected, strict=True):
+        assert found.statistics[name][0] <= ALLOWANCE * count + 2, (name, found.statistics)

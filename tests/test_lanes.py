@@ -108,6 +108,25 @@ def test_neighbours_change_no_bit(name: str, neighbours: list[float], place: int
         assert column[place] == single.statistics[name][0]
 
 
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_who_is_settled_early_waits_unchanged(path: Path, tolerance: float):
+    """Beside others that need more corrections, or other ones, or have ended."""
+    prepared = problem(path.stem, tolerance)
+    t, q, v = prepared.start.t, prepared.start.positions, prepared.start.velocities
+    driven = np.any(prepared.system.constraint_rate(t, q, 0 * v))
+    random = np.random.default_rng(len(path.stem))
+    states = starts(prepared, np.ones(20) if driven else random.uniform(0.2, 2.0, 20))
+    ends = t + (float(prepared.spec.problem.tend) - t) * random.uniform(0.05, 1.0, 20)
+    together = many(prepared, states, tends=ends)
+    for k in (3, 8, 19):
+        single = many(prepared, [states[k]], tends=ends[k])
+        for column in ("t", "q", "v", "lam"):
+            assert np.array_equal(getattr(together, column)[k], getattr(single, column)[0], equal_nan=True)
+        for name, column in together.statistics.items():
+            assert column[k] == single.statistics[name][0]
+
+
 ARM = """
 Title: an arm whose numbers vary
 PhysicalParams: {a: 1.2, m: 0.7, k: 30, g: 9.81}

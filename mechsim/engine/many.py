@@ -26,7 +26,8 @@ SLICE = 0.05  # seconds that the kernel runs before it is asked whether to go on
 MOST_AT_ONCE = 1024  # motions of one fleet: their numbers and results are in memory
 PORTIONS = 4  # for each thread, so that all have something to do to the end
 KEPT = {"final": 0, "steps": 1, "polynomials": 2}
-COUNTS = ("steps", "alone", "rejected", "factorizations", "pivot_choices")  # alone: steps of a march of its own
+# alone: steps of a march of its own
+COUNTS = ("steps", "alone", "rejected", "factorizations", "evaluations", "pivot_choices")
 OTHER_STRUCTURE = "other_structure"
 
 

@@ -15,8 +15,10 @@ from typing import SupportsFloat
 import numpy as np
 
 from mechsim.engine import order_for
+from mechsim.engine.fleets import Fleets
 from mechsim.engine.leading import planned
 from mechsim.engine.machine import Machines
+from mechsim.errors import AssemblyError, IntegrationError
 from mechsim.initial import assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.problem import InitialValueProblem
@@ -98,9 +100,10 @@ class Variation:
         like = family.system.completed() if family.plan.complete else family.system
         self._starting = np.array(sorted(nodes_in(_decides_start(self.mechanism, self.problem))), dtype=np.intp)
         self.numbers = Numbers(tape, self.mechanism, like)
-        self._like = like
+        self.like = like
         self._own = self.numbers.values(self._column(spec.parameters))[:, 0]
         self._machines: dict[tuple[int, float], Machines] = {}
+        self._fleets: dict[tuple[int, float], Fleets] = {}
 
     def _column(self, parameters: Mapping[str, SupportsFloat]) -> np.ndarray:
         return np.array([[float(parameters[name])] for name in self.names]).reshape(len(self.names), 1)
@@ -111,6 +114,31 @@ class Variation:
             self._machines[key] = Machines(self.family.plan, self.numbers, order, tolerance)
         return self._machines[key]
 
+    def fleets(self, order: int | None, tolerance: float) -> Fleets:
+        """Lanes for any numbers of the family. Their pivots are those of the file's own start, whoever asks first."""
+        key = order or self.family.order(tolerance), tolerance
+        if key not in self._fleets:
+            self._fleets[key] = Fleets(self.like, self.family.plan, self.family.prepared.start, *key)
+        return self._fleets[key]
+
+    def system(self, values: np.ndarray) -> TunedSystem:
+        """The system with the values of all nodes."""
+        return TunedSystem(self.like, self.numbers, values, self.mechanism)
+
+    def starts(self, values: np.ndarray) -> list[Any]:
+        """Starts for many sets of values, (nodes, sets), as of `member`; None where the file must be read again."""
+        own = self.family.prepared
+        hold = self.numbers.hold(values)
+        unchanged = (values[self._starting] == self._own[self._starting, None]).all(axis=0) & (not self._has_states)
+        found: list[Any] = [own.start if known else None for known in hold & unchanged]
+        for k in np.flatnonzero(hold & ~unchanged):
+            column = np.ascontiguousarray(values[:, k])
+            try:
+                found[k] = self._start(self.system(column), column, own)
+            except (AssemblyError, IntegrationError):
+                continue
+        return found
+
     def member(self, parameters: Mapping[str, float]) -> Member | None:
         """The mechanism with these parameters; None where the file must be read again for it."""
         values = self.numbers.values(self._column(parameters))
@@ -118,7 +146,7 @@ class Variation:
             return None
         values = values[:, 0].copy()
         own = self.family.prepared
-        system = TunedSystem(self._like, self.numbers, values, self.mechanism)
+        system = self.system(values)
         start = self._start(system, values, own)
         if start is None:
             return None

@@ -12,6 +12,8 @@ from mechsim.equations import Equations, Values
 from mechsim.errors import AssemblyError, IntegrationError
 from mechsim.handle.component import Component
 from mechsim.handle.family import Family, Member
+from mechsim.handle.many import ManyParameters, Settings, many_motions, wishes_of
+from mechsim.handle.motions import Motions
 from mechsim.handle.run import Run
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -93,6 +95,29 @@ class MechanismHandle(Equations):
         run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
         return run.motion(reactions, keep, (tangents,) if isinstance(tangents, str) else tangents)
 
+    def simulate_many(
+        self,
+        parameters: ManyParameters | None = None,
+        *,
+        start: Beginning | list[Beginning | None] | None = None,
+        tol: float | None = None,
+        order: int | None = None,
+        t0: float | None = None,
+        tend: float | Sequence[float] | None = None,
+        reactions: Sequence[str] | None = None,
+        keep: str = "polynomials",
+        threads: int = 1,
+    ) -> Motions:
+        """Many motions at once, in order: each is that of `simulate`, from the same start, within the tolerance.
+
+        `parameters` are a mapping of arrays, or a sequence of mappings; `start` and `tend` one for all, or a list with
+        one for each. Motions go side by side in the kernel (see `engine/many.py`), and in so many `threads`, neither of
+        which changes a bit of any. One that fails is a case with its status and message; what is wrong with all, such
+        as a name that the file has not, is raised. `keep="final"` keeps only where motions end, which is fastest.
+        """
+        settings = Settings(tol, order, t0, reactions, keep, threads)
+        return many_motions(self, wishes_of(parameters, start, tend), settings)
+
     def begin(
         self,
         *,
@@ -119,13 +144,16 @@ class MechanismHandle(Equations):
         tend: float | None = None,
     ) -> Run:
         state = None if start is None else self._state(start, t0)
-        # What a file says of its own time holds for later starts too, but not for earlier ones.
-        since = t0 if state is None else min(state.t, float(self._file.problem.t0))
+        since = self._since(state, t0)
         member = self._member(parameters, since, tend)
         prepared = self._read_again(parameters, since, tend) if member is None else member.prepared
         begun = t0 if state is None else state.t
         run = Run(replace(prepared, spec=adjust(prepared.spec, tol=tol, order=order, t0=begun, tend=tend)), member)
         return run if state is None else run.starting(state)
+
+    def _since(self, start: Beginning | None, t0: float | None) -> float | None:
+        """What a file says of its own time holds for later starts too, but not for earlier ones."""
+        return t0 if start is None else min(self._state(start, t0).t, float(self._file.problem.t0))
 
     def _read_again(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Prepared:
         """As if the file had never been read before."""

@@ -51,6 +51,7 @@ def March(
     spare: Integers,
     redundant: int,
     order: int,
+    careful_order: int,
     tolerance: float,
     safety: float,
     fixed_step: float,

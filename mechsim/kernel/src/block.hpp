@@ -12,6 +12,7 @@ namespace mechsim {
 
 constexpr int kAlways = 1000;       // lead of what is known at every degree (ALWAYS in kernel/plan.py)
 constexpr int kMostDegrees = 128;   // of a series; an order beyond is refused
+constexpr int kMostMotions = 32;    // side by side in one block
 
 enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function };
 enum class Function : int {
@@ -30,7 +31,8 @@ struct Operation {
     bool fresh_a = false, fresh_b = false;    // the operand's newest coefficient is found by the stage's solve
     bool absent_a = false, absent_b = false;  // ... and is zero before it, for every stage k >= 1
     // Where its rows are, once the block has memory: coefficient 0 of the result and the operands, the constant, and
-    // the changes of a correction. What an operation does not have points to its operand a.
+    // the changes of a correction, zeros for what the stage does not find. What an operation does not have points to its
+    // operand a.
     Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
     Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
     // Half of an arctangent: it has a slope, but no closed form of its own.
@@ -106,7 +108,7 @@ struct Block {
     std::vector<int> rows;      // outputs x stride; the trash row where there is none
     Aligned constants;          // constants x stride
     Aligned series;             // registers x degrees x stride
-    Aligned delta;              // registers x stride
+    Aligned delta;              // registers x stride, and a row of zeros
     Watch watch;
     std::vector<int> predicted, corrected;    // operations to run at a stage k >= 1, before and after its solve
     std::vector<int> read, cleared;           // inputs to read after the solve; registers to clear before it
@@ -132,10 +134,11 @@ struct Coefficients {
 };
 
 // At a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the block's
-// contribution to the residual of every row that is active.
-void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual);
+// contribution to the residual of every row that is active. Many motions always have a mask (other code might round
+// otherwise): the series of those that are not in it stay as they are, bit by bit.
+void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual, const Mask* mask = nullptr);
 // ... and after a solve there: the series of all operations are those of what was found.
-void finish_stage(Block& block, const Coefficients& x, int stage);
+void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask = nullptr);
 // After stage 0: add the sizes of all that the block adds to rows of offset 0.
 void add_sizes(const Block& block, double* sizes);
 // At a stage k >= 1: evaluate_stage before its solve, when what it will find counts as zero ...

@@ -11,8 +11,9 @@ namespace mechsim {
 
 namespace {
 
-constexpr std::size_t kCache = 400'000;  // bytes that the series of all lanes may take: they are read at every stage
-constexpr int kMostLanes = 32;
+// Bytes that the series of all lanes may take. They are read at every stage, one after the other: so they may be more than
+// the cache next to the core holds, and more motions for each operation still pay (measured: chains of 1 to 100 rods).
+constexpr std::size_t kCache = 2'000'000;
 
 // As many lanes as fit the cache.
 int width_for(const std::vector<Block>& blocks, int degrees) {
@@ -20,7 +21,7 @@ int width_for(const std::vector<Block>& blocks, int degrees) {
     for (const Block& block : blocks)
         bytes += (block.inputs.size() + block.operations.size()) * block.lanes * degrees * sizeof(double);
     int width = kWidth;
-    while (width < kMostLanes && 2 * width * bytes <= kCache) width *= 2;
+    while (width < kMostMotions && 2 * width * bytes <= kCache) width *= 2;
     return width;
 }
 
@@ -44,11 +45,6 @@ Fleet::Fleet(March& march, double t, const double* reference, int width)
         for (int instance = 0; instance < block.lanes; ++instance) {
             matrix_blocks_.push_back(of_motions(block, instance, width_));
             matrix_blocks_.back().allocate(1);
-            for (std::size_t i = 0; i < block.inputs.size(); ++i) {
-                const int unknown = block.unknowns[i * block.stride + instance];
-                if (block.inputs[i].time || unknown >= size_) continue;
-                if (block.inputs[i].order - march.d_[unknown] > -orders_) affine_ = false;
-            }
         }
     for (Block& block : blocks_)
         if (std::any_of(block.terms.begin(), block.terms.end(), [](const Term& term) { return !term.silent; }))
@@ -71,7 +67,7 @@ void Fleet::allocate() {
     for (auto* rows : {&change_, &extent_, &compared_}) rows->assign((orders_ + 1) * width, 0.0);
     for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
     sums_.assign(4 * width, 0.0);
-    for (auto* row : {&moving_, &active_, &wanted_, &refined_}) row->assign(width, 0);
+    for (auto* row : {&moving_, &active_, &wanted_, &refined_, &finished_}) row->assign(width, 0);
     previous_.assign(width, 0.0);
     moved_ = previous_;
     mask_.assign(width, 0);

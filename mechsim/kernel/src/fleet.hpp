@@ -68,7 +68,8 @@ class Fleet {
         double t = 0, t_low = 0, t_before = 0, t_low_before = 0, t_end = 0;
         double h = 0, left = 0;                          // the step that is tried, and what is left
         double last_step = 0, longest = INFINITY, speed = 0, peak_speed = 0, off = INFINITY;
-        double distance = 0, turned = 0, extent_speed = 0, rounding = 0, rough = 0;
+        double distance = 0, turned = 0, rounding = 0, rough = 0;
+        double stale = 0;                                // how much what its matrix depends on has moved since, relative
         double leverage = 0, earlier_leverage = 0;       // the largest, here and where the step began ...
         double former_leverage = 0;                      // ... and where the step before it began
         bool near_singular = false;
@@ -131,6 +132,11 @@ class Fleet {
     void settle(int stage);
     void solve_stage(int stage);
     void judge_correction(int stage, int iteration, int lane);
+    double contraction(int stage, int lane) const;
+    void judge_balance();
+    void factor_anew();
+    void finish(int lane);
+    void fail(int stage, int lane);
     std::vector<char> balanced();
     void residual_of(int stage);
     void note_mismatch(Lane& lane, int number);
@@ -146,12 +152,12 @@ class Fleet {
     const std::vector<double>& unknown_factors(int stage) const;
     using Masks = std::vector<long long, AlignedAllocator<long long>>;
     void set_mask(const std::vector<char>& wanted);
+    const Mask* mask() const { return reinterpret_cast<const Mask*>(mask_.data()); }
 
     March& march_;
     Bytes new_;  // the march before it was used
     const int size_, orders_, degrees_;  // orders: the largest offset
     int width_ = kWidth;
-    bool affine_ = true;  // the matrix does not depend on what stage 0 finds
     std::unique_ptr<Pivots> reference_;
     std::map<std::vector<int>, Pivots> others_;
     Pivots* pivots_ = nullptr;  // those by which the lanes go now,
@@ -167,7 +173,7 @@ class Fleet {
     AlignedDoubles leverage_, leverage_before_, lengths_, probe_, aim_, pull_;
     std::vector<double> previous_, moved_;
     AlignedDoubles sums_;
-    std::vector<char> moving_, active_, wanted_, refined_;
+    std::vector<char> moving_, active_, wanted_, refined_, finished_;
     bool refining_ = false;  // some lane is
     Masks mask_;
     struct Responses {

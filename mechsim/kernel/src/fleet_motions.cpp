@@ -177,6 +177,7 @@ void Fleet::note_steps(Outcome& outcome) const {
     total.steps += own.steps;
     total.rejected += own.rejected;
     total.factorizations += own.factorizations;
+    total.evaluations += own.evaluations;
     total.analyses += own.analyses;
     total.largest_projection = std::max(total.largest_projection, own.largest_projection);
     outcome.away += own.steps;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kRefined = 1e2;  // pivots that let values grow further are trusted after a step of refinement only
 constexpr double kGrown = 1e5;    // and beyond this, no more: that leaves 10 digits, which refinement doubles
-constexpr double kAffine = 1e-3;  // a correction of what rows are affine in leaves a remainder of roundings of it
+
+bool any(const std::vector<char>& lanes) { return std::find(lanes.begin(), lanes.end(), 1) != lanes.end(); }
 
 }  // namespace
 
@@ -77,6 +78,7 @@ void Fleet::factor(const std::vector<char>& wanted) {
     for (int l = 0; l < width_; ++l) {
         if (!wanted[l]) continue;
         ++outcomes_[lanes_[l].motion].statistics.factorizations;
+        lanes_[l].stale = 0;
         if (!(lu_->growth()[l] < kGrown)) lanes_[l].leaves = true;
     }
     refining_ = false;
@@ -95,9 +97,13 @@ void Fleet::solve(double* b) {
         for (std::size_t i = 0; i < rows && refined_[l]; ++i) b[i * width_ + l] += right_side_[i * width_ + l];
 }
 
+// The rows of the lanes that are active.
 void Fleet::residual_of(int stage) {
+    for (int l = 0; l < width_; ++l)
+        if (active_[l]) ++outcomes_[lanes_[l].motion].statistics.evaluations;
     std::fill(residual_.begin(), residual_.end(), 0.0);
-    for (Block& block : blocks_) evaluate_stage(block, x_, stage, residual_.data());
+    set_mask(active_);
+    for (Block& block : blocks_) evaluate_stage(block, x_, stage, residual_.data(), mask());
 }
 
 void Fleet::solve_stage(int stage) {
@@ -110,7 +116,6 @@ void Fleet::solve_stage(int stage) {
     std::fill(change_.begin(), change_.end(), 0.0);
     std::fill(extent_.begin(), extent_.end(), 0.0);
     std::fill(total_.begin(), total_.end(), 0.0);
-    set_mask(active_);
     for (int j = 0; j < size_; ++j) {
         const int degree = stage + march_.d_[j];
         if (degree < 0) continue;
@@ -129,17 +134,17 @@ void Fleet::solve_stage(int stage) {
             double& reference = compared_[at(degree, l)];
             if (degree == 0 && stage < 0) reference = 1.0;
             reference = std::max(reference, stage < 0 ? std::max(extent, change) : extent);
-            if (change > 0) relative = std::max(relative, change / (reference > 0 ? reference : 1.0));
+            if (!(change > 0)) continue;
+            const double part = change / (reference > 0 ? reference : 1.0);
+            relative = std::max(relative, part);
+            if (stage < 0 && degree <= march_.matrix_order_) lane.stale = std::max(lane.stale, part);
         }
         moved_[l] = std::isfinite(total_[l]) ? relative : NAN;
         if (stage == -orders_) {
             lane.distance = std::max(lane.distance, change_[at(0, l)]);
             lane.rounding = kRounding * extent_[at(0, l)];
         }
-        if (stage == 1 - orders_) {
-            lane.turned = std::max(lane.turned, change_[at(1, l)]);
-            lane.extent_speed = extent_[at(1, l)];
-        }
+        if (stage == 1 - orders_) lane.turned = std::max(lane.turned, change_[at(1, l)]);
     }
 }
 
@@ -163,41 +168,82 @@ std::vector<char> Fleet::balanced() {
     return found;
 }
 
-// Newton at a stage k <= 0 for every lane until its correction is at rounding level.
+// Newton at a stage k <= 0 for every lane until what is left is less than the tolerance needs (see March::settle). A lane
+// that is settled waits, and its series with it.
 void Fleet::settle(int stage) {
+    for (int l = 0; l < width_; ++l) active_[l] = moving_[l] && lanes_[l].status == Status::reached && !lanes_[l].leaves;
     const auto& c = march_.c_;
-    if (std::any_of(c.begin(), c.end(), [&](int offset) { return stage + offset >= 0; })) {
-        for (int l = 0; l < width_; ++l) active_[l] = moving_[l] && lanes_[l].status == Status::reached;
-        std::fill(previous_.begin(), previous_.end(), INFINITY);
-        std::fill(compared_.begin(), compared_.end(), 0.0);
-        for (int iteration = 0; std::find(active_.begin(), active_.end(), 1) != active_.end(); ++iteration) {
-            if (stage == 0) std::fill(compared_.begin(), compared_.end(), 0.0);
-            solve_stage(stage);
-            for (int l = 0; l < width_; ++l)
-                if (active_[l]) judge_correction(stage, iteration, l);
-            const bool going = std::find(active_.begin(), active_.end(), 1) != active_.end();
-            if (stage == 0 && iteration > 0 && going) {
-                const std::vector<char> rest = balanced();
-                for (int l = 0; l < width_; ++l)
-                    if (active_[l] && moved_[l] > 0.1 * previous_[l] && rest[l]) active_[l] = 0;
-            }
-            previous_ = moved_;
-            if (stage == 0 && !affine_ && std::find(active_.begin(), active_.end(), 1) != active_.end()) factor(active_);
-        }
+    if (std::none_of(c.begin(), c.end(), [&](int offset) { return stage + offset >= 0; })) return residual_of(stage);
+    std::fill(previous_.begin(), previous_.end(), INFINITY);
+    std::fill(compared_.begin(), compared_.end(), 0.0);
+    std::fill(finished_.begin(), finished_.end(), 0);
+    for (int iteration = 0; any(active_); ++iteration) {
+        if (stage == 0) std::fill(compared_.begin(), compared_.end(), 0.0);
+        solve_stage(stage);
+        for (int l = 0; l < width_; ++l)
+            if (active_[l]) judge_correction(stage, iteration, l);
+        if (stage == 0 && iteration > 0) judge_balance();
+        for (int l = 0; l < width_ && iteration >= kMostIterations; ++l)
+            if (active_[l]) fail(stage, l);
+        if (stage == 0) factor_anew();
+        previous_ = moved_;
     }
-    residual_of(stage);
+    if (!any(finished_)) return;
+    set_mask(finished_);
+    for (Block& block : blocks_) finish_stage(block, x_, stage, mask());
+}
+
+void Fleet::fail(int stage, int l) {
+    lanes_[l].status = stage < 0 ? Status::not_projected : Status::not_finite;
+    active_[l] = 0;
+}
+
+// How much smaller than the correction just made the next one will be (see March::contraction).
+double Fleet::contraction(int stage, int l) const {
+    const double moved = moved_[l];
+    if (std::isfinite(previous_[l])) return std::min(1.0, moved / previous_[l]);
+    const double stale = lanes_[l].stale, changed = stage < 0 || !march_.affine_ ? std::max(stale, moved) : stale;
+    return std::min(1.0, kCurvature * std::max(1.0, lanes_[l].earlier_leverage) * (changed + kEpsilon));
 }
 
 void Fleet::judge_correction(int stage, int iteration, int l) {
     Lane& lane = lanes_[l];
     const double moved = moved_[l];
-    const auto end = [&](Status status) { lane.status = status, active_[l] = 0; };
-    if (!std::isfinite(moved)) return end(stage < 0 ? Status::not_projected : Status::not_finite);
+    if (!std::isfinite(moved)) return fail(stage, l);
     if (stage == 0 && iteration == 0) note_mismatch(lane, l);
-    if (moved <= kSettled + lane.rounding) return end(Status::reached);
-    if (stage == 0 && affine_ && moved <= kAffine) return end(Status::reached);
-    if (iteration > 2 && moved > 0.5 * previous_[l] && moved < 1e-9) return end(Status::reached);
-    if (iteration >= kMostIterations) return end(stage < 0 ? Status::not_projected : Status::not_finite);
+    if (moved <= kNegligible) return void(active_[l] = 0);
+    const double settled = std::max(march_.control_.settled, kNegligible) + lane.rounding;
+    const bool careful = lane.earlier_leverage > kCareful;
+    const bool enough = moved * contraction(stage, l) <= settled && (!careful || moved <= kSettled + lane.rounding);
+    const bool rounding = iteration > 2 && moved > 0.5 * previous_[l] && moved < 1e-9;  // as close as it allows
+    if (enough || rounding) finish(l);
+}
+
+void Fleet::finish(int l) {
+    active_[l] = 0;
+    finished_[l] = 1;
+}
+
+// Lanes whose corrections do not become smaller, but are small beside the forces, are settled too.
+void Fleet::judge_balance() {
+    const auto stays = [&](int l) { return active_[l] && moved_[l] > 0.1 * previous_[l]; };
+    bool some = false;
+    for (int l = 0; l < width_; ++l) some = some || stays(l);
+    if (!some) return;
+    const std::vector<char> rest = balanced();
+    for (int l = 0; l < width_; ++l)
+        if (stays(l) && rest[l]) finish(l);
+}
+
+// New matrices for stage 0 where those at hand are not those of the rows.
+void Fleet::factor_anew() {
+    for (int l = 0; l < width_; ++l) {
+        const bool careful = lanes_[l].earlier_leverage > kCareful;
+        wanted_[l] = active_[l] && (careful || !march_.affine_ || contraction(0, l) > kConverging);
+    }
+    if (!any(wanted_)) return;
+    factor(wanted_);
+    for (int l = 0; l < width_; ++l) active_[l] = active_[l] && !lanes_[l].leaves;
 }
 
 void Fleet::note_mismatch(Lane& lane, int l) {
@@ -219,9 +265,14 @@ void Fleet::prepare() {
     }
     factor(moving_);
     for (int stage = -orders_; stage < 0; ++stage) settle(stage);
-    std::vector<char> stale(width_);
-    for (int l = 0; l < width_; ++l) stale[l] = moving_[l] && lanes_[l].distance > kRefactor + lanes_[l].rounding;
-    if (std::find(stale.begin(), stale.end(), 1) != stale.end()) factor(stale);
+    for (int l = 0; l < width_; ++l) {
+        const Lane& lane = lanes_[l];
+        const double leverage = std::max(1.0, lane.earlier_leverage);
+        const bool stale = lane.stale * leverage > kStale * march_.control_.tolerance + lane.rounding;
+        const bool moved = leverage > kCareful && lane.distance > kRefactor + lane.rounding;
+        wanted_[l] = moving_[l] && lane.status == Status::reached && (stale || moved);
+    }
+    if (any(wanted_)) factor(wanted_);
     settle(0);
 }
 

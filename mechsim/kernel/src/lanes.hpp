@@ -8,6 +8,7 @@
 #define MECHSIM_CLONES
 #endif
 #define MECHSIM_INLINE inline __attribute__((always_inline))
+#define MECHSIM_LAMBDA __attribute__((always_inline))  // so that it is of the clone in which it stands
 
 namespace mechsim {
 

@@ -239,17 +239,18 @@ void begin_fleet(Fleet& fleet, const Doubles& tables, const Doubles& constants, 
                 Keep(keep));
 }
 
-// Of all motions: status, steps, steps away, rejected, factorizations, pivot choices; their largest projection.
+// Of all motions: status, steps, steps away, rejected, factorizations, evaluations, pivot choices; their largest projection.
 nb::tuple fleet_counts(Fleet& fleet) {
     std::vector<double> counts, projections;
     for (const Outcome& outcome : fleet.outcomes()) {
         const Statistics& s = outcome.statistics;
-        for (std::int64_t count : {std::int64_t(outcome.status), s.steps, outcome.away, s.rejected, s.factorizations, s.analyses})
+        for (std::int64_t count : {std::int64_t(outcome.status), s.steps, outcome.away, s.rejected, s.factorizations,
+                                   s.evaluations, s.analyses})
             counts.push_back(double(count));
         projections.push_back(s.largest_projection);
     }
     const std::size_t count = projections.size();
-    return nb::make_tuple(owned(std::move(counts), {count, 6}), owned(std::move(projections), {count}));
+    return nb::make_tuple(owned(std::move(counts), {count, 7}), owned(std::move(projections), {count}));
 }
 
 // The last points of all motions: times, values, first derivatives; no numbers for one that has none.
