@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # as in `typing`, which takes its time to import
 if TYPE_CHECKING:  # what the names below are, for type checkers and editors
     from typing import Any
 
-    from mechsim.errors import AssemblyError, IntegrationError, MechsimError, SpecError
+    from mechsim.errors import AssemblyError, BranchWarning, IntegrationError, MechsimError, SpecError
     from mechsim.facility import lagrangian_system
     from mechsim.handle import mechanism
     from mechsim.result import Motion, Trajectory, load
@@ -35,10 +35,12 @@ _HOMES = {
     "SpecError": "mechsim.errors",
     "AssemblyError": "mechsim.errors",
     "IntegrationError": "mechsim.errors",
+    "BranchWarning": "mechsim.errors",
 }
 
 __all__ = [
     "AssemblyError",
+    "BranchWarning",
     "IntegrationError",
     "MechsimError",
     "Motion",

@@ -60,6 +60,10 @@ class Note:
         return f"{self.mark}: {self.message}" if self.mark else self.message
 
 
+class BranchWarning(UserWarning):
+    """A handle's start could not be followed from that of its file, and may close in another way."""
+
+
 class MechsimError(Exception):
     """A failure a user can understand. `exit_code` is what the shell sees."""
 

@@ -100,17 +100,6 @@ def test_a_start_with_other_lengths_is_the_nearest_to_the_guesses(a: float, b: f
     assert np.abs(handle.constraint_residuals(handle.start()[0])).max() < 1e-13
 
 
-def test_a_guess_on_the_other_side_is_searched_anew() -> None:
-    """Above the line of centres Newton's method stays on the branch of the file's own start; a guess below it pulls to
-    the other one, where the whole search finds what it finds for the file read anew."""
-    handle = mechsim.mechanism(FOUR_BAR)
-    b_y = handle.coordinates.index("B_y")
-    for up in (2.0, 1.0, 0.3, -0.3, -2.0):
-        found = handle.with_parameters(up=up).start()[0]
-        assert (found[b_y] > 0) == (up > 0)
-        assert found == pytest.approx(mechsim.mechanism(FOUR_BAR, {"up": up}).start()[0], abs=1e-8)
-
-
 def test_a_parameter_that_is_zero_or_stops_being_so_is_noticed() -> None:
     """Without damping there is no law of it, and no account of its work: another structure."""
     handle, times = mechsim.mechanism(SWING), np.linspace(0, 3, 7)

@@ -95,8 +95,8 @@ def animate(
     one sped up. The picture says so. Results in .npz carry their Taylor series, which the film then follows exactly.
     """
     began = time.perf_counter()
-    from mechsim.render.film import check_film_target
     from mechsim.render.options import Options
+    from mechsim.render.target import check_film_target
     from mechsim.result.places import named_after, refuse_sources
 
     target = output if output is not None else named_after(result, ".mp4")

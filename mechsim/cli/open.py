@@ -52,7 +52,7 @@ def open_(
     Results that "mechsim run" wrote (.csv, .npz, .parquet) can be opened too.
     """
     from mechsim.errors import printable
-    from mechsim.render.film import check_film_target
+    from mechsim.render.target import check_film_target
     from mechsim.result.places import named_after, refuse_sources
 
     target = output if output is not None else named_after(source, ".html", MARK, MARK_WITHIN)

@@ -54,10 +54,11 @@ def plot(
     """
     from mechsim.cli import errors
     from mechsim.errors import printable
-    from mechsim.render.film import check_film_target
+    from mechsim.render.haste import hasten
     from mechsim.render.plot import FORMS, PlotOptions
     from mechsim.render.plot import plot as draw
     from mechsim.render.source import results as read
+    from mechsim.render.target import check_film_target
     from mechsim.result.places import named_after, refuse_sources
 
     target = output if output is not None else named_after(results[0], ".png")
@@ -65,6 +66,7 @@ def plot(
     trajectories = [
         (Path(each).name if len(set(map(_stem, results))) == len(results) else each, read(each)) for each in results
     ]
+    hasten()
     notes = draw(trajectories, target, PlotOptions(phase, path or (), columns or (), theme, size))
     if not quiet:
         for text in notes:

@@ -7,10 +7,10 @@ is tuned to them. Where they do not, the file is read again. Nothing that a run 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import SupportsFloat
 
 import numpy as np
 
@@ -18,21 +18,16 @@ from mechsim.engine import order_for
 from mechsim.engine.fleets import Fleets
 from mechsim.engine.leading import planned
 from mechsim.engine.machine import Machines
-from mechsim.errors import AssemblyError, IntegrationError
-from mechsim.initial import assemble, start_beside
+from mechsim.errors import AssemblyError, BranchWarning, IntegrationError, Note
+from mechsim.handle.tuning import StraightWay, Tuning
+from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.problem import InitialValueProblem
-from mechsim.initial.start import Start
-from mechsim.kernel.numbers import Numbers, TunedPlan, TunedSystem
+from mechsim.kernel.numbers import TunedPlan
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
-from mechsim.lagrangian.vector import labels
-from mechsim.model import build
-from mechsim.model.mechanism import Mechanism
 from mechsim.simulation import Prepared, adjust, prepare
-from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, Problem
-from mechsim.spec.living import Tape, nodes_in, settled
 
 
 class Family:
@@ -66,6 +61,29 @@ class Family:
             self._orders[tolerance] = order_for(tolerance, self.plan)
         return self._orders[tolerance]
 
+    @cached_property
+    def beside(self) -> Beside:
+        """The starts on the branch of the file's own."""
+        return Beside(self.start, self.spec.problem)
+
+    @property
+    def start(self) -> Start:
+        found = self.prepared.start
+        assert isinstance(found, Start)  # a family is made with the file's own
+        return found
+
+    def prepared_anew(self, spec: MechSpec, names: tuple[str, ...]) -> Prepared:
+        """The mechanism of the file read again with other values of these parameters, started on the same branch."""
+        problem = InitialValueProblem.of(spec)
+        try:
+            variation = self.variation(names)
+            beside = self.beside.retold(problem.system, spec.problem)
+        except (AssemblyError, IntegrationError):
+            return prepare(spec, problem)  # the file's own parameters have no start, but these may
+        way = variation.way_to(variation.tuning.column(spec.parameters))
+        start = start_on_branch(beside, problem.system, spec.problem, way, thorough=True)
+        return prepare(spec, replace(problem, given=start))
+
     def variation(self, names: tuple[str, ...]) -> Variation:
         """The numbers as functions of these parameters. Threads may make one twice; both are alike."""
         if names not in self._variations:
@@ -90,95 +108,88 @@ class Variation:
     """The numbers of a family's mechanism as functions of some parameters."""
 
     def __init__(self, family: Family, names: tuple[str, ...]):
-        spec = family.spec
-        tape = Tape(names)
-        living = parse(spec.text, spec.path, spec.overrides, spec.files, tape=tape)
-        living = adjust(living, t0=family.times[0], tend=family.times[1])
-        self.family, self.names = family, names
-        self.problem: Problem = living.problem
-        self.mechanism: Mechanism = build(living, noted=False)
+        self.family = family
         like = family.system.completed() if family.plan.complete else family.system
-        self._starting = np.array(sorted(nodes_in(_decides_start(self.mechanism, self.problem))), dtype=np.intp)
-        self.numbers = Numbers(tape, self.mechanism, like)
-        self.like = like
-        self._own = self.numbers.values(self._column(spec.parameters))[:, 0]
+        self.tuning = Tuning(family.spec, like, names, family.times)
+        self._own = self.tuning.numbers.values(self.tuning.column(family.spec.parameters))[:, 0]
         self._machines: dict[tuple[int, float], Machines] = {}
         self._fleets: dict[tuple[int, float], Fleets] = {}
-
-    def _column(self, parameters: Mapping[str, SupportsFloat]) -> np.ndarray:
-        return np.array([[float(parameters[name])] for name in self.names]).reshape(len(self.names), 1)
 
     def machines(self, order: int, tolerance: float) -> Machines:
         key = order, tolerance
         if key not in self._machines:
-            self._machines[key] = Machines(self.family.plan, self.numbers, order, tolerance)
+            self._machines[key] = Machines(self.family.plan, self.tuning.numbers, order, tolerance)
         return self._machines[key]
 
     def fleets(self, order: int | None, tolerance: float) -> Fleets:
         """Lanes for any numbers of the family. Their pivots are those of the file's own start, whoever asks first."""
         key = order or self.family.order(tolerance), tolerance
         if key not in self._fleets:
-            self._fleets[key] = Fleets(self.like, self.family.plan, self.family.prepared.start, *key)
+            self._fleets[key] = Fleets(self.tuning.like, self.family.plan, self.family.prepared.start, *key)
         return self._fleets[key]
 
-    def system(self, values: np.ndarray) -> TunedSystem:
-        """The system with the values of all nodes."""
-        return TunedSystem(self.like, self.numbers, values, self.mechanism)
-
-    def starts(self, values: np.ndarray) -> list[Any]:
-        """Starts for many sets of values, (nodes, sets), as of `member`; None where the file must be read again."""
-        own = self.family.prepared
-        hold = self.numbers.hold(values)
-        unchanged = (values[self._starting] == self._own[self._starting, None]).all(axis=0) & (not self._has_states)
-        found: list[Any] = [own.start if known else None for known in hold & unchanged]
+    def starts(self, parameters: np.ndarray, values: np.ndarray) -> list[Start | None]:
+        """Starts for many sets of parameters, (names, sets), and their values, (nodes, sets), as of `member`; None
+        where the file must be read again."""
+        own, starting = self.family.start, self.tuning.starting
+        hold = self.tuning.numbers.hold(values)
+        unchanged = (values[starting] == self._own[starting, None]).all(axis=0) & (not self._has_states)
+        found: list[Start | None] = [own if known else None for known in hold & unchanged]
         for k in np.flatnonzero(hold & ~unchanged):
             column = np.ascontiguousarray(values[:, k])
             try:
-                found[k] = self._start(self.system(column), column, own)
+                found[k] = self._start(self.tuning.system(column), column, parameters[:, k : k + 1])
             except (AssemblyError, IntegrationError):
                 continue
         return found
 
     def member(self, parameters: Mapping[str, float]) -> Member | None:
         """The mechanism with these parameters; None where the file must be read again for it."""
-        values = self.numbers.values(self._column(parameters))
-        if not self.numbers.hold(values)[0]:
+        there = self.tuning.column(parameters)
+        values = self.tuning.values(there)
+        if values is None:
             return None
-        values = values[:, 0].copy()
         own = self.family.prepared
-        system = self.system(values)
-        start = self._start(system, values, own)
+        system = self.tuning.system(values)
+        start = self._start(system, values, there)
         if start is None:
             return None
         overrides = {**own.spec.overrides, **{name: repr(float(value)) for name, value in parameters.items()}}
         prepared = Prepared(replace(own.spec, overrides=overrides), system, start, own.structure)
-        return Member(prepared, TunedPlan(self.family.plan, self.numbers, values, system), self, values)
+        plan = TunedPlan(self.family.plan, self.tuning.numbers, values, system)
+        return Member(prepared, plan, self, values)
 
-    def _start(self, system: System, values: np.ndarray, own: Prepared) -> Start | None:
-        """The file's own start where no number of it has changed, else one beside it; None where rank differs."""
-        known = own.start
-        assert isinstance(known, Start)  # a family is made with the file's own
-        if np.array_equal(values[self._starting], self._own[self._starting]):
-            start = replace(known, system=system)
+    def _start(self, system: System, values: np.ndarray, there: np.ndarray) -> Start | None:
+        """The file's own start where no number of it has changed, else one on its branch; None where rank differs."""
+        own, starting = self.family.start, self.tuning.starting
+        if np.array_equal(values[starting], self._own[starting]):
+            start = replace(own, system=system)
             if not self._has_states:
                 return start
             v = with_state_rates(system.mechanism, system, start.t, start.positions, start.velocities.copy())
             return replace(start, velocities=v)
-        problem = settled(self.problem, lambda number: float(values[number.number]))
-        beside = start_beside(system, problem, known)
-        found = beside or assemble(system.mechanism, system, problem, branch=problem.branch)
-        return found if found.redundancy == known.redundancy else None
+        problem = self.tuning.problem(values)
+        start = start_on_branch(self.family.beside, system, problem, self.way_to(there))
+        return start if start.redundancy == own.redundancy else None
+
+    def way_to(self, there: np.ndarray) -> StraightWay:
+        return StraightWay(self.tuning, self.family.spec, there, self.family.times)
 
     @cached_property
     def _has_states(self) -> bool:
-        return any(variable.kind == "state" for variable in self.mechanism.variables)
+        return any(variable.kind == "state" for variable in self.tuning.mechanism.variables)
 
 
-def _decides_start(mechanism: Mechanism, problem: Problem) -> list[object]:
-    """All numbers that a start depends on: guesses, constraints, sizes, and where down is."""
-    binding = [element.parameters for element in mechanism.elements if element.multipliers]
-    down = [
-        element.parameters.get(name, 0.0) for element in mechanism.elements for name in labels("g", mechanism.dimension)
-    ]
-    placing = [mechanism.variables, mechanism.constants, mechanism.parts, mechanism.guesses, mechanism.guides]
-    return [problem, *placing, mechanism.size, binding, down]
+def start_on_branch(
+    beside: Beside | None, system: System, problem: Problem, way: Way, *, thorough: bool = False
+) -> Start:
+    """The start on the branch of a known one; where that cannot be followed, as the file read anew has it, which may be
+    on another branch: that is said."""
+    other = Lost("the mechanism has other coordinates or constraints with these parameters")
+    found = other if beside is None else start_beside(beside, system, problem, way, thorough=thorough)
+    if isinstance(found, Start):
+        return found
+    start = assemble(system.mechanism, system, problem, branch=problem.branch)
+    message = f"{found.why}: the start was searched for anew, and may be on another branch"
+    warnings.warn(message, BranchWarning, stacklevel=2)
+    return replace(start, notes=(*start.notes, Note(message)))

@@ -19,7 +19,7 @@ from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.result import Motion
 from mechsim.result.layout import Array
-from mechsim.simulation import Prepared, adjust, prepare
+from mechsim.simulation import Prepared, adjust
 from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import MechSpec
 
@@ -84,8 +84,8 @@ class MechanismHandle(Equations):
     ) -> Motion:
         """The motion with other `parameters` (numbers, or expressions as text), as `mechsim.simulate` has it.
 
-        It starts from the file's start: the consistent point nearest to the guesses that Newton's method reaches from
-        where the file's own parameters start; where it reaches none on that branch, the whole search decides. Or from
+        It starts from the file's start: the point nearest to the guesses, on the branch of the start that the file's
+        own parameters have; where that branch ends on the way to these parameters, a BranchWarning tells so. Or from
         `start`: positions and velocities at t0, the state of a component, or where another motion ended, at its last
         time. No run changes a later one.
 
@@ -156,8 +156,10 @@ class MechanismHandle(Equations):
         return t0 if start is None else min(self._state(start, t0).t, float(self._file.problem.t0))
 
     def _read_again(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Prepared:
-        """As if the file had never been read before."""
-        return prepare(adjust(read(self._file, {**self._given, **parameters}), t0=t0, tend=tend))
+        """The file with another structure, started on the branch of its own start."""
+        given = {**self._given, **parameters}
+        spec = adjust(read(self._file, given), t0=t0, tend=tend)
+        return self._family(t0, tend).prepared_anew(spec, tuple(sorted(given)))
 
     def _member(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Member | None:
         """The mechanism as one of a family; None where its structure is another one."""

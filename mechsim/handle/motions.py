@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from mechsim.result import Motion
 from mechsim.result.layout import Array
 from mechsim.result.motion import State
 from mechsim.simulation import CutShort
+from mechsim.source import Parameters
 
 FINISHED = "finished"
 NOT_BEGUN = {SpecError: "not_read", AssemblyError: "not_assembled", IntegrationError: "not_started"}
@@ -27,7 +28,7 @@ class Case:
     `t` is the time that was reached, `positions` and `velocities` are those there, by name; NaN and None without.
     """
 
-    parameters: Mapping[str, Any]
+    parameters: Parameters
     status: str
     message: str = ""
     t: float = np.nan
@@ -65,7 +66,7 @@ class Case:
             )
         return self._found
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         if self._found is not None:
             assert self.motion is self._found
         return vars(self)
@@ -112,7 +113,7 @@ class Motions(Sequence[Case]):
         return f"<{len(self)} motions, {int(self.finished.sum())} finished>"
 
 
-def of_motion(parameters: Mapping[str, Any], motion: Motion, kept: bool, error: MechsimError | None = None) -> Case:
+def of_motion(parameters: Parameters, motion: Motion, kept: bool, error: MechsimError | None = None) -> Case:
     """The case of a motion that was followed alone."""
     solution = motion.solution
     case = Case(parameters, motion.status, _words(error), error=error)
@@ -123,7 +124,7 @@ def of_motion(parameters: Mapping[str, Any], motion: Motion, kept: bool, error: 
     return case
 
 
-def of_error(parameters: Mapping[str, Any], error: MechsimError, kept: bool) -> Case:
+def of_error(parameters: Parameters, error: MechsimError, kept: bool) -> Case:
     if isinstance(error, CutShort):
         return of_motion(parameters, error.motion, kept, IntegrationError(*error.faults))
     status = next((name for kind, name in NOT_BEGUN.items() if isinstance(error, kind)), "not_started")

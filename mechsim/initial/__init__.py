@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
-from mechsim.initial import assembly, branches, warm
+from mechsim.initial import assembly, branches
 from mechsim.initial.start import Row, Start
+from mechsim.initial.warm import Beside, Lost, Stage, Way
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
-__all__ = ["Row", "Start", "assemble", "configurations", "start_beside"]
+__all__ = ["Beside", "Lost", "Row", "Stage", "Start", "Way", "assemble", "configurations", "start_beside"]
 
 
 def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: int | None = None) -> Start:
@@ -29,10 +30,10 @@ def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: 
         return assembly.assemble(mechanism, system, problem, branch=branch)
 
 
-def start_beside(system: System, problem: Problem, known: Start) -> Start | None:
-    """The start of a mechanism on the branch of one that is known; None where only `assemble` can tell (see `warm`)."""
+def start_beside(beside: Beside, system: System, problem: Problem, way: Way, *, thorough: bool = False) -> Start | Lost:
+    """The start of a mechanism on the branch of one that is known; else why only `assemble` can tell (see `warm`)."""
     with _explained():
-        return warm.start_beside(system, problem, known)
+        return beside.start(system, problem, way, thorough)
 
 
 def configurations(

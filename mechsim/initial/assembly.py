@@ -69,14 +69,22 @@ def moving_coordinates(mechanism: Mechanism) -> Indices:
 
 
 def all_positions(mechanism: Mechanism, system: System, problem: Problem, guess: Array) -> Closure:
-    """The closure in all coordinates, in an order that no name decides, so that rounding is alike in every telling."""
-    t, scales, moving = problem.t0.value, scales_of(mechanism), moving_coordinates(mechanism)
+    """The closure in all coordinates."""
+    return position_closure(
+        system, problem.t0.value, guess, scales_of(mechanism), *in_order(mechanism, system, problem)
+    )
+
+
+def in_order(mechanism: Mechanism, system: System, problem: Problem) -> tuple[Indices, Indices]:
+    """All coordinates that may move and all holonomic constraints, in an order that no name decides, so that rounding
+    is alike in every telling."""
+    moving = moving_coordinates(mechanism)
     if len(moving) > NULL_SPACE_LIMIT or not mechanism.parts:
-        return position_closure(system, t, guess, scales, moving)
+        return moving, np.flatnonzero(system.levels == 2)  # nonholonomic ones say nothing about positions
     coordinates, rows = canonical_coordinates(mechanism, problem)
     free = np.array(coordinates, dtype=np.intp)
     counted = np.array(rows, dtype=np.intp)
-    return position_closure(system, t, guess, scales, free[np.isin(free, moving)], counted[system.levels[counted] == 2])
+    return free[np.isin(free, moving)], counted[system.levels[counted] == 2]
 
 
 def close_positions(

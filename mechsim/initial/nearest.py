@@ -47,20 +47,27 @@ def weights_of(guessed: tuple[int, ...], count: int) -> Array:
     return weights
 
 
-def minimise(closure: Closure, target: Array, weights: Array, start: Array) -> Array | None:
-    """The minimum that whole Newton steps from `start` contract to; None where they do not."""
+def minimise(
+    closure: Closure,
+    target: Array,
+    weights: Array,
+    start: Array,
+    contraction: float = CONTRACTION,
+    longest: float = np.inf,
+) -> Array | None:
+    """The minimum that whole Newton steps from `start`, none above `longest`, contract to; None where they do not."""
     if not 0 < len(closure.free) <= DENSE_LIMIT:
         return None
     cost = weights[closure.free]
     y, x = ((start - target) / closure.scales)[closure.free], start
     multipliers, last = None, np.inf
     for _ in range(ITERATIONS):
-        found = _step(closure, x, cost, y, multipliers)
+        found = _step(Tangent(closure, x, cost, y, multipliers))
         if found is None:
             return None
         step, multipliers = found
         size = float(np.max(np.abs(step)))
-        if not size <= CONTRACTION * last:
+        if not size <= min(contraction * last, longest):
             return None
         y = y + step
         x, last = closure.moved(target, y), size
@@ -69,27 +76,38 @@ def minimise(closure: Closure, target: Array, weights: Array, start: Array) -> A
     return None
 
 
-def _step(closure: Closure, x: Array, cost: Array, y: Array, multipliers: Array | None) -> tuple[Array, Array] | None:
+class Tangent:
+    """What there is to know at x of its weighted distance from a target, along the constraints and across them. The
+    free coordinates are `y` scales off the target."""
+
+    def __init__(self, closure: Closure, x: Array, cost: Array, y: Array, multipliers: Array | None = None):
+        left, lengths, right = np.linalg.svd(closure.dense_jacobian(x))
+        rank = int(np.sum(lengths > DEPENDENT))
+        self.cost, self.y = cost, y
+        self.across, self.along = right[:rank], right[rank:]
+        self._unloaded = left[:, :rank] / lengths[:rank]
+        self.closing = -self.across.T @ (self._unloaded.T @ closure.residual(x))  # the step that closes the constraints
+        self.bending = np.diag(cost)
+        if closure.hessian_of is not None:
+            held = self.balance(cost * y) if multipliers is None else multipliers
+            self.bending = self.bending + dense_hessian(closure, x, held)
+        self.curvature = self.along @ self.bending @ self.along.T
+        self.slope = self.along @ (cost * y)
+
+    def balance(self, gradient: Array) -> Array:
+        """The multipliers of constraints that hold against this."""
+        return -self._unloaded @ (self.across @ gradient)
+
+
+def _step(tangent: Tangent) -> tuple[Array, Array] | None:
     """Newton's step for `cost y + J^T multipliers = 0, residual = 0`, and new multipliers; None away from a minimum.
 
     The step in the range of J^T closes the constraints, the one in the null space of J goes downhill along them.
     """
-    left, lengths, right = np.linalg.svd(closure.dense_jacobian(x))
-    rank = int(np.sum(lengths > DEPENDENT))
-    across, along = right[:rank], right[rank:]
-    unloaded = left[:, :rank] / lengths[:rank]
-
-    def balance(gradient: Array) -> Array:
-        return -unloaded @ (across @ gradient)
-
-    curvature = np.diag(cost)
-    if closure.hessian_of is not None:
-        curvature += dense_hessian(closure, x, balance(cost * y) if multipliers is None else multipliers)
-    step = -across.T @ (unloaded.T @ closure.residual(x))
     try:
-        np.linalg.cholesky(along @ curvature @ along.T)
+        np.linalg.cholesky(tangent.curvature)
     except np.linalg.LinAlgError:
         return None
-    downhill = np.linalg.solve(along @ curvature @ along.T, -along @ (cost * y + curvature @ step))
-    step = step + along.T @ downhill
-    return step, balance(cost * y + curvature @ step)
+    rest = tangent.slope + tangent.along @ (tangent.bending @ tangent.closing)
+    step = tangent.closing - tangent.along.T @ np.linalg.solve(tangent.curvature, rest)
+    return step, tangent.balance(tangent.cost * tangent.y + tangent.bending @ step)

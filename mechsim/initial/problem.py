@@ -24,6 +24,7 @@ class InitialValueProblem:
 
     system: System
     asked: Problem
+    given: Start | None = None  # a start that is known already
 
     @classmethod
     def of(cls, spec: MechSpec) -> InitialValueProblem:
@@ -37,7 +38,7 @@ class InitialValueProblem:
     @cached_property
     def start(self) -> Start:
         """Consistent positions and velocities. Raises AssemblyError."""
-        return assemble(self.mechanism, self.system, self.asked)
+        return self.given or assemble(self.mechanism, self.system, self.asked)
 
     def starts(self, told: Callable[[int, int], None]) -> list[Start]:
         """The different ways the mechanism closes; `told` hears how many were found in how many trials."""

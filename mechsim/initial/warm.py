@@ -1,23 +1,26 @@
 """A start for other numbers of a mechanism whose start is known: the point nearest to the guesses on the same branch.
 
-Newton's method sets out from the known start. Two starts are on one branch where the mechanism can be carried from one
-to the other without passing a pose whose constraints, with the motions it had at the known start held, are dependent:
-the determinant of these keeps its sign. What changes it, or does not contract, is for the whole search.
+Newton's method sets out from the known start. Where it does not go straight to the point nearest to the guesses, the
+known start is carried to the new numbers in small steps, and from there along the constraints towards the guesses, as
+far as these come nearer: see `branch`. Where its branch ends on the way, only a whole search can find a start.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.initial.assembly import all_positions, close_velocities, wound
-from mechsim.initial.closure import Closure
-from mechsim.initial.freedom import NULL_SPACE_LIMIT, null_space
+from mechsim.initial.assembly import close_velocities, complete, in_order, wound
+from mechsim.initial.branch import CONTRACTION, STRIDE, carried, closed_beside, descended
+from mechsim.initial.closure import Closure, position_closure
+from mechsim.initial.freedom import NULL_SPACE_LIMIT
 from mechsim.initial.nearest import minimise, weights_of
 from mechsim.initial.newton import is_closed, polish, settle
-from mechsim.initial.start import Array, Start, wishes
+from mechsim.initial.poses import nearer_turn
+from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.placement import placed
 from mechsim.spec.document import Problem
 
@@ -25,56 +28,157 @@ if TYPE_CHECKING:
     from mechsim.kernel.system import System
 
 INDEPENDENT = 1e-4  # singular values of constraints below this (rows have length 1) mean a singular pose is near
+SAME = 1e-9  # of a scale: a pose so near to the guesses is theirs, to the last bit
 
 
-def start_beside(system: System, problem: Problem, known: Start) -> Start | None:
-    """The start of `problem`, on the branch of the `known` one; None where only a whole search can tell.
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A mechanism on the way from the known numbers to others: its time, and where its fixed coordinates are. It may
+    have other states than the others, integrals that no constraint reads."""
 
-    Raises AssemblyError where its velocities contradict each other.
-    """
-    if known.redundancy.rows or known.singular or system.n > NULL_SPACE_LIMIT:
-        return None
-    mechanism = system.mechanism
-    positions, velocities = wishes(mechanism, problem)
-    guess = positions.written_into(placed(mechanism, problem).coordinates())
-    everything = all_positions(mechanism, system, problem, guess)
-    closure = everything.holding(positions.fixed)
-    fixed = list(positions.fixed)
-    begin = known.positions.copy()
-    begin[fixed] = guess[fixed]
-    q = _nearest(closure, guess, positions.guessed, begin)
-    if q is None or not _same_branch(everything, known.system, problem, known.positions, q):
-        return None
-    q = wound(mechanism, closure.rescaled(q), positions, q)
-    v = close_velocities(mechanism, system, problem.t0.value, q, velocities)
-    return Start(problem.t0.value, q, v, (), known.redundancy, system, fixed=(positions.fixed, velocities.fixed))
+    system: System
+    t: float
+    fixed: Mapping[str, float]
 
 
-def _nearest(closure: Closure, guess: Array, guessed: tuple[int, ...], begin: Array) -> Array | None:
-    if len(closure.rows) > len(closure.free):
-        return None
-    closed = not np.any(closure.residual(guess))
-    q = guess if closed else minimise(closure, guess, weights_of(guessed, len(guess)), begin)
-    if q is None:
-        return None
-    scaled = closure.rescaled(q)
-    q = settle(scaled, polish(scaled, q))
-    return q if is_closed(scaled, q) else None
+Way = Callable[[float], Stage | None]  # from 0, where the start is known, to 1; None: not known there
 
 
-def _same_branch(closure: Closure, known_system: System, problem: Problem, known: Array, q: Array) -> bool:
-    before = _gradients(closure, known_system, problem, known)
-    motions = null_space(before)
-    signs = []
-    for jacobian in (before, closure.rescaled(q).dense_jacobian(q)):
-        if np.linalg.svd(jacobian, compute_uv=False).min(initial=1.0) < INDEPENDENT:
-            return False
-        signs.append(np.linalg.slogdet(np.vstack([jacobian, motions.T]))[0])
-    return bool(signs[0] == signs[1])
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A branch that could not be followed, and why: what a person is told."""
+
+    why: str
 
 
-def _gradients(closure: Closure, system: System, problem: Problem, q: Array) -> Array:
-    """The scaled gradients of another system's constraints, rows and columns as in the closure."""
-    t = problem.t0.value
-    other = replace(closure, jacobian_of=lambda x: system.constraint_jacobian(t, x))
-    return other.rescaled(q).dense_jacobian(q)
+class Beside:
+    """The starts beside a known one; what they have in common is found once."""
+
+    def __init__(self, known: Start, asked: Problem):
+        self.known, self._held = known, np.array(known.fixed[0], dtype=np.intp)
+        system = known.system
+        self._moving, self._rows = in_order(system.mechanism, system, asked)
+        self._free = self._moving[~np.isin(self._moving, self._held)]
+        # Redundant rows are dependent where the constraints hold, but not beside.
+        self._independent = self._rows[~np.isin(self._rows, known.redundancy.rows)]
+        self._angles = [i for i in self._free if system.mechanism.variables[i].kind == "angle"]
+
+    def retold(self, system: System, asked: Problem) -> Beside | None:
+        """The same in the words of a mechanism that may have other states; None where it has other coordinates."""
+        old, known = self.known.system, self.known
+        moving = [place for place, variable in enumerate(system.mechanism.variables) if variable.kind != "state"]
+        names, multipliers = _named(system, moving), system.labels[system.n :]
+        if set(names) != set(_named(old, self._moving)) or set(multipliers) != set(old.labels[old.n :]):
+            return None
+        positions, velocities = wishes(system.mechanism, asked)
+        q = np.zeros(system.n)
+        q[moving] = known.positions[_places(old, names)]
+        redundant = _places(system, _named(old, old.n + np.array(known.redundancy.rows, dtype=np.intp))) - system.n
+        redundancy = replace(known.redundancy, rows=tuple(redundant.tolist()))
+        fixed = positions.fixed, velocities.fixed
+        return Beside(replace(known, positions=q, system=system, redundancy=redundancy, fixed=fixed), asked)
+
+    def start(self, system: System, problem: Problem, way: Way, thorough: bool = False) -> Start | Lost:
+        """The start of `problem`, on the branch of the known one. `thorough`: rank and notes are found anew. Raises
+        AssemblyError where velocities contradict each other."""
+        if self.known.singular:
+            return Lost("the file's own start is on a singular pose, where branches meet")
+        if system.n > NULL_SPACE_LIMIT:
+            return Lost(f"a branch is followed up to {NULL_SPACE_LIMIT} coordinates")
+        mechanism = system.mechanism
+        positions, velocities = wishes(mechanism, problem)
+        guess = positions.written_into(placed(mechanism, problem).coordinates())
+        everything = _closure(system, problem.t0.value, guess, self._free, self._rows)
+        q = self._positions(everything.restricted(self._free, self._independent), guess, positions, way)
+        if isinstance(q, Lost):
+            return q
+        q = self._settled(everything, guess, q)
+        scaled = everything.rescaled(q)
+        if not is_closed(scaled, q):
+            return Lost("constraints that were redundant contradict each other")
+        q = wound(mechanism, scaled, positions, q)
+        if thorough or self.known.redundancy.rows or self._nearly_singular(scaled, q):
+            return complete(mechanism, system, problem, q)
+        v = close_velocities(mechanism, system, problem.t0.value, q, velocities)
+        fixed = positions.fixed, velocities.fixed
+        return Start(problem.t0.value, q, v, (), self.known.redundancy, system, fixed=fixed)
+
+    def _positions(self, closure: Closure, guess: Array, positions: Wishes, way: Way) -> Array | Lost:
+        """Closed positions on the branch of the known start, as near to the guess as it goes."""
+        weights = weights_of(positions.guessed, len(guess))
+        begin = self._holding(self.known.positions, guess[self._held])
+        if not _far(closure, begin - self.known.positions):
+            straight = minimise(
+                closure.rescaled(begin), self._turned(guess, begin), weights, begin, CONTRACTION, STRIDE
+            )
+            if straight is not None:
+                return straight
+        begin, share = carried(lambda share, x: self._taken_to(way(share), x), self.known.positions)
+        if share < 1:
+            return Lost(f"the branch of the file's own start ends {share:.1%} of the way to these parameters")
+        begin = self._holding(begin, guess[self._held])
+        found = descended(closure.rescaled(begin), self._turned(guess, begin), weights, begin)
+        if found is None:
+            return Lost("the point nearest to the guesses was not found on the branch of the file's own start")
+        return found
+
+    def _taken_to(self, stage: Stage | None, x: Array) -> Array | None:
+        """The pose of a stage that is beside x, one of a stage before it."""
+        if stage is None:
+            return None
+        own, system = self.known.system, stage.system
+        moving, free = (_places(system, _named(own, places)) for places in (self._moving, self._free))
+        rows = _places(system, _named(own, own.n + self._independent)) - system.n
+        before = np.zeros(system.n)
+        before[moving] = x[self._moving]
+        pose = before.copy()
+        pose[_places(system, list(stage.fixed))] = list(stage.fixed.values())
+        closure = _closure(system, stage.t, pose, free, rows)
+        found = None if _far(closure, pose - before) else closed_beside(closure, pose)
+        if found is None:
+            return None
+        result = x.copy()
+        result[self._moving] = found[moving]
+        return result
+
+    def _holding(self, x: Array, values: Array) -> Array:
+        result = x.copy()
+        result[self._held] = values
+        return result
+
+    def _turned(self, guess: Array, x: Array) -> Array:
+        """The guess, with turn angles that are free by as many whole turns as bring them nearest to x."""
+        result = guess.copy()
+        for index in self._angles:
+            result[index] = nearer_turn(float(guess[index]), float(x[index]))
+        return result
+
+    def _settled(self, closure: Closure, guess: Array, q: Array) -> Array:
+        """To the last digit; guesses that are closed are kept to the last bit."""
+        near = np.max(np.abs((q - guess) / closure.scales)[self._free], initial=0.0) < SAME
+        if near and not np.any(closure.residual(guess)):
+            return guess
+        scaled = closure.restricted(self._free, self._independent).rescaled(q)
+        return settle(scaled, polish(scaled, q))
+
+    def _nearly_singular(self, closure: Closure, q: Array) -> bool:
+        """Whether the constraints are nearly dependent, also where fixed values may move."""
+        jacobian = closure.restricted(self._moving, self._independent).dense_jacobian(q)
+        return bool(np.linalg.svd(jacobian, compute_uv=False).min(initial=1.0) < INDEPENDENT)
+
+
+def _closure(system: System, t: float, x: Array, free: Indices, rows: Indices) -> Closure:
+    return position_closure(system, t, x, system.scales[: system.n], free, rows)
+
+
+def _far(closure: Closure, step: Array) -> bool:
+    return bool(np.max(np.abs(step / closure.scales), initial=0.0) > STRIDE)
+
+
+def _named(system: System, places: Sequence[int] | Indices) -> list[str]:
+    return [system.labels[place] for place in places]
+
+
+def _places(system: System, labels: Sequence[str]) -> Indices:
+    """Of these coordinates or multipliers."""
+    return np.array([system.labels.index(label) for label in labels], dtype=np.intp)

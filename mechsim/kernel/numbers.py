@@ -18,7 +18,7 @@ from mechsim.kernel import _kernel
 from mechsim.kernel.plan import Block, Plan, constant_part
 from mechsim.kernel.system import Group, System
 from mechsim.model.mechanism import Mechanism, Sampler, Switch
-from mechsim.spec.living import Tape, settled
+from mechsim.spec.living import Living, Settling, Tape, settled
 
 # As `enum class Step` in src/constants.hpp.
 STEPS = (
@@ -92,27 +92,33 @@ class Numbers:
 class TunedSystem(System):
     """A system with numbers of its own and the structure of another; what only some ask for is made when asked."""
 
-    def __init__(self, like: System, numbers: Numbers, values: np.ndarray, living: Mechanism):
+    def __init__(self, like: System, numbers: Numbers, values: np.ndarray, living: Mechanism | Settling):
         for name in ("kinds", "dropped", "n", "m", "labels", "levels", "complete", "_known", "_constraint_number"):
             setattr(self, name, getattr(like, name))
         self._like, self._numbers, self._all, self._living = like, numbers, values, living
+        self._programs = like._programs  # parts of programs, which have no numbers yet
         self.constants = values[numbers.constants]
         self.scales = np.concatenate([values[numbers.scales], like.scales[like.n :]])
 
-    def _settled(self, record: Record) -> Record:
-        return settled(record, lambda number: float(self._all[number.number]))
+    @property
+    def _record(self) -> Mechanism:
+        return self._living.record if isinstance(self._living, Settling) else self._living
+
+    def _value_of(self, number: Living) -> float:
+        return float(self._all[number.number])
 
     @cached_property
     def mechanism(self) -> Mechanism:  # type: ignore[override]
-        return self._settled(self._living)
+        settling = self._living if isinstance(self._living, Settling) else Settling(self._living)
+        return settling(self._value_of)
 
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
-        return self._settled(self._living.switches)
+        return settled(self._record.switches, self._value_of)
 
     @cached_property
     def samplers(self) -> tuple[Sampler, ...]:
-        return self._settled(self._living.samplers)
+        return settled(self._record.samplers, self._value_of)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:  # type: ignore[override]

@@ -21,9 +21,10 @@ from mechsim.render.forces import with_arrows
 from mechsim.render.frames import Frames, sample, span, with_whole
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.scene import Scene, scene_of
+from mechsim.render.target import FILMS, check_film_target
 from mechsim.render.times import frame_times, sheet_times
 from mechsim.result.layout import Array
-from mechsim.result.places import OutputError, check_folder, explained, real_path, replacing
+from mechsim.result.places import OutputError, explained, replacing
 
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
     from mechsim.render.rows import Drawable
 
-FILMS = (".mp4", ".webm", ".gif")
-FORMS = (*FILMS, ".png", ".html")
 FEWEST_FRAMES = 24  # in a piece: less is not worth a process
 MOST_FRAMES = 200_000
 Job = tuple["Film", str, Path, int, int]  # form and file of a piece, its first frame and the one after its last
@@ -205,19 +204,3 @@ def render_frames(film: Film, start: int, stop: int) -> Iterator[NDArray[np.uint
     from mechsim.render import flat
 
     return flat.render_frames(film.scene, film.frames, film.options, start, stop)
-
-
-def check_film_target(path: str | Path, forms: Sequence[str] = FORMS) -> Path:
-    """The path a film can be written to, or an OutputError that says why not."""
-    with explained(path):
-        target = real_path(path)
-        if target.is_dir():
-            hint = f"name a file in it: {path}/out{forms[0]}"
-            raise OutputError(Fault(f"cannot write {path}: it is a folder", hint=hint))
-        if target.suffix.lower() not in forms:
-            said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
-            raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=f"use one of {', '.join(forms)}"))
-        check_folder(target, path)
-        if not os.access(target.parent, os.W_OK):
-            raise OutputError(Fault(f"cannot write {path}: it is read-only", hint="choose another name with -o"))
-    return target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 FINEST = 1e-18  # the lowest error an axis shows: what is exactly zero is drawn there, and a little rounding above it
 LEAST_TOP = 1e-11  # the highest error it shows at least, so that rounding does not fill the panel
 TITLE_LETTER, LEGEND_LETTER, LEGEND_LINE, ROOM = 7.5, 6.5, 48, 540  # pixels, about: of words above a panel
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ASIDE = 0.05  # room beside a curve, as a share of it
 
 
@@ -61,12 +63,19 @@ def _error_axis(axes: Axes, theme: Theme, curves: Sequence[Array], size: float =
     """Errors on an axis of logarithms that does not blow up rounding: what lies in the shade is no more than that."""
     top = max([LEAST_TOP, *(float(np.nanmax(curve, initial=0.0)) / size * 5 for curve in curves)])
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(_power_of_ten)  # mathtext, which would write them, takes a tenth of a plot's time
     axes.set_ylim(FINEST * size, top * size)
     axes.axhspan(FINEST * size, 10 * ROUNDING * size, color=theme.grid, zorder=0)
     axes.text(
         0.99, 10 * ROUNDING * size, "rounding ", color=theme.faint, fontsize=8, ha="right", va="top",
         transform=axes.get_yaxis_transform(),
     )  # fmt: skip
+
+
+def _power_of_ten(value: float, place: float | None = None) -> str:
+    """10⁻¹² for an axis of logarithms."""
+    exponent = round(math.log10(value)) if value > 0 else 0
+    return "10" + str(exponent).translate(RAISED)
 
 
 def _errors(values: Array, size: float = 1.0) -> Array:

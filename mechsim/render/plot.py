@@ -6,17 +6,18 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mechsim.errors import printable
 from mechsim.render import panels
-from mechsim.render.film import replacing
 from mechsim.render.options import MOST_CURVES
 from mechsim.render.panels import Panel
 from mechsim.render.plotted import Result, coordinates
 from mechsim.render.sheet import arrange
 from mechsim.render.theme import THEMES, Theme
+from mechsim.result.places import replacing
 from mechsim.result.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 FORMS = (".png", ".svg", ".pdf")
 HEADING = 46  # pixels above the panels
+FONT = "DejaVu Sans"  # comes with matplotlib, so that a plot is the same everywhere and no others are looked for
+PACKED = 1  # of 9: a plot is mostly empty, and packs as well quickly
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,12 @@ def plot(named: Sequence[tuple[str, Trajectory]], path: str | Path, options: Plo
     figure = _figure(results, _panels(results, options), options)
     with replacing(target) as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a sheet too small for its labels is what was asked for
-        figure.savefig(temporary, format=target.suffix[1:].lower(), facecolor=figure.get_facecolor())
+        form = target.suffix[1:].lower()
+        save = partial(figure.savefig, temporary, format=form, facecolor=figure.get_facecolor())
+        if form == "png":  # other forms know no packing
+            save(pil_kwargs={"compress_level": PACKED})
+        else:
+            save()
     return tuple(notes)
 
 
@@ -115,6 +123,7 @@ def _style(theme: Theme) -> dict[str, object]:
         "axes.grid": True,
         "axes.titlesize": 11,
         "axes.titlelocation": "left",
+        "axes.titley": 1.0,  # there are no ticks above a panel that a title would have to avoid
         "axes.titlecolor": theme.text,
         "axes.prop_cycle": cycler(color=theme.parts),
         "axes.formatter.useoffset": False,
@@ -126,6 +135,7 @@ def _style(theme: Theme) -> dict[str, object]:
         "legend.fontsize": 9,
         "lines.linewidth": 1.5,
         "font.size": 10,
+        "font.family": FONT,
         "svg.hashsalt": "mechsim",  # the same results give the same file
     }
 

@@ -80,7 +80,7 @@ def _scene(trajectory: Trajectory) -> tuple[Scene | None, list[str]]:
     if not trajectory.spec_text.strip():
         return None, []
     try:
-        return scene_of(trajectory), []
+        return scene_of(trajectory, drawn=False), []
     except OutputError as error:
         return None, [f"no residuals: {error.faults[0].message}"]
 

@@ -93,8 +93,9 @@ class Scene:
         return 1 + max((part.layer for part in self.parts), default=0)
 
 
-def scene_of(trajectory: Drawable) -> Scene:
-    """The scene of a Trajectory (or of a Motion), from the mechanism file that it carries."""
+def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
+    """The scene of a Trajectory (or of a Motion), from the mechanism file that it carries. Who does not draw it needs
+    no bodies: their outlines take longer than all the rest."""
     trajectory = table_of(trajectory)
     spec = spec_of(trajectory)
     mechanism = build(spec)
@@ -107,7 +108,7 @@ def scene_of(trajectory: Drawable) -> Scene:
         size=mechanism.size,
         energy=lay_out(spec).chains.whole.energy,
         dimension=spec.dimension,
-        parts=_bodies(spec, skin),
+        parts=_bodies(spec, skin) if drawn else (),
         springs=tuple(SceneSpring(spring.name, spring.points, float(spring.length)) for spring in spec.springs),
         particles=_particles(spec, skin),
         pivots=_pivots(spec),

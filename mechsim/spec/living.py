@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 PLAIN = {"plain": True}  # metadata of a record's field in which no number is ever living
 Record = TypeVar("Record")
@@ -34,7 +34,7 @@ class Tape:
         """The value of a parameter, living if it may take others."""
         if name not in self.varied:
             return value
-        return Living(_plain(value), self, self.node("parameter", self.varied.index(name)))
+        return Living(plain(value), self, self.node("parameter", self.varied.index(name)))
 
     def node(self, *node: Any) -> int:
         """The number of a node; one that is known is not computed twice."""
@@ -67,7 +67,7 @@ def _comparison(name: str, function: Callable[[float, float], bool], turned: boo
     def compare(self: Living, other: Any) -> Any:
         if not isinstance(other, float | int):
             return NotImplemented
-        outcome = function(_plain(self), _plain(other))
+        outcome = function(plain(self), plain(other))
         a, b = (other, self) if turned else (self, other)
         self.tape.guard(name, a, b, outcome is wanted)
         return outcome
@@ -118,7 +118,7 @@ class Living(float):
 
     def _pinned(self) -> float:
         """The value, for good: what is made of it has no formula."""
-        value = _plain(self)
+        value = plain(self)
         self.tape.guard("equal", self, value, True)
         return value
 
@@ -138,32 +138,66 @@ class Living(float):
         return format(self._pinned(), form)
 
     def __reduce__(self) -> Any:
-        return float, (_plain(self),)
+        return float, (plain(self),)
 
 
-def _plain(value: float) -> float:
+def plain(value: float) -> float:
     """Without its formula, and without a note of that."""
     return float.__add__(value, 0.0) if isinstance(value, Living) else value
 
 
-def settled(record: Record, value_of: Callable[[Living], float] = _plain) -> Record:
+def settled(record: Record, value_of: Callable[[Living], float] = plain) -> Record:
     """The record with plain numbers in the places of living ones."""
-    found: Any = _settled(record, value_of)
-    return found  # of the same type
+    return Settling(record)(value_of)
 
 
-def _settled(record: Any, value_of: Callable[[Living], float]) -> Any:
+class Settling(Generic[Record]):
+    """A record that is to be settled, often: what has no living numbers in it is looked at once."""
+
+    def __init__(self, record: Record):
+        self.record = record
+        self._made = _maker(record)
+
+    def __call__(self, value_of: Callable[[Living], float] = plain) -> Record:
+        if self._made is None:
+            return self.record
+        found: Record = self._made(value_of)
+        return found
+
+
+_Maker = Callable[[Callable[[Living], float]], Any]
+
+
+def _maker(record: Any) -> _Maker | None:
+    """What makes the record with other numbers; None where it has none that live."""
     if isinstance(record, Living):
-        return value_of(record)
+        return lambda value_of: value_of(record)
     if isinstance(record, tuple | list):
-        items = [settled(item, value_of) for item in record]
-        return type(record)(items) if type(record) in (tuple, list) else type(record)(*items)
+        form = type(record)
+        plain = form in (tuple, list)
+        return _joined(list(record), lambda items: form(items) if plain else form(*items))
     if isinstance(record, Mapping):
-        return {key: settled(item, value_of) for key, item in record.items()}
+        keys = list(record)
+        return _joined(list(record.values()), lambda items: dict(zip(keys, items, strict=True)))
     if is_dataclass(record) and not isinstance(record, type):
-        chosen = [each.name for each in fields(record) if not each.metadata.get("plain")]
-        return replace(record, **{name: settled(getattr(record, name), value_of) for name in chosen})
-    return record
+        names = [each.name for each in fields(record) if not each.metadata.get("plain")]
+        items = [getattr(record, name) for name in names]
+        return _joined(items, lambda found: replace(record, **dict(zip(names, found, strict=True))))
+    return None
+
+
+def _joined(items: list[Any], made: Callable[[list[Any]], Any]) -> _Maker | None:
+    makers = {place: maker for place, item in enumerate(items) if (maker := _maker(item)) is not None}
+    if not makers:
+        return None
+
+    def make(value_of: Callable[[Living], float]) -> Any:
+        found = items.copy()
+        for place, maker in makers.items():
+            found[place] = maker(value_of)
+        return made(found)
+
+    return make
 
 
 def nodes_in(record: Any) -> set[int]:
@@ -181,7 +215,7 @@ def nodes_in(record: Any) -> set[int]:
 def living(name: str, function: Callable[..., float], *operands: float) -> float:
     """The value of an operation of the tape; Living if an operand is."""
     tape = next((operand.tape for operand in operands if isinstance(operand, Living)), None)
-    value = function(*map(_plain, operands))
+    value = function(*map(plain, operands))
     return value if tape is None else Living(value, tape, tape.node(name, *map(tape.number_of, operands)))
 
 

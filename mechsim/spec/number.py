@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.spec.living import plain
 
 # Squares and products of a few numbers within these bounds are numbers still; nothing that anybody built is beyond.
 LARGEST = 1e75
@@ -31,9 +32,10 @@ def values_of(numbers: Iterable[Number]) -> tuple[float, ...]:
 
 def within_bounds(value: float, label: str, text: Callable[[], str], mark: Mark | None) -> float:
     """The value; raises SpecError if it is too large or too small to compute with. `text` shows it to a person."""
-    if abs(value) > LARGEST:
+    square = value * value  # not its sign, which another value of a parameter may change: see living.py
+    if square > LARGEST**2:
         raise SpecError(Fault(f"{label} is {text()}, too large to compute with: {LARGEST:g} is the most", mark))
-    if 0 < abs(value) < SMALLEST:
+    if 0 < square < SMALLEST**2 or plain(value) != 0 == plain(square):
         raise SpecError(
             Fault(f"{label} is {text()}, too small to compute with", mark, f"{SMALLEST:g} is the least, or 0")
         )

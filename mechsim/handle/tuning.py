@@ -1,0 +1,103 @@
+"""The numbers of a file's mechanism as functions of some of its parameters, and the mechanism tuned to others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mechsim.errors import SpecError
+from mechsim.initial import Stage
+from mechsim.initial.start import wishes
+from mechsim.kernel.numbers import Numbers, TunedSystem
+from mechsim.kernel.system import System
+from mechsim.lagrangian.vector import labels
+from mechsim.model import build
+from mechsim.model.mechanism import Mechanism
+from mechsim.simulation import adjust
+from mechsim.source import read
+from mechsim.spec import parse
+from mechsim.spec.document import MechSpec, Number, Problem
+from mechsim.spec.living import Settling, Tape, nodes_in
+
+READINGS = 30  # of a file, at most, on the way to other parameters
+
+Times = tuple[float | None, float | None]  # t0 and tend, where they are not the file's
+
+
+class Tuning:
+    """A file read with some parameters living, and the equations it has as it stands, which are tuned to others."""
+
+    def __init__(self, spec: MechSpec, system: System, names: tuple[str, ...], times: Times = (None, None)):
+        tape = Tape(names)
+        living = parse(spec.text, spec.path, spec.overrides, spec.files, tape=tape)
+        living = adjust(living, t0=times[0], tend=times[1])
+        self.names, self.like, self.mechanism = names, system, build(living, noted=False)
+        problem: Problem = living.problem
+        self._problem, self._mechanism = Settling(problem), Settling(self.mechanism)
+        self._time = tape.number_of(problem.t0.value)
+        asked = wishes(self.mechanism, problem)[0]
+        fixed = [(label, value) for label, value in zip(asked.labels, asked.values, strict=True) if value is not None]
+        self._fixed = {label: tape.number_of(value.number.value) for label, value in fixed if value.fixed}
+        self.starting = np.array(sorted(nodes_in(_decides_start(self.mechanism, problem))), dtype=np.intp)
+        self.numbers = Numbers(tape, self.mechanism, system)
+
+    def column(self, parameters: Mapping[str, float | Number]) -> np.ndarray:
+        return np.array([[float(parameters[name])] for name in self.names]).reshape(len(self.names), 1)
+
+    def values(self, parameters: np.ndarray) -> np.ndarray | None:
+        """The values of all nodes for a column of parameters; None where the file must be read again for these."""
+        values = self.numbers.values(parameters)
+        return values[:, 0].copy() if self.numbers.hold(values)[0] else None
+
+    def system(self, values: np.ndarray) -> TunedSystem:
+        return TunedSystem(self.like, self.numbers, values, self._mechanism)
+
+    def problem(self, values: np.ndarray) -> Problem:
+        problem: Problem = self._problem(lambda number: float(values[number.number]))
+        return problem
+
+    def stage(self, parameters: np.ndarray) -> Stage | None:
+        """What the start of another is found on the way through; None where the file must be read again."""
+        values = self.values(parameters)
+        if values is None:
+            return None
+        fixed = {label: float(values[node]) for label, node in self._fixed.items()}
+        return Stage(self.system(values), float(values[self._time]), fixed)
+
+
+class StraightWay:
+    """The straight way from a file's own parameters to others. Where its tuning does not hold, as where another length
+    becomes the longest, the file is read again there."""
+
+    def __init__(self, tuning: Tuning, spec: MechSpec, end: np.ndarray, times: Times):
+        self.begin, self.end = tuning.column(spec.parameters), end
+        self.spec, self.times = spec, times
+        self.tunings = [tuning]
+
+    def __call__(self, share: float) -> Stage | None:
+        parameters = self.end if share == 1 else self.begin + share * (self.end - self.begin)
+        for tuning in reversed(self.tunings):
+            if (stage := tuning.stage(parameters)) is not None:
+                return stage
+        return self._read_at(parameters) if len(self.tunings) <= READINGS else None
+
+    def _read_at(self, parameters: np.ndarray) -> Stage | None:
+        names = self.tunings[0].names
+        try:
+            spec = read(self.spec, dict(zip(names, parameters[:, 0].tolist(), strict=True)))
+            spec = adjust(spec, t0=self.times[0], tend=self.times[1])
+            self.tunings.append(Tuning(spec, System(build(spec)), names, self.times))
+        except SpecError:
+            return None
+        return self.tunings[-1].stage(parameters)
+
+
+def _decides_start(mechanism: Mechanism, problem: Problem) -> list[object]:
+    """All numbers that a start depends on: guesses, constraints, sizes, and where down is."""
+    binding = [element.parameters for element in mechanism.elements if element.multipliers]
+    down = [
+        element.parameters.get(name, 0.0) for element in mechanism.elements for name in labels("g", mechanism.dimension)
+    ]
+    placing = [mechanism.variables, mechanism.constants, mechanism.parts, mechanism.guesses, mechanism.guides]
+    return [problem, *placing, mechanism.size, binding, down]
