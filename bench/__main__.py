@@ -57,6 +57,7 @@ def measure() -> Row:
     differentiated = tangents.measure()
     print("many motions in lanes", flush=True)
     in_lanes = lanes.measure()
+    swept = lanes.sweep()
     print("figures 5-9", flush=True)
     figures = [ours.figure(experiment) for experiment in ours.FIGURES]
     return {
@@ -71,6 +72,7 @@ def measure() -> Row:
         "handle": through_handle,
         "tangents": differentiated,
         "lanes": in_lanes,
+        "sweep": swept,
         "figures": figures,
     }
 

@@ -1,4 +1,5 @@
-"""Many motions of one mechanism in the kernel's lanes, beside the same motions one by one, on one core."""
+"""Many motions of one mechanism in the kernel's lanes, beside the same motions one by one, on one core; and a sweep of
+a handle's parameters on two cores."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
+import mechsim
 from mechsim.engine import order_for, state_of
 from mechsim.engine.fleets import Fleets, Sets
 from mechsim.engine.leading import planned
@@ -28,6 +30,8 @@ from mechsim.structure import analyse
 SPECS = Path(__file__).parent.parent / "specs"
 SPREAD = 0.05  # the parameter of a case is that of the file, more or less by this
 REPEATS = 7
+SWEEP = 1000  # motions of the sweep,
+SAMPLE = 50  # of which so many are followed one by one: their kernel time is the measure
 
 
 @dataclass(frozen=True)
@@ -119,5 +123,60 @@ def measure() -> list[dict[str, Any]]:
     return rows
 
 
+def _kernel_time(handle: Any, parameters: dict[str, float], tolerance: float) -> tuple[float, float]:
+    """Wall and processor time of the kernel's part of one motion."""
+    run = handle._run(parameters, tol=tolerance)
+    start, plan = run.prepared.start, run.member.plan
+    state = state_of(run.prepared.system, plan.variable_offsets, start)
+    with run.member.machines(None, tolerance).march(plan, run.member.values) as march:
+        begun = perf_counter(), process_time()
+        march.set_state(start.t, state)
+        while Status(march.advance(0.03, 100_000, 1.0, False)[0]) == Status.RUNNING:
+            pass
+        return perf_counter() - begun[0], process_time() - begun[1]
+
+
+def sweep() -> dict[str, float]:
+    """Andrews at 1e-10 with other torques and springs: `simulate_many` on two cores, all that it does, beside the
+    kernel's part of separate calls on one. Both in turn; medians a run. Processor times tell what two cores would do
+    that nobody else uses."""
+    handle = mechsim.mechanism(SPECS / "andrews.yaml")
+    factors = 1 + 0.1 * np.random.default_rng(1).standard_normal((SWEEP, 2))
+    own = handle.parameters
+    wanted = [{"mom": own["mom"] * one, "c0": own["c0"] * other} for one, other in factors]
+    settings: dict[str, Any] = {"tol": 1e-10, "keep": "final", "threads": 2}
+    handle.simulate_many(wanted[:2], **settings)
+    wall, processor, alone = [], [], []
+    for turn in range(REPEATS):
+        begun = perf_counter()
+        used, found = _seconds(lambda: handle.simulate_many(wanted, **settings))
+        wall.append((perf_counter() - begun) / SWEEP)
+        processor.append(used / SWEEP)
+        assert found.finished.all()
+        chosen = wanted[SAMPLE * turn : SAMPLE * (turn + 1)]
+        alone.append(np.mean([_kernel_time(handle, parameters, 1e-10) for parameters in chosen], axis=0))
+    alone_wall, alone_processor = np.median(alone, axis=0)
+    result = {
+        "motions": SWEEP,
+        "wall_ms": 1e3 * median(wall),
+        "processor_ms": 1e3 * median(processor),
+        "alone_ms": 1e3 * float(alone_wall),
+        "ratio": float(alone_wall) / median(wall),
+        "processor_ratio": 2 * float(alone_processor) / median(processor),
+    }
+    print("  " + ", ".join(f"{key} {value:.4g}" for key, value in result.items()), flush=True)
+    return result
+
+
+def sweep_section(found: dict[str, float]) -> str:
+    return (
+        f"{found['motions']:.0f} Andrews runs at 1e-10 with other `mom` and `c0` through `handle.simulate_many` on two "
+        f"cores: {found['wall_ms']:.3f} ms a run. Separate calls on one core take {found['alone_ms']:.3f} ms in the "
+        f"kernel alone: {found['ratio']:.1f} times as long (bar: 5), by processor time {found['processor_ratio']:.1f} "
+        "times."
+    )
+
+
 if __name__ == "__main__":
     measure()
+    sweep()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import handle, tangents
+from bench.lanes import sweep_section
 from bench.startup import BARS as STARTUP_BARS
 from bench.startup import PLOT_BAR
 
@@ -193,6 +194,8 @@ def text(results: Row, history: Path) -> str:
             "of one motion; processor time, medians. Steps alone are those that a lane left to a march.",
             "",
             *lanes_section(results["lanes"]),
+            "",
+            sweep_section(results["sweep"]),
             "",
             "## The seed's figures 5-9",
             "",

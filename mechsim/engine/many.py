@@ -139,11 +139,17 @@ def integrate_many(
             gathered.take(chosen, fleet)
 
     tables = NumberTables(plan, sets)
-    size = max(1, min(MOST_AT_ONCE, -(-len(in_lanes) // (PORTIONS * threads)) if threads > 1 else MOST_AT_ONCE))
+    size = _portion(len(in_lanes), threads, fleets.width) if fleets and threads > 1 else MOST_AT_ONCE
     tasks = [(run, in_lanes[first : first + size]) for first in range(0, len(in_lanes), size)]
     _do([*tasks, *((follow, int(k)) for k in one_by_one)], threads, stop)
     rest = (system, structure, plan, order, tolerance, sets)
     return gathered.many(time.perf_counter() - began, *rest)
+
+
+def _portion(count: int, threads: int, width: int) -> int:
+    """How many motions a thread takes at once: such that all have something to do, and all lanes of each."""
+    rows = -(-count // (PORTIONS * threads * width))
+    return min(MOST_AT_ONCE, width * max(1, rows))
 
 
 def _goes_alone(system: System, plan: Plan, start: Any) -> bool:

@@ -10,6 +10,10 @@ namespace mechsim {
 
 namespace {
 
+// Rows of one register that are this many doubles apart fall on a quarter of the cache's sets or less, where those of one
+// operation do not find room together (32 KB, 8 ways: 64 sets of lines); one line more, and they fall on all.
+constexpr int kLine = 8, kConflict = 16 * kLine;
+
 // Whether an operation leaves out an absent operand by itself, or needs a zero to read.
 bool leaves_out(Code code) { return code == Code::multiply || code == Code::square || code == Code::function; }
 
@@ -33,6 +37,11 @@ double value_of(Function f, double u, double constant, double extra) {
         case Function::zero: return 0.0;
     }
     return 0.0;
+}
+
+int stride_for(int lanes) {
+    const int stride = (lanes + kWidth - 1) / kWidth * kWidth;
+    return stride % kConflict == 0 ? stride + kLine : stride;
 }
 
 Aligned aligned_zeros(std::size_t count) {

@@ -72,6 +72,8 @@ struct AlignedFree {
 };
 using Aligned = std::unique_ptr<double[], AlignedFree>;
 Aligned aligned_zeros(std::size_t count);
+// How many lanes the rows of a block have, at least `lanes`: whole vectors, and rows do not crowd in the cache.
+int stride_for(int lanes);
 
 // For vectors that are read as Lanes.
 template <class T>

@@ -172,7 +172,14 @@ void Fleet::judge_landing(int l) {
         if (lane.near_singular || lane.redone++ == kMostRedone) return leave(l);
         return shorten(lane);
     }
-    if (lane.near_singular && lane.h != std::abs(lane.left)) return leave(l);
+    if (lane.near_singular && lane.h != std::abs(lane.left) && lane.retreats + lane.retreated < kMostRetreats) {
+        if (lane.redone++ == kMostRedone) return leave(l);
+        ++lane.retreated;
+        ++outcomes_[lane.motion].statistics.rejected;
+        lane.h *= kRetreat;
+        return;
+    }
+    lane.retreats = lane.retreated > 0 ? lane.retreats + 1 : 0;
     accept(l);
 }
 

@@ -73,7 +73,8 @@ class Fleet {
         double leverage = 0, earlier_leverage = 0;       // the largest, here and where the step began ...
         double former_leverage = 0;                      // ... and where the step before it began
         bool near_singular = false;
-        int redone = 0;
+        int redone = 0, retreated = 0;                   // of this step, for a miss and for a singular pose;
+        int retreats = 0;                                // steps in a row that were shortened for one
         Changes mismatch{};
     };
     struct Waiting {

@@ -58,6 +58,7 @@ void Fleet::load(int l, std::size_t motion, const Carried& carried) {
     lane.last_step = carried.last_step;
     lane.longest = carried.longest;
     lane.earlier_leverage = carried.earlier_leverage;
+    lane.retreats = carried.retreats;
     for (int n = 0; n < x_.degrees; ++n)
         for (int j = 0; j < size_; ++j)
             polynomial_.degree(n)[at(j, l)] = n <= orders_ ? carried.x[std::size_t(n) * size_ + j] : 0.0;
@@ -102,7 +103,7 @@ void Fleet::tune_lane(int l, std::size_t motion) {
 Carried Fleet::carried_of(int l) const {
     const Lane& lane = lanes_[l];
     Carried carried{lane.t_before, lane.t_low_before, lane.peak_speed, lane.last_step, lane.longest,
-                    lane.former_leverage, {}, {}, {}, lane.begun};
+                    lane.former_leverage, {}, {}, {}, lane.begun, lane.retreats};
     for (int n = 0; n <= orders_; ++n)
         for (int j = 0; j < size_; ++j) carried.x.push_back(n <= march_.d_[j] ? polynomial_.degree(n)[at(j, l)] : 0.0);
     for (std::size_t i = 0; i < low_before_.size() / width_; ++i) carried.low.push_back(low_before_[i * width_ + l]);

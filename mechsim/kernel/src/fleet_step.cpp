@@ -114,7 +114,7 @@ void Fleet::launch(int l) {
     lane.held = lane.h == lane.longest;
     lane.longest = INFINITY;
     lane.off = INFINITY;
-    lane.redone = 0;
+    lane.redone = lane.retreated = 0;
     const bool look = outcomes_[lane.motion].statistics.steps % kLookEvery == 0 || lane.h > kLonger * lane.last_step;
     lane.phase = look ? Phase::looking : Phase::landing;
 }

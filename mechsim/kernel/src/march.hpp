@@ -60,6 +60,7 @@ struct Carried {
     std::vector<double> x, low;  // coefficients 0..largest offset of the unknowns; what rounding took from the state
     std::vector<double> peaks;   // of formulas (see Watch): operations x instances, one block after the other
     bool begun = false;          // its first point has been written down
+    int retreats = 0;            // steps in a row that were shortened not to end near a singular pose
 };
 
 // How a row that is missed by 1 is met again: the largest change of each derivative, relative to scales.

@@ -63,7 +63,7 @@ Block make_block(int lanes, const Doubles& constants, const Integers& inputs, co
     require(terms.ndim() == 2 && shaped(terms, terms.shape(0), 3), "terms of a block");
     Block block;
     block.lanes = lanes;
-    block.stride = (lanes + kWidth - 1) / kWidth * kWidth;
+    block.stride = stride_for(lanes);
     block.constant_count = int(constants.shape(0));
     block.constants = aligned_zeros(std::size_t(block.constant_count) * block.stride);
     block.tune(constants.data());

@@ -68,7 +68,7 @@ void March::resume(const Carried& motion) {
     earlier_leverage_ = motion.earlier_leverage;
     leverage_.clear();
     responses_.clear();
-    retreats_ = 0;
+    retreats_ = motion.retreats;
     prepared_ = expanded_ = false;
     continued_ = motion.begun;
     written_ = motion.begun ? motion.t : NAN;
@@ -76,7 +76,7 @@ void March::resume(const Carried& motion) {
 }
 
 Carried March::carried() const {
-    Carried motion{t_, t_low_, peak_speed_, last_step_, longest_, earlier_leverage_, {}, low_, {}, true};
+    Carried motion{t_, t_low_, peak_speed_, last_step_, longest_, earlier_leverage_, {}, low_, {}, true, retreats_};
     for (int n = 0; n <= largest_offset_; ++n)
         for (int j = 0; j < size_; ++j) motion.x.push_back(n <= d_[j] ? x_.degree(n)[j] : 0.0);
     for (const Block& block : blocks_)
