@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mechsim.render import crew
+from mechsim.render import workers
 
 SPECS = Path(__file__).parent.parent / "specs"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -100,21 +100,21 @@ def test_a_film_that_is_ended_leaves_nothing(number, code, results, tmp_path):
 def test_folders_of_crews_that_are_gone_are_removed_at_the_next_start(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("gone", "fresh", "old", "file"):
-        place = tmp_path / f"{crew.PREFIX}{name}"
+        place = tmp_path / f"{workers.PREFIX}{name}"
         if name == "file":
             place.write_text("not a folder")
             continue
         place.mkdir()
         if name == "gone":
-            (place / crew.LOCK).write_text("")
+            (place / workers.LOCK).write_text("")
             (place / "000.mp4").write_text("a piece")
-    long_ago = time.time() - 2 * crew.OLD
-    os.utime(tmp_path / f"{crew.PREFIX}old", (long_ago, long_ago))
-    (tmp_path / f"{crew.PREFIX}link").symlink_to(tmp_path / "precious")
+    long_ago = time.time() - 2 * workers.OLD
+    os.utime(tmp_path / f"{workers.PREFIX}old", (long_ago, long_ago))
+    (tmp_path / f"{workers.PREFIX}link").symlink_to(tmp_path / "precious")
     (tmp_path / "precious").mkdir()
-    with crew.workplace() as mine, crew.workplace() as other:  # two films at once leave each other alone
+    with workers.workplace() as mine, workers.workplace() as other:  # two films at once leave each other alone
         assert mine.exists() and other.exists() and mine != other
-    left = {path.name.removeprefix(crew.PREFIX) for path in tmp_path.iterdir()}
+    left = {path.name.removeprefix(workers.PREFIX) for path in tmp_path.iterdir()}
     assert left == {"fresh", "file", "link", "precious"}
 
 

@@ -1,5 +1,7 @@
 """Levenberg's method is one method, for one start and for many, dense and sparse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from reference import SPECS
@@ -68,3 +70,19 @@ def test_what_contradicts_itself_is_left_where_it_is_least(andrews):
     slope = held.dense_jacobian(v)[:, 0] @ held.residual(approach(held, v))
     # A promised decrease of the share 1e-7 ends the search, and that is the square of the slope's share.
     assert abs(slope) < np.sqrt(2 * levenberg.STATIONARY) * np.linalg.norm(held.residual(v))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_equations_without_a_slope_end_the_way(andrews, bad, monkeypatch):
+    """Dense or sparse, nothing is raised, and the start is given back."""
+    closure, starts = andrews
+    broken = replace(closure, jacobian_of=lambda q: _spoilt(closure.jacobian_of(q), bad), jacobians_of=None)
+    with np.errstate(all="ignore"):
+        assert np.array_equal(approach(broken, starts[0]), starts[0])
+        monkeypatch.setattr(levenberg, "DENSE_LIMIT", 0)
+        assert np.array_equal(approach(broken, starts[0]), starts[0])
+
+
+def _spoilt(jacobian, bad):
+    rows, columns, values = jacobian
+    return rows, columns, np.where(np.arange(len(values)) == 0, bad, values)

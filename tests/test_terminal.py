@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mechsim.errors import Fault, Mark, printable
 from mechsim.result.csvtext import row_format
-from mechsim.result.places import OutputError
+from mechsim.result.paths import OutputError
 from mechsim.spec import parse
 
 SPECS = Path(__file__).parent.parent / "specs"

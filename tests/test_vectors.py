@@ -17,8 +17,7 @@ from mechsim.lagrangian.kind import Kind
 from mechsim.lagrangian.vector import AXES, cross, dot, labels, left, square, turned, vector
 from mechsim.model import build
 from mechsim.model.axis import NORMAL, Axis, moments
-from mechsim.model.mechanism import Element, Mechanism, Part, Variable
-from mechsim.model.meeting import (
+from mechsim.model.geometry import (
     frame_towards,
     line_meets_sphere,
     moved,
@@ -27,6 +26,7 @@ from mechsim.model.meeting import (
     unit,
     upright_frame,
 )
+from mechsim.model.mechanism import Element, Mechanism, Part, Variable
 from mechsim.model.origin import Origin
 from mechsim.model.placement import guess_positions
 from mechsim.result import Motion

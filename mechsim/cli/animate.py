@@ -97,7 +97,7 @@ def animate(
     began = time.perf_counter()
     from mechsim.render.options import Options
     from mechsim.render.target import check_film_target
-    from mechsim.result.places import named_after, refuse_sources
+    from mechsim.result.paths import named_after, refuse_sources
 
     target = output if output is not None else named_after(result, ".mp4")
     gif = target.lower().endswith(".gif")

@@ -53,7 +53,7 @@ def open_(
     """
     from mechsim.errors import printable
     from mechsim.render.target import check_film_target
-    from mechsim.result.places import named_after, refuse_sources
+    from mechsim.result.paths import named_after, refuse_sources
 
     target = output if output is not None else named_after(source, ".html", MARK, MARK_WITHIN)
     if not target.lower().endswith((".html", ".htm")):

@@ -59,7 +59,7 @@ def plot(
     from mechsim.render.plot import plot as draw
     from mechsim.render.source import results as read
     from mechsim.render.target import check_film_target
-    from mechsim.result.places import named_after, refuse_sources
+    from mechsim.result.paths import named_after, refuse_sources
 
     target = output if output is not None else named_after(results[0], ".png")
     refuse_sources(check_film_target(target, FORMS), results)

@@ -76,7 +76,7 @@ def run(
         raise click.UsageError("--json and -o - both want standard output.")
     from mechsim import simulation
     from mechsim.cli.simulate import Request, carry_out
-    from mechsim.result.places import SIGNATURE, named_after
+    from mechsim.result.paths import SIGNATURE, named_after
 
     problem = simulation.adjust(
         simulation.read(spec, parameters, folders), tol=tol, order=order, t0=t0, tend=tend, branch=branch

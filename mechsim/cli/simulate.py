@@ -16,7 +16,7 @@ from mechsim.cli.progress import Progress
 from mechsim.errors import IntegrationError, printable
 from mechsim.result import Recorder, agreement, equally_spaced, written_layout
 from mechsim.result.layout import Array
-from mechsim.result.places import STANDARD_OUTPUT, check_target, sources
+from mechsim.result.paths import STANDARD_OUTPUT, check_target, sources
 from mechsim.result.recorder import BINARY
 from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec

@@ -17,7 +17,7 @@ from mechsim.engine.segments import Segment, Segments
 from mechsim.engine.solution import Solution
 from mechsim.engine.state import HandedOn, InitialState, State, state_of
 from mechsim.engine.stops import Stops
-from mechsim.engine.tangents import Beside, Directions, HeldChanges
+from mechsim.engine.tangents import Directions, HeldChanges, MarchTangents
 from mechsim.engine.watch import Watch
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.march import March
@@ -86,7 +86,7 @@ def integrate(
     march = ready[1] if ready is not None else new_march(plan, order, tolerance, fixed_step)
     state = state_of(system, plan.variable_offsets, start)
     march.set_state(start.t, state)
-    differentiated = Beside(march, plan, start, tangents, keep)
+    differentiated = MarchTangents(march, plan, start, tangents, keep)
     watch = Watch(system, structure.redundancy.spare)
     stops = Stops(system, start, tend, changes=HeldChanges(tangents, system) if tangents else None)
     collector = Collector(system, stops.log, keep, observer, watch, detailed, tolerance)

@@ -208,7 +208,7 @@ def sampled(solution: Solution, times: ArrayLike) -> tuple[np.ndarray, np.ndarra
     return values[:, :n], rates[:, :n]
 
 
-class Beside:
+class MarchTangents:
     """The tangents of a march while it runs, if any are wanted."""
 
     def __init__(self, march: March, plan: Plan, start: InitialState, directions: Directions | None, keep: str):

@@ -24,7 +24,7 @@ from mechsim.initial.notes import (
     repeated_drives,
     turned_about,
 )
-from mechsim.initial.search import Closing, solve
+from mechsim.initial.search import PositionProblem, solve
 from mechsim.initial.singular import velocity_of_a_motion
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.model.mechanism import Mechanism
@@ -98,7 +98,7 @@ def close_positions(
     closure = everything.holding(positions.fixed)
     if not np.isfinite(closure.residual(guess)).all():
         raise FloatingPointError  # lengths and positions so far apart that their squares are no numbers
-    q, several = Closing(mechanism, problem, closure, guess, positions.guessed).found()
+    q, several = PositionProblem(mechanism, problem, closure, guess, positions.guessed).found()
     if q is None:
         check_drives(mechanism, everything, guess)
         raise Conflict(mechanism, closure, positions, guess).explain()

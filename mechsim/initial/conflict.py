@@ -19,8 +19,8 @@ from mechsim.initial.freedom import joined
 from mechsim.initial.levenberg import approach, approach_all, ends_of
 from mechsim.initial.poses import joined_points, place
 from mechsim.initial.start import Array, Indices, Wishes
+from mechsim.model.geometry import norm
 from mechsim.model.mechanism import Element, Mechanism
-from mechsim.model.meeting import norm
 
 FEASIBLE = 1e-7  # relative to size; a real conflict leaves far more, a converged approach far less
 SECONDS = 1.0  # a person waits for this message

@@ -100,7 +100,10 @@ def _damped_steps(closure: Closure, q: Array, residual: Array, damping: Array) -
 
 
 def sparse_step(jacobian: Triplets, rows: int, columns: int, residual: Array, damping: float) -> tuple[Array, Array]:
-    """(step, y) of `[[1, J^T], [J, -damping]] (step, y) = (0, -residual)`: no squared condition number."""
+    """(step, y) of `[[1, J^T], [J, -damping]] (step, y) = (0, -residual)`: no squared condition number. NaN where an
+    entry of J is no number, for then SuperLU would raise, or leave it out."""
+    if not np.isfinite(jacobian[2]).all():
+        return np.full(columns, np.nan), np.full(rows, np.nan)
     from scipy.sparse import coo_array
     from scipy.sparse.linalg import splu
 

@@ -15,8 +15,8 @@ from mechsim.initial.levenberg import approach_all
 from mechsim.initial.poses import angles_followed, images, place
 from mechsim.initial.start import Array, Wishes
 from mechsim.lagrangian.vector import dot
+from mechsim.model.geometry import swung
 from mechsim.model.mechanism import Mechanism
-from mechsim.model.meeting import swung
 from mechsim.structure import Redundancy, names_of, near_singular
 
 if TYPE_CHECKING:

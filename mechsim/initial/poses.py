@@ -11,9 +11,9 @@ import numpy as np
 from mechsim.initial.closure import Closure
 from mechsim.initial.start import Array
 from mechsim.lagrangian.vector import dot, square, vector
-from mechsim.model.chains import Forest
+from mechsim.model.chains import DisjointSets
+from mechsim.model.geometry import Place, turn_angle, upright_frame
 from mechsim.model.mechanism import Mechanism
-from mechsim.model.meeting import Place, turn_angle, upright_frame
 from mechsim.model.placement import down_direction
 
 DIGITS = 6  # of heights that are compared
@@ -34,12 +34,12 @@ def joined_points(mechanism: Mechanism) -> list[list[str]]:
     whole = whole_points(mechanism)
     named = {slot: name for name, slots in whole.items() for slot in slots}
     bonds = [{named[slot] for slot in each.slots if slot in named} for each in mechanism.elements if each.multipliers]
-    forest = Forest(name for name, slots in whole.items() if slots[0] >= 0)
+    sets = DisjointSets(name for name, slots in whole.items() if slots[0] >= 0)
     for bond in bonds:
-        forest.join(bond)
-    groups: dict[str, dict[str, None]] = {forest.root(name): {} for name in forest.parents}
+        sets.join(bond)
+    groups: dict[str, dict[str, None]] = {sets.root(name): {} for name in sets.parents}
     for bond in bonds:
-        for root in {forest.root(name) for name in bond if name in forest.parents}:
+        for root in {sets.root(name) for name in bond if name in sets.parents}:
             groups[root].update(dict.fromkeys(sorted(bond)))
     return [list(group) for group in groups.values() if group]
 

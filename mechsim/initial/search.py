@@ -51,7 +51,7 @@ EQUAL = 1e-5  # distances from the guess that differ by less are equal, for IPOP
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class PositionProblem:
     """What the search looks for: closed positions near `guess`, of which `guessed` entries were asked for."""
 
     mechanism: Mechanism

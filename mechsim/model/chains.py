@@ -86,15 +86,15 @@ class Chains:
 
 def chains_of(spec: MechSpec, moving: Iterable[str]) -> Chains:
     """The chains of a mechanism with these moving points."""
-    forest = Forest(moving)
+    sets = DisjointSets(moving)
     bonds = list(_bonds(spec))
     for bond in bonds:
-        forest.join(bond)
+        sets.join(bond)
     gravity = hypot(*values_of(spec.gravity)) if spec.gravity else 0.0
-    chains = {root: Chain(gravity=gravity) for root in map(forest.root, forest.parents)}
+    chains = {root: Chain(gravity=gravity) for root in map(sets.root, sets.parents)}
 
     def touched(points: Iterable[str]) -> list[Chain]:
-        return [chains[root] for root in dict.fromkeys(forest.root(name) for name in points if name in forest.parents)]
+        return [chains[root] for root in dict.fromkeys(sets.root(name) for name in points if name in sets.parents)]
 
     for bond in (*bonds, *(set(spring.points) for spring in spec.springs)):
         fixed = {name: values_of(spec.fixed[name].coordinates) for name in bond if name in spec.fixed}
@@ -103,12 +103,12 @@ def chains_of(spec: MechSpec, moving: Iterable[str]) -> Chains:
     _measure_parts(spec, touched)
     _measure_start(spec, touched)
     typical = {root: Typical(chain.size, chain.mass, chain.energy) for root, chain in chains.items()}
-    anchors = {name: name for name in forest.parents}
-    anchors |= {part.name: name for part in spec.rigids for name in part.points if name in forest.parents}
-    return Chains({name: typical[forest.root(point)] for name, point in anchors.items()})
+    anchors = {name: name for name in sets.parents}
+    anchors |= {part.name: name for part in spec.rigids for name in part.points if name in sets.parents}
+    return Chains({name: typical[sets.root(point)] for name, point in anchors.items()})
 
 
-class Forest:
+class DisjointSets:
     """Disjoint sets of names, as trees of parents."""
 
     def __init__(self, names: Iterable[str]):

@@ -180,7 +180,7 @@ def _rate(controller: Controller, quantities: Quantities) -> Formula:
 
 def _acting(controller: Controller, output: Formula, quantities: Quantities) -> Forces:
     actuated = [(sign * output, _moved(name)) for sign, name in controller.actuated]
-    return [pair for force, moved in actuated for pair in quantities.acting(moved, force)]
+    return [pair for force, moved in actuated for pair in quantities.generalised_force(moved, force)]
 
 
 def _moved(name: str) -> Reference:

@@ -127,7 +127,7 @@ def _wheel(wheel: Rolling, quantities: Quantities) -> Draft:
     carried = quantities.carrier(*wheel.line)
     ground = quantities.virtual_velocity(wheel.line[0]) if carried else quantities.velocity(wheel.line[0])
     speed = dot(quantities.direction(*wheel.line), quantities.velocity(centre) - ground)
-    rolling = speed + radius * quantities.turning(wheel.part)
+    rolling = speed + radius * quantities.angular_velocity(wheel.part)
     rows = [(f"wheel_{name}", height)], [(f"roll_{name}", rolling)]
     grips, origin = _below(centre, wheel, quantities), Origin("wheel", name)
     return Draft(name, wheel.mark, constraints=rows[0], nonholonomic=rows[1], grips=grips, origin=origin)

@@ -109,7 +109,9 @@ def _pushed(force: StateForce | PointForce, push: Arrow, quantities: Quantities)
         push = turned(push, quantities.frame(force.part))
         name = f"{force.part}_{force.point}"
     origin = Origin("force", name, force.part or "")
-    return Draft(name, force.mark, forces=quantities.pushing(force.point, push), account=f"work_{name}", origin=origin)
+    return Draft(
+        name, force.mark, forces=quantities.point_force(force.point, push), account=f"work_{name}", origin=origin
+    )
 
 
 def _torque(torque: StateTorque, quantities: Quantities) -> Draft:
@@ -154,7 +156,9 @@ def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * rate**2
     if spring.law is not None:
-        draft.forces = quantities.acting(Distance(spring.points), -quantities.of(spring.law, {"s": stretch, "v": rate}))
+        draft.forces = quantities.generalised_force(
+            Distance(spring.points), -quantities.of(spring.law, {"s": stretch, "v": rate})
+        )
     if draft.dissipation is not None or draft.forces:
         draft.account = f"work_spring_{a}{b}"
     return draft
@@ -162,7 +166,7 @@ def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
 
 def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
     deflection = quantities.relative_angle(spring.part, spring.against) - parameter("rest", spring.rest.value)
-    turning = quantities.relative_turning(spring.part, spring.against)
+    turning = quantities.relative_angular_velocity(spring.part, spring.against)
     linear = parameter("k", spring.stiffness.value) / 2 * deflection**2 if spring.stiffness.value else None
     draft = Draft(spring.part, spring.mark, potential=_energy(deflection, linear, spring.energy, quantities))
     draft.origin = Origin("torsion spring", _between(spring.part, spring.against), spring.part)
@@ -191,7 +195,7 @@ def _drag(drag: Drag, quantities: Quantities) -> Draft:
     if drag.quadratic.value:
         slow = parameter("v0", drag.slow.value or SPEED_ROUNDING * _typical_speed(drag.point, quantities)) ** 2
         resistance = resistance + parameter("k", drag.quadratic.value) * sqrt(square(speed) + slow)
-    forces = quantities.pushing(drag.point, -resistance * speed)
+    forces = quantities.point_force(drag.point, -resistance * speed)
     origin = Origin("drag", drag.point)
     return Draft(drag.point, drag.mark, forces=forces, account=f"work_drag_{drag.point}", origin=origin)
 
@@ -204,7 +208,7 @@ def _typical_speed(point: str, quantities: Quantities) -> float:
 def _pivot_friction(friction: Friction, quantities: Quantities) -> Draft:
     """mu N r tanh(w/w0) against the turning."""
     assert friction.part
-    turning = quantities.relative_turning(friction.part, friction.against)
+    turning = quantities.relative_angular_velocity(friction.part, friction.against)
     torque = -_friction(friction, turning, quantities) * parameter("r", friction.radius.value)
     forces = quantities.torque(friction.part, friction.against, torque)
     origin = Origin("friction", friction.name, friction.part)

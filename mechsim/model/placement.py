@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.lagrangian.vector import dot, labels, left, vector
-from mechsim.model.chains import Forest
-from mechsim.model.mechanism import Mechanism, Part
-from mechsim.model.meeting import (
+from mechsim.model.chains import DisjointSets
+from mechsim.model.geometry import (
     Frame,
     Place,
     axis,
@@ -36,6 +35,7 @@ from mechsim.model.meeting import (
     turn_angle,
     unit,
 )
+from mechsim.model.mechanism import Mechanism, Part
 from mechsim.model.order import canonical_order
 from mechsim.spec.document import Problem, StartValue
 
@@ -114,7 +114,7 @@ class Placing:
                 self.parts_at[name].append(part)
         self.guides = sorted(self.mechanism.guides, key=lambda guide: [rank[n] for n in (guide.point, *guide.line)])
         self.turns = {guide.part: guide for guide in self.guides if guide.part}
-        chains = Forest(self.order)
+        chains = DisjointSets(self.order)
         for part in self.mechanism.parts:
             chains.join(part.points)
         self.chain_of = {name: chains.root(name) for name in self.order}

@@ -106,7 +106,7 @@ class Quantities:
             case Distance((a, b), is_rate):
                 return self.distance_rate(a, b) if is_rate else self.distance(a, b)
             case TurnAngle(part, is_rate):
-                return self.turning(part) if is_rate else self.angle(part)
+                return self.angular_velocity(part) if is_rate else self.angle(part)
 
     def _signal(self, signal: Term) -> Formula:
         tree = self.of(signal.expression)
@@ -180,21 +180,21 @@ class Quantities:
         a, b = (self.layout.fixed_position(name) for name in self.rigids[part].points[:2])
         return parameter(f"theta_{part}", MATH["atan2"](b[1] - a[1], b[0] - a[0]))
 
-    def turning(self, part: str) -> Formula:
+    def angular_velocity(self, part: str) -> Formula:
         return velocity(self.layout.angles[part]) if part in self.layout.angles else number(0)
 
     def relative_angle(self, part: str, against: str | None) -> Formula:
         return self.angle(part) - self.angle(against) if against else self.angle(part)
 
-    def relative_turning(self, part: str, against: str | None) -> Formula:
-        return self.turning(part) - self.turning(against) if against else self.turning(part)
+    def relative_angular_velocity(self, part: str, against: str | None) -> Formula:
+        return self.angular_velocity(part) - self.angular_velocity(against) if against else self.angular_velocity(part)
 
     def torque(self, part: str, against: str | None, torque: Formula) -> Forces:
         """On one part, and back on the other. A part that cannot turn takes it silently."""
         sides = [(part, torque), (against or "", -torque)]
         return [(self.layout.angles[name], value) for name, value in sides if name in self.layout.angles]
 
-    def acting(self, on: Reference, force: Formula) -> Forces:
+    def generalised_force(self, on: Reference, force: Formula) -> Forces:
         """The force of equal virtual power that acts on a quantity."""
         match on:
             case TurnAngle(part):
@@ -203,8 +203,8 @@ class Quantities:
                 return [(self.layout.points[point][AXES.index(axis)], force)]
             case Distance((a, b)):
                 along = self.direction(a, b)
-                return [*self.pushing(b, force * along), *self.pushing(a, -force * along)]
+                return [*self.point_force(b, force * along), *self.point_force(a, -force * along)]
 
-    def pushing(self, point: str, force: Arrow) -> Forces:
+    def point_force(self, point: str, force: Arrow) -> Forces:
         """A force at a point."""
         return list(zip(self.layout.points[point], force, strict=True))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.errors import Fault
-from mechsim.render import crew
+from mechsim.render import workers
 from mechsim.result.journal import OutputError
 
 # A piece of a film, in a form that can be joined without coding again. GIF needs one palette for all of its pieces,
@@ -131,7 +131,7 @@ def _start(words: Sequence[str], log: object) -> subprocess.Popen[bytes]:
             stdout=subprocess.DEVNULL,
             stderr=log,  # type: ignore[call-overload]
             start_new_session=True,
-            preexec_fn=crew.ending_with_us(),
+            preexec_fn=workers.ending_with_us(),
         )
     except OSError as error:
         raise OutputError(f"cannot start the film encoder: {error.strerror or error}") from error

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mechsim.errors import Fault
-from mechsim.render import crew, encode
+from mechsim.render import encode, workers
 from mechsim.render.dynamics import Dynamics
 from mechsim.render.forces import with_arrows
 from mechsim.render.frames import Frames, sample, span, with_whole
@@ -24,7 +24,7 @@ from mechsim.render.scene import Scene, scene_of
 from mechsim.render.target import FILMS, check_film_target
 from mechsim.render.times import frame_times, sheet_times
 from mechsim.result.layout import Array
-from mechsim.result.places import OutputError, explained, replacing
+from mechsim.result.paths import OutputError, explained, replacing
 
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
@@ -129,7 +129,7 @@ def _range(known: tuple[float, float], options: Options) -> tuple[float, float]:
 
 def shoot(film: Film, target: Path, form: str, observer: Observer | None = None) -> None:
     """Draw and encode all frames, in as many processes as there are processors."""
-    with crew.workplace() as folder:
+    with workers.workplace() as folder:
         bounds = _pieces(len(film.frames))
         paths = [folder / f"{index:03d}{encode.PIECES[form][0]}" for index in range(len(bounds))]
         jobs = [(film, form, path, *bound) for path, bound in zip(paths, bounds, strict=True)]
@@ -179,7 +179,7 @@ _halt: Event | None = None
 def _begin(done: Synchronized[int], halt: Event, leader: int, folder: Path) -> None:
     global _done, _halt
     _done, _halt = done, halt
-    crew.follow(leader, folder)
+    workers.follow(leader, folder)
 
 
 def _draw_piece(film: Film, form: str, path: Path, start: int, stop: int) -> None:

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.render.dynamics import Dynamics, Rows
 from mechsim.render.frames import Frames
 from mechsim.render.scene import Scene
 from mechsim.render.sizes import natural_sizes
+from mechsim.result.bearings import Bearing
 from mechsim.result.contacts import position
 from mechsim.result.layout import Array
 
@@ -26,7 +28,7 @@ APPLIED, ELASTIC, CONTROLLED = range(3)  # colours of forces
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A force at a point, (k, 2), or a torque about it, (k,); NaN where it is not determined.
+    """A force at a point, (k, dimension), or a torque about it, (k,); NaN where it is not determined.
 
     `part`: the colour is that of a part, which feels the force in its joint. `ring` tells torques at one point apart.
     """
@@ -37,10 +39,10 @@ class Arrow:
     label: str
     part: bool = False
     ring: int = 0
-    arm: Array | None = None  # (k, 2), from the point to where it acts, if not at the point itself
+    arm: Array | None = None  # (k, dimension), from the point to where it acts, if not at the point itself
 
     def places(self, frames: Frames) -> Array:
-        """Where it acts, (k, 2)."""
+        """Where it acts, (k, dimension)."""
         return frames.points[self.point] if self.arm is None else frames.points[self.point] + self.arm
 
     @property
@@ -50,7 +52,7 @@ class Arrow:
     @property
     def strengths(self) -> Array:
         """Newtons or newton metres, (k,); 0 where it is not determined."""
-        strong: Array = np.abs(self.vectors) if self.is_torque else np.hypot(*self.vectors.T)
+        strong: Array = np.abs(self.vectors) if self.is_torque else np.hypot.reduce(self.vectors, axis=-1)
         return np.nan_to_num(strong)
 
 
@@ -104,7 +106,7 @@ def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arro
     colours = {part.name: part.colour for part in scene.parts}
     arrows, left_open = [], []
     for bearing in dynamics.reactions.reactions.bearings:
-        point, part, labels = bearing.point, bearing.part.name, [f"{bearing.name}_F{axis}" for axis in "xy"]
+        point, part, labels = bearing.point, bearing.part.name, _columns(bearing, scene)
         if part in colours and labels[0] in dynamics.left_open:
             left_open.append(f"{point} on {part}")
         elif part in colours:
@@ -118,6 +120,10 @@ def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arro
     if any(np.isnan(arrow.vectors).any() for arrow in arrows):
         notes.append("reactions are not drawn at moments when the equations do not determine them")
     return arrows
+
+
+def _columns(bearing: Bearing, scene: Scene) -> list[str]:
+    return [f"{bearing.name}_F{axis}" for axis in AXES[: scene.dimension]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,18 +155,18 @@ class Strength:
         return np.clip(share, -1.0, 1.0), np.abs(share) > 1 + 1e-9
 
     def lengths(self, vectors: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Arrows of forces (..., 2) in lengths of one of usual strength, 0 where there is none to draw; and which are
-        broken, being stronger than can be drawn."""
+        """Arrows of forces (..., dimension) in lengths of one of usual strength, 0 where there is none to draw; and
+        which are broken, being stronger than can be drawn."""
         with np.errstate(invalid="ignore"):
             drawn = np.nan_to_num(vectors) / (self.force or np.inf)
-        long = np.hypot(drawn[..., 0], drawn[..., 1])
+        long = np.hypot.reduce(drawn, axis=-1)
         broken = long > MOST_TIMES * (1 + 1e-9)
         return drawn * np.where(broken, MOST_TIMES / np.where(broken, long, 1.0), 1.0)[..., None], broken
 
 
 def tips(frames: Frames, strength: Strength) -> tuple[Array, Array]:
     """Of every force at every moment of the motion where it acts and how far its arrow reaches, in lengths of an arrow
-    of usual strength, (k, 2) each."""
+    of usual strength, (k, dimension) each."""
     forces = [arrow for arrow in frames.motion.arrows if not arrow.is_torque] if strength.force else []
     places = [arrow.places(frames.motion) for arrow in forces]
     reaches = [strength.lengths(arrow.vectors)[0] for arrow in forces]
@@ -223,13 +229,13 @@ def _arrows(key: tuple[str, ...], group: list[int], rows: Rows, scene: Scene) ->
 
 
 def _at_points(element: Element, rows: Array, mechanism: Mechanism) -> dict[str, Array]:
-    """What an element exerts on points, (k, 2), where it exerts anything."""
+    """What an element exerts on points, (k, dimension), where it exerts anything."""
     slots = {slot: (name, axis) for name, own in mechanism.points.items() for axis, slot in enumerate(own)}
     forces: dict[str, Array] = {}
     for local, slot in enumerate(element.slots):
         if slot in slots and rows[:, local].any():
             name, axis = slots[slot]
-            forces.setdefault(name, np.zeros((len(rows), 2)))[:, axis] += rows[:, local]
+            forces.setdefault(name, np.zeros((len(rows), mechanism.dimension)))[:, axis] += rows[:, local]
     return forces
 
 

@@ -17,7 +17,7 @@ from mechsim.render.panels import Panel
 from mechsim.render.plotted import Result, coordinates
 from mechsim.render.sheet import arrange
 from mechsim.render.theme import THEMES, Theme
-from mechsim.result.places import replacing
+from mechsim.result.paths import replacing
 from mechsim.result.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mechsim.errors import Fault
-from mechsim.result.places import OutputError, check_folder, explained, real_path
+from mechsim.result.paths import OutputError, check_folder, explained, real_path
 
 FILMS = (".mp4", ".webm", ".gif")
 FORMS = (*FILMS, ".png", ".html")

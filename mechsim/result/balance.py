@@ -19,7 +19,7 @@ from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import labels
 from mechsim.model.axis import moments
 from mechsim.model.mechanism import Mechanism, Part
-from mechsim.result.bearings import Actions, Bearing, Turning
+from mechsim.result.bearings import Actions, Bearing, PartTorque
 from mechsim.result.contacts import Indices, Rows, position, turned_left
 from mechsim.result.layout import Array
 
@@ -45,7 +45,7 @@ class Body:
 class PartBalance:
     """All that acts on one part, against its inertia."""
 
-    def __init__(self, mechanism: Mechanism, part: Part, actions: Actions, turning: Turning | None):
+    def __init__(self, mechanism: Mechanism, part: Part, actions: Actions, torque: PartTorque | None):
         self.mechanism, self.part = mechanism, part
         elements = [mechanism.elements[number] for number in actions.own[part.name]]
         self.body = _body({element.kind: element.parameters for element in elements}, mechanism.dimension)
@@ -53,7 +53,7 @@ class PartBalance:
         self.bearings: list[Bearing] = [
             bearing for bearing in actions.bearings(list(places)) if bearing.part.name == part.name
         ]
-        self.turning = turning
+        self.torque = torque
         self.own = self._own_forces(actions)
 
     def _own_forces(self, actions: Actions) -> list[tuple[str, Indices]]:
@@ -79,9 +79,9 @@ class PartBalance:
         for arm, push in self._pushes(rows, q):
             force, torque = force + push, torque + moments(arm - centre, push)
             largest = np.maximum(largest, _norm(push))
-        if self.turning is not None:
-            turned = self.turning.torque(rows, q)
-            about = self.turning.axis.components(self.mechanism.dimension)
+        if self.torque is not None:
+            turned = self.torque.about_axis(rows, q)
+            about = self.torque.axis.components(self.mechanism.dimension)
             torque, largest = torque + turned[..., None] * about, np.maximum(largest, np.abs(turned) / length)
         return np.maximum(_norm(force), _norm(torque) / length), largest
 
@@ -136,8 +136,8 @@ class Balance:
     def __init__(self, mechanism: Mechanism):
         actions = Actions(mechanism)
         parts = [part for part in mechanism.parts if actions.own[part.name]]
-        turnings = actions.turnings({part.name for part in parts})
-        self.parts = [PartBalance(mechanism, part, actions, turnings.get(part.name)) for part in parts]
+        torques = actions.torques({part.name for part in parts})
+        self.parts = [PartBalance(mechanism, part, actions, torques.get(part.name)) for part in parts]
         self.elements = {number for part in parts for number in actions.own[part.name]}
         self.elements |= {contact.element for contact in actions.contacts}
         self.errors, self.sizes = np.zeros(len(self.parts)), np.zeros(len(self.parts))

@@ -76,7 +76,7 @@ class Bearing:
 
 
 @dataclass(frozen=True, slots=True)
-class Turning:
+class PartTorque:
     """The torque on a part about its axis, apart from its forces at points. `carried` are the teeth whose counterforces
     it takes."""
 
@@ -89,7 +89,7 @@ class Turning:
     def elements(self) -> set[int]:
         return {element for element, _ in self.rows} | {each.element for each in (*self.touching, *self.carried)}
 
-    def torque(self, rows: Rows, q: Array) -> Array:
+    def about_axis(self, rows: Rows, q: Array) -> Array:
         total = np.zeros(q.shape[:-1])
         for element, local in self.rows:
             total = total + rows[element][..., local]
@@ -178,7 +178,7 @@ class Actions:
         wheel = [(-1.0, contact) for contact in borne if contact.grip.part == part]
         return (*wheel, *((1.0, contact) for contact in borne if contact.grip.carrier == part))
 
-    def turnings(self, parts: Collection[str]) -> dict[str, Turning]:
+    def torques(self, parts: Collection[str]) -> dict[str, PartTorque]:
         """Per part that something turns, its torque."""
         readouts = {*self.mechanism.readouts.values()}
         acting = [each for number, each in enumerate(self.mechanism.elements) if number not in readouts]
@@ -190,9 +190,9 @@ class Actions:
         }
         directed = {contact.grip.part for contact in self.contacts if contact.grip.directs}
         turned = [name for name in self.parts if name in parts and (name in defining or name in directed)]
-        return {name: self._turning(name, defining.get(name)) for name in turned}
+        return {name: self._torque(name, defining.get(name)) for name in turned}
 
-    def _turning(self, part: str, defining: int | None) -> Turning:
+    def _torque(self, part: str, defining: int | None) -> PartTorque:
         gripping = self.gripping.get(part, [])
         rows = [(contact.element, contact.turn) for contact in gripping if contact.turn is not None]
         axes = [contact.grip.axis for contact in gripping]
@@ -200,7 +200,7 @@ class Actions:
             slots = self.mechanism.elements[defining].slots
             rows.append((defining, len(slots) - 1))
             axes = [axis for axis in (self.mechanism.variables[slots[-1]].axis, *axes) if axis is not None]
-        return Turning(axes[0], tuple(rows), tuple(gripping), tuple(self.carried.get(part, ())))
+        return PartTorque(axes[0], tuple(rows), tuple(gripping), tuple(self.carried.get(part, ())))
 
 
 def _by(found: Sequence[Contact], key: Callable[[Grip], str]) -> dict[str, list[Contact]]:

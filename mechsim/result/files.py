@@ -13,7 +13,7 @@ from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
 from mechsim.result.journal import Journal
-from mechsim.result.places import OutputError, check_target, replacing, sources
+from mechsim.result.paths import OutputError, check_target, replacing, sources
 from mechsim.result.soundness import Unsound, check
 from mechsim.result.trajectory import Polynomials, Trajectory
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from mechsim.result.layout import Array
-from mechsim.result.places import (
+from mechsim.result.paths import (
     ENDINGS,
     STANDARD_OUTPUT,
     OutputError,

@@ -27,12 +27,12 @@ class Reactions:
         self.system = system
         self.mechanism: Mechanism = system.mechanism
         self.bearings = bearings(self.mechanism, points)
-        self.turnings = Actions(self.mechanism).turnings({bearing.part.name for bearing in self.bearings})
+        self.torques = Actions(self.mechanism).torques({bearing.part.name for bearing in self.bearings})
         self.elements = {number for bearing in self.bearings for number in bearing.elements}
-        self.elements |= {number for turning in self.turnings.values() for number in turning.elements}
+        self.elements |= {number for torque in self.torques.values() for number in torque.elements}
         columns = [column for bearing in self.bearings for column in self._columns(bearing)]
-        self.labels = (*columns, *(f"{part}_M" for part in self.turnings))
-        self.units = ("N",) * len(columns) + ("N m",) * len(self.turnings)
+        self.labels = (*columns, *(f"{part}_M" for part in self.torques))
+        self.units = ("N",) * len(columns) + ("N m",) * len(self.torques)
 
     def table(self, system: System, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
         """The columns at many states, (k, columns); `system` as here, perhaps with other constants."""
@@ -41,7 +41,7 @@ class Reactions:
         for bearing in self.bearings:
             force = bearing.force(rows, q, self.mechanism.dimension)
             columns += [force, self.in_part_frame(bearing, force, q)] if self._has_frame(bearing) else [force]
-        columns += [turning.torque(rows, q)[:, None] for turning in self.turnings.values()]
+        columns += [torque.about_axis(rows, q)[:, None] for torque in self.torques.values()]
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(t), 0))
 
     def forces(self, t: float, q: Array, v: Array, accelerations: Array, multipliers: Array) -> dict[str, Array]:
@@ -59,8 +59,8 @@ class Reactions:
             change = {element: rows[element] - at_rest[element] for element in rows}
             for bearing in self.bearings:
                 changed.update(self._changed(bearing, bearing.force(change, q, self.mechanism.dimension), q))
-            for part, turning in self.turnings.items():
-                if abs(turning.torque(change, q)) > NEGLIGIBLE:
+            for part, torque in self.torques.items():
+                if abs(torque.about_axis(change, q)) > NEGLIGIBLE:
                     changed.add(f"{part}_M")
         return tuple(label for label in self.labels if label in changed)
 

@@ -20,7 +20,7 @@ from mechsim.structure.redundancy import NO_REDUNDANCY, Redundancy
 NAMES_SHOWN = 8
 
 
-class Signed(Protocol):
+class HasSignature(Protocol):
     """What the analysis asks of a system: its signature, sparse, and names for rows and columns."""
 
     @property
@@ -33,7 +33,7 @@ class Signed(Protocol):
 
     def least_offsets(self) -> Integers: ...
 
-    def without(self, constraints: Sequence[int]) -> Signed: ...
+    def without(self, constraints: Sequence[int]) -> HasSignature: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class Structure:
     redundancy: Redundancy = NO_REDUNDANCY
 
 
-def analyse(whole: Signed, redundancy: Redundancy = NO_REDUNDANCY) -> Structure:
+def analyse(whole: HasSignature, redundancy: Redundancy = NO_REDUNDANCY) -> Structure:
     """Offsets and block structure of a system. Raises AssemblyError if it is structurally singular."""
     system = whole.without(redundancy.rows) if redundancy.rows else whole
     rows, columns, orders = (np.asarray(entries, np.int64) for entries in system.signature())
@@ -79,7 +79,7 @@ def analyse(whole: Signed, redundancy: Redundancy = NO_REDUNDANCY) -> Structure:
     )
 
 
-def _of_whole(offsets: Integers, whole: Signed, redundancy: Redundancy, otherwise: Integers) -> Integers:
+def _of_whole(offsets: Integers, whole: HasSignature, redundancy: Redundancy, otherwise: Integers) -> Integers:
     """Offsets of the whole system: a redundant constraint and its multiplier have those of any constraint."""
     if not redundancy.rows:
         return offsets

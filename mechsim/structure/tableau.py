@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mechsim.structure.offsets import Integers, Signed, Structure
+from mechsim.structure.offsets import HasSignature, Integers, Structure
 
 # Names across the page up to here.
 WIDTH_OF_SCREEN = 80
@@ -19,7 +19,7 @@ LONGEST = 200
 ABSENT = -1
 
 
-class WithEnergies(Signed, Protocol):
+class WithEnergies(HasSignature, Protocol):
     def energy_signature(self) -> tuple[Integers, Integers]: ...
 
 

@@ -14,7 +14,7 @@ from mechsim.errors import Fault
 from mechsim.render.page.data import film_of
 from mechsim.render.rows import Drawable, table_of
 from mechsim.render.theme import THEMES, Theme
-from mechsim.result.places import OutputError
+from mechsim.result.paths import OutputError
 
 if TYPE_CHECKING:
     from mechsim.render.frames import Frames

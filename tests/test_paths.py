@@ -11,7 +11,7 @@ import pytest
 
 from mechsim.cli.main import main
 from mechsim.result import Journal, OutputError, load
-from mechsim.result.places import open_held, replacing
+from mechsim.result.paths import open_held, replacing
 
 PRECIOUS = "what I wrote by hand\n"
 TABLED = """

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 PREFIX = "mechsim-film-"
-LOCK = "lock"  # held as long as any process of the crew lives
+LOCK = "lock"  # held as long as any of the processes lives
 OLD = 3600.0  # seconds: a folder without a lock is being made, or was left behind
 LOOK = 0.2  # seconds between two looks for the leader
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
@@ -26,7 +26,7 @@ PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """A folder for the pieces of a film. Those that crews left behind that were killed as a whole are removed first."""
+    """A folder for the pieces of a film. Those left behind by processes that were all killed are removed first."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             if _is_ours(left) and _is_abandoned(left):
