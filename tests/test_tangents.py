@@ -307,9 +307,7 @@ def test_pieces_and_tables_of_forces():
     assert_as_quotients(table, ("k", "l"), 1.2)
 
 
-def test_table_drive():
-    """A drive by a table, scaled by a parameter."""
-    text = """
+TABLE_DRIVE = """
 PhysicalParams: {a: 0.4, b: 1.1, m: 1.0, lift: 0.8}
 PartData:
   Fixed: {O: [], Q: [2, 0]}
@@ -322,7 +320,11 @@ Drives: {theta_OA: lift*turn}
 AppliedForces: {Gravity: [0, -9.81]}
 ProblemData: {tend: 1.3, positions: {B: [1.4]}}
 """
-    assert_as_quotients(text, ("a", "b", "m", "lift"), 1.3)
+
+
+def test_table_drive():
+    """A drive by a table, scaled by a parameter."""
+    assert_as_quotients(TABLE_DRIVE, ("a", "b", "m", "lift"), 1.3)
 
 
 def test_sampled_controller():

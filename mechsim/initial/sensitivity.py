@@ -102,11 +102,18 @@ def _velocities(system: System, start: Start, living: Living, asked: Wishes, of_
             count,
         )
 
+    def bending(multipliers: Array) -> Array:
+        """Of nonholonomic constraints that are not linear in velocities; there are few, so directions are all tried."""
+        none = NumberChanges.none(system, system.n)
+        directions = np.zeros((system.n, system.n)), np.eye(system.n)
+        return _pulled(changes_of(system, ("slope",), (t, q, v), directions, none), system, multipliers, system.n)
+
     found = changes_of(system, ("rate",), (t, q, v), (of_q, still), living.numbers)
     jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)
     nearest = _Nearest("velocities", system, v - target, change, asked, np.arange(system.m), jacobian)
     missed = gathered(found, lambda g, k: g.multipliers[k[1]], system.m, count)
-    return nearest.changes(living.numbers.scales, missed, gradient_changes, None)
+    bends = bool(np.any(system.levels == 1))
+    return nearest.changes(living.numbers.scales, missed, gradient_changes, bending if bends else None)
 
 
 def _pulled(found: Found, system: System, multipliers: Array, count: int) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from mechsim.model.book import Book
 from mechsim.model.formula import LEAVES, TIME, Formula, coordinate, number
 from mechsim.spec.actions import Piecewise, Table
 from mechsim.spec.document import Problem
+from mechsim.spec.living import Living, settled
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 MAX_FORMS = 100  # of the pieces of one function; a person writes a handful, and all are evaluated at all times
 FAR = 0.25  # of the range of a table's values: a spline that leaves it further than this is noted
@@ -36,13 +41,14 @@ def table(given: Table, problem: Problem, book: Book) -> Formula:
         )
         raise SpecError(Fault(message, given.mark, "extend the table, or write outside: hold"))
     inside = _polynomials(given)
-    if not np.isfinite(inside).all():
+    plain = np.array(settled(inside))
+    if not np.isfinite(plain).all():
         message = (
             f"table {given.name} cannot be followed: its values jump too far between times too close to each other"
         )
         raise SpecError(Fault(message, given.mark, "give its times and values in units that keep them near 1"))
     if given.kind == "cubic":
-        _note_overshoot(given, np.array(inside), book)
+        _note_overshoot(settled(given), plain, book)
     level = (0.0,) * (len(inside[0]) - 1)
     before, after = (given.values[0], *level, given.times[0]), (given.values[-1], *level, given.times[-1])
     pieces = [(*values, time) for time, values in zip(given.times, inside, strict=False)]
@@ -62,17 +68,33 @@ def _polynomials(given: Table) -> Coefficients:
     if given.kind == "linear":
         points = pairwise(zip(given.times, given.values, strict=True))
         return [(a, (b - a) / (t - s)) for (s, a), (t, b) in points]
+    if given.kind == "cubic" and any(isinstance(value, Living) for value in given.values):
+        return _living_spline(given)
+    return [tuple(map(float, column)) for column in _cubics(given, given.values).T]
+
+
+def _cubics(given: Table, values: ArrayLike) -> np.ndarray:
+    """The coefficients of splines through one column of values, or through many: (4, intervals, ...)."""
     from scipy.interpolate import CubicSpline, PchipInterpolator  # half a second to import, and rarely needed
 
     with np.errstate(all="ignore"):
         try:
             if given.kind == "pchip":
-                spline = PchipInterpolator(given.times, given.values)
+                spline = PchipInterpolator(given.times, values)
             else:
-                spline = CubicSpline(given.times, given.values, bc_type=given.ends)
+                spline = CubicSpline(given.times, values, bc_type=given.ends)
         except ValueError:  # numbers so far apart that the equations of the spline overflow
-            return [(float("nan"),) * 4]
-    return [tuple(map(float, column)) for column in spline.c[::-1].T]
+            return np.full((4, 1, *np.shape(values)[1:]), np.nan)
+    return np.asarray(spline.c[::-1])
+
+
+def _living_spline(given: Table) -> Coefficients:
+    """A cubic spline is linear in its values, so it follows from those through a single 1 how it changes with them."""
+    shares = _cubics(given, np.eye(len(given.values)))
+    return [
+        tuple(sum((float(share) * value for share, value in zip(row, given.values, strict=True)), 0.0) for row in piece)
+        for piece in shares.transpose(1, 0, 2)
+    ]
 
 
 def _note_overshoot(given: Table, cubics: np.ndarray, book: Book) -> None:
