@@ -1,8 +1,9 @@
 """A whole problem in complex numbers of extended precision, one of its parameters a little off the real axis.
 
-The imaginary part of the end over that little is the derivative, without a difference of nearly equal numbers (W. Squire,
-G. Trapp, Using complex variables to estimate derivatives of real functions). Nothing of the tangents' own way is used: not
-the dual series of the kernel, nor the linear systems of initial/sensitivity.py, nor derivatives of the numbers' program.
+The imaginary part of the end over that little is the derivative, without a difference of nearly equal numbers (W.
+Squire, G. Trapp, Using complex variables to estimate derivatives of real functions). Nothing of the tangents' own way
+is used: not the dual series of the kernel, nor the linear systems of initial/sensitivity.py, nor the derivatives of the
+numbers' program.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -220,7 +222,7 @@ class Bent:
         constants = self.constants.copy()
         switches = sorted(mechanism.switches, key=lambda switch: switch.time)
         counts = [0] * len(mechanism.samplers)
-        for t, after in zip(times[:-1], times[1:], strict=True):
+        for t, after in pairwise(times):
             while switches and switches[0].time <= t:
                 for number, value in switches.pop(0).values.items():
                     constants[number] = self.of(value)

@@ -1,4 +1,4 @@
-"""Tangents against complex steps of the whole problem in extended precision, to 1e-10 and better: see complex_step.py."""
+"""Tangents against complex steps of the whole problem in extended precision, to 1e-10: see complex_step.py."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from complex_step import STEP, Bent
 from reference import SPECS
 from test_tangents import ARM, GUESSED, TABLE_DRIVE, followed, prepared
 
+import mechsim
 from mechsim.handle.derivatives import by_parameters
 
 CLOSE = 1e-10
@@ -109,3 +110,34 @@ def test_a_parameter_that_is_zero():
     """Damping that is not there, and its derivative."""
     text = ARM.replace("HERE", "0").replace("c: 0.3", "c: 0")
     assert_exact(text, ("c",), 0.6)
+
+
+PULSE = """
+PhysicalParams: {k: 0, m: 2.0, x0: 0}
+Inputs: {tau: 0}
+PartData: {Particles: {A: m}}
+AppliedForces: {Forces: {A: [FORCE, 0]}}
+ProblemData: {tend: 1, positions: {A: [x0, 0]}, velocities: {A: [1, 0]}}
+"""
+
+
+@pytest.mark.parametrize("tolerance", [1e-14, 1e-8, 1e-4])
+@pytest.mark.parametrize("factor", ["k", "tau"])
+def test_a_pulse_that_a_zero_hides(factor, tolerance):
+    """The motion does not feel it, but its derivative does: by the impulse over the mass, sqrt(pi/1e6)/2."""
+    text = PULSE.replace("FORCE", f"{factor}*exp(-1e6*(t - 0.5)**2)")
+    motion = mechsim.mechanism(text).simulate(tangents=[factor], tol=tolerance)
+    found = motion.derivative(factor, 1.0, of="velocities")["A_x"]
+    assert found == pytest.approx(np.sqrt(np.pi / 1e6) / 2, rel=max(1e-12, 10 * tolerance))
+
+
+@pytest.mark.parametrize("tolerance", [1e-13, 1e-8])
+def test_a_pulse_on_what_stays_at_zero(tolerance):
+    """A spring for a moment, on a particle that rests where it does not pull: the motion is linear, so its derivative
+    is the motion from 1."""
+    text = PULSE.replace("FORCE", "-3e3*A.x*exp(-1e6*(t - 0.5)**2)").replace("[1, 0]", "[0, 0]")
+    motion = mechsim.mechanism(text).simulate(tangents=["x0"], tol=tolerance)
+    assert motion(1.0)["A_x"] == 0
+    other = mechsim.simulate(text, parameters={"x0": 1}, tol=1e-14)
+    assert abs(other.velocity(1.0)["A_x"]) > 1  # it is felt
+    assert motion.derivative("x0", 1.0)["A_x"] == pytest.approx(other(1.0)["A_x"], rel=max(1e-12, 10 * tolerance))

@@ -3,11 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "interval.hpp"
 
 namespace mechsim {
+
+int degree_of(const Block& block, int reg, int order) {
+    const int inputs = int(block.inputs.size());
+    int ahead;
+    if (reg < inputs) {
+        const Input& input = block.inputs[reg];
+        if (input.time || input.available >= kAlways) return input.time ? 1 : 0;
+        ahead = input.available;
+    } else {
+        ahead = block.operations[reg - inputs].lead;
+    }
+    return std::min(order - 1 + ahead, block.degrees - 1);
+}
 
 namespace {
 
@@ -49,20 +63,6 @@ struct Polynomial {
         return {found.low - rounding, found.high + rounding};
     }
 };
-
-// The degree up to which the series of a register are known after a step of this order.
-int degree_of(const Block& block, int reg, int order) {
-    const int inputs = int(block.inputs.size());
-    int ahead;
-    if (reg < inputs) {
-        const Input& input = block.inputs[reg];
-        if (input.time || input.available >= kAlways) return input.time ? 1 : 0;
-        ahead = input.available;
-    } else {
-        ahead = block.operations[reg - inputs].lead;
-    }
-    return std::min(order - 1 + ahead, block.degrees - 1);
-}
 
 // The operand whose range decides whether a function has narrow features; -1 for products, which have none of their own.
 int deciding(const Operation& op) {
@@ -150,11 +150,14 @@ bool is_clear(Block& block, int lane, double h, int order, double tolerance) {
 // The search in one lane of a block.
 class Inspection {
   public:
-    Inspection(const Block& block, int lane, int direction, int order, double tolerance, const Response& response)
+    Inspection(const Block& block, int lane, int direction, int order, double tolerance, const Response& response,
+               Swing swing = {})
         : block_(block), lane_(lane), direction_(direction), order_(order), tolerance_(tolerance), response_(response),
           inputs_(int(block.inputs.size())), count_(inputs_ + int(block.operations.size())), values_(count_),
           roundings_(count_), weights_(count_), ranges_(count_),
-          made_(count_) {
+          made_(count_), swing_(std::move(swing)) {
+        swing_.registers.resize(count_, 0.0);
+        swing_.constants.resize(block.constant_count, 0.0);
         for (int i = 0; i < inputs_; ++i) given_.push_back(polynomial(i));
         for (int i = inputs_; i < count_; ++i) series_.push_back(polynomial(i));
         for (int i : block.watch.operations) watched_.push_back(inputs_ + i);
@@ -326,16 +329,25 @@ class Inspection {
         for (std::size_t o = 0; o < block_.outputs.size(); ++o) {
             const double response = response_(block_.rows[o * block_.stride + lane_], h_);
             for (int t = block_.outputs[o].first_term; t < block_.outputs[o].last_term; ++t)
-                weights_[block_.terms[t].reg] += response * std::abs(block_.constant(block_.terms[t].constant)[lane_]);
+                weights_[block_.terms[t].reg] += response * (std::abs(block_.constant(block_.terms[t].constant)[lane_]) +
+                                                             swing_.constants[block_.terms[t].constant]);
         }
         for (int i = count_ - 1; i >= inputs_; --i) {
             if (weights_[i] == 0) continue;
             const Operation& op = operation(i);
             const Interval a = made_[op.a], b = op.b >= 0 ? made_[op.b] : a;
-            weights_[op.a] += weights_[i] * slope_by_a(op, a, b, constant(op));
-            if (op.b >= 0 && op.b < i) weights_[op.b] += weights_[i] * slope_by_b(op, a, b);
+            weights_[op.a] += weights_[i] * (slope_by_a(op, a, b, constant(op)) + swing_by_a(op));
+            if (op.b >= 0 && op.b < i) weights_[op.b] += weights_[i] * (slope_by_b(op, a, b) + swing_by_b(op));
         }
     }
+
+    // What factors that change add to the slopes of products, which they may have made zero.
+    double swing_by_a(const Operation& op) const {
+        if (op.code == Code::multiply) return swing_.registers[op.b];
+        if (op.code == Code::square) return 2 * swing_.registers[op.a];
+        return op.code == Code::scale ? swing_.constants[op.constant] : 0.0;
+    }
+    double swing_by_b(const Operation& op) const { return op.code == Code::multiply ? swing_.registers[op.a] : 0.0; }
 
     const Block& block_;
     const int lane_, direction_, order_;
@@ -346,19 +358,21 @@ class Inspection {
     std::vector<int> watched_;                // registers
     std::vector<double> values_, roundings_, weights_;
     std::vector<Interval> ranges_, made_;
+    Swing swing_;
     bool weighed_ = false;
     double h_ = 0;
 };
 
 }  // namespace
 
-double inspect(Block& block, double h, int direction, int order, double tolerance, const Response& response) {
+double inspect(Block& block, double h, int direction, int order, double tolerance, const Response& response,
+               const SwingOf& swing) {
     for (int moment = 0; moment < 2; ++moment)
         std::fill_n(block.watch.moments.data() + moment * block.stride, block.stride, direction * kLook[1 + moment] * h);
     evaluate_moments(block, order);
     for (int lane = 0; lane < block.lanes; ++lane)
         if (!is_clear(block, lane, h, order, tolerance))
-            h = Inspection(block, lane, direction, order, tolerance, response).longest(h);
+            h = Inspection(block, lane, direction, order, tolerance, response, swing ? swing(lane) : Swing{}).longest(h);
     return h;
 }
 

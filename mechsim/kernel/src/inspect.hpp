@@ -13,13 +13,24 @@
 
 namespace mechsim {
 
+// The degree up to which the series of a register are known after a step of this order.
+int degree_of(const Block& block, int reg, int order);
+
 // How far an error of 1 in a row of the equations moves the mechanism within a step of length h, as a share of its size
 // and speed.
 using Response = std::function<double(int row, double h)>;
 
+// By how much the registers and constants of a lane change in the step with what the motion is differentiated by, beside
+// the size of the tangents: what the motion itself multiplies by zero may move them.
+struct Swing {
+    std::vector<double> registers, constants;
+};
+using SwingOf = std::function<Swing(int lane)>;
+
 // The longest step, at most `h` and in the direction of time `direction` (1 or -1), on which the series of every
-// operation follow the operation as far as the tolerance asks.
-double inspect(Block& block, double h, int direction, int order, double tolerance, const Response& response);
+// operation follow the operation as far as the tolerance asks. `swing` is empty without tangents.
+double inspect(Block& block, double h, int direction, int order, double tolerance, const Response& response,
+               const SwingOf& swing = {});
 
 // The same for a block of motions, each with a step of its own; none where h is 0.
 struct Inspected {

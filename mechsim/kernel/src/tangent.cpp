@@ -16,6 +16,7 @@ namespace {
 // larger, relative to them, leaves a remainder above rounding and is followed by another.
 constexpr double kSettledChange = 1e-6;
 constexpr int kMostCorrections = 4;
+constexpr double kFaintest = 1e-12;  // of a size, per unit of a direction: tangents that are smaller are as if so large
 constexpr double kLongest = 1e12;    // a step that the motion does not bound begins here, and is shortened
 constexpr int kMostShortened = 100;  // times
 constexpr double kAlike = 0.7;       // steps that differ by less are one
@@ -354,6 +355,34 @@ double Tangents::step_size(double h, int last) {
             }
     }
     return step == kLongest ? h : step;
+}
+
+Swing Tangents::swing(std::size_t block, int lane, double h, int order) {
+    std::vector<double> sizes(count_, 0.0);
+    for (int j = 0; j < march_.size_; ++j) {
+        if (march_.d_[j] == 0) continue;  // multipliers follow from the others
+        for (int k = 0; k < count_; ++k)
+            for (int n = march_.d_[j]; n >= 0; --n)
+                sizes[k] = std::max(sizes[k], std::abs(coefficient(n, j)[k]) * std::pow(h, n) * march_.inverse_scales_[j]);
+    }
+    const DualBlock& dual = blocks_[block];
+    const int registers = int(dual.active.size());
+    Swing found{std::vector<double>(registers, 0.0), std::vector<double>(dual.block->constant_count, 0.0)};
+    for (int k = 0; k < count_; ++k) {
+        const double size = std::max(sizes[k], kFaintest);
+        for (int reg = 0; reg < registers; ++reg) {
+            if (!dual.active[reg]) continue;
+            double reach = 0, power = 1;
+            for (int n = 0; n <= degree_of(*dual.block, reg, order); ++n, power *= h)
+                reach += std::abs(dual.series[dual.place(reg, lane, n) + k]) * power;
+            found.registers[reg] = std::max(found.registers[reg], reach / size);
+        }
+        for (int c = 0; c < dual.block->constant_count; ++c)
+            found.constants[c] = std::max(
+                found.constants[c],
+                std::abs(dual.constants[(std::size_t(c) * dual.block->lanes + lane) * padded_ + k]) / size);
+    }
+    return found;
 }
 
 // The longest step over which the last two terms of derivative 0 or 1 are below the tolerance, relative to the largest

@@ -9,6 +9,7 @@
 
 #include "archive.hpp"
 #include "block.hpp"
+#include "inspect.hpp"
 
 namespace mechsim {
 
@@ -85,6 +86,9 @@ class Tangents {
     // The longest step over which the last two terms stay below the tolerance, relative to each direction's size in a
     // step of length h.
     double step_size(double h, int last);
+
+    // What registers and constants of a block do within a step of length h, beside the size of each direction.
+    Swing swing(std::size_t block, int lane, double h, int order);
 
     // Coefficient n of an unknown, `directions()` values; of the point, or of the last step.
     const double* coefficient(int n, int unknown) const { return x_.get() + (std::size_t(n) * width_ + unknown) * padded_; }
