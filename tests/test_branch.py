@@ -142,6 +142,15 @@ def test_a_branch_that_ends_on_the_way_is_told() -> None:
     assert motion.solution.q[0] == pytest.approx(fresh.solution.q[0], abs=1e-9)
 
 
+def test_a_start_that_is_given_needs_no_branch() -> None:
+    handle = mechsim.mechanism(FOUR_BAR)
+    wanted = {"turn": 2 * np.pi, "d": 6.4}
+    fresh = mechsim.simulate(FOUR_BAR, parameters=wanted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", mechsim.BranchWarning)
+        handle.simulate(parameters=wanted, start=(fresh(0.0), fresh.velocity(0.0)), tend=0.1)
+
+
 def test_guesses_across_the_centre_are_gone_to() -> None:
     """The start of the file is then the point furthest from them, where the distance does not change either."""
     handle = mechsim.mechanism(SWING)

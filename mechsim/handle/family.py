@@ -8,7 +8,7 @@ is tuned to them. Where they do not, the file is read again. Nothing that a run 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.problem import InitialValueProblem
-from mechsim.kernel.numbers import TunedPlan
+from mechsim.kernel.numbers import TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.simulation import Prepared, adjust, prepare
@@ -72,8 +72,9 @@ class Family:
         assert isinstance(found, Start)  # a family is made with the file's own
         return found
 
-    def prepared_anew(self, spec: MechSpec, names: tuple[str, ...]) -> Prepared:
-        """The mechanism of the file read again with other values of these parameters, started on the same branch."""
+    def prepared_anew(self, spec: MechSpec, names: tuple[str, ...], told: bool = True) -> Prepared:
+        """The mechanism of the file read again with other values of these parameters, started on the same branch;
+        `told` if that cannot be followed."""
         problem = InitialValueProblem.of(spec)
         try:
             variation = self.variation(names)
@@ -81,7 +82,7 @@ class Family:
         except (AssemblyError, IntegrationError):
             return prepare(spec, problem)  # the file's own parameters have no start, but these may
         way = variation.way_to(variation.tuning.column(spec.parameters))
-        start = start_on_branch(beside, problem.system, spec.problem, way, thorough=True)
+        start = start_on_branch(beside, problem.system, spec.problem, way, thorough=True, told=told)
         return prepare(spec, replace(problem, given=start))
 
     def variation(self, names: tuple[str, ...]) -> Variation:
@@ -111,55 +112,60 @@ class Variation:
         self.family = family
         like = family.system.completed() if family.plan.complete else family.system
         self.tuning = Tuning(family.spec, like, names, family.times)
-        self._own = self.tuning.numbers.values(self.tuning.column(family.spec.parameters))[:, 0]
+        self.names, self.like = names, like
+        self.numbers, self.mechanism = self.tuning.numbers, self.tuning.mechanism
+        self._own = self.numbers.values(self.tuning.column(family.spec.parameters))[:, 0]
         self._machines: dict[tuple[int, float], Machines] = {}
         self._fleets: dict[tuple[int, float], Fleets] = {}
 
     def machines(self, order: int, tolerance: float) -> Machines:
         key = order, tolerance
         if key not in self._machines:
-            self._machines[key] = Machines(self.family.plan, self.tuning.numbers, order, tolerance)
+            self._machines[key] = Machines(self.family.plan, self.numbers, order, tolerance)
         return self._machines[key]
 
     def fleets(self, order: int | None, tolerance: float) -> Fleets:
         """Lanes for any numbers of the family. Their pivots are those of the file's own start, whoever asks first."""
         key = order or self.family.order(tolerance), tolerance
         if key not in self._fleets:
-            self._fleets[key] = Fleets(self.tuning.like, self.family.plan, self.family.prepared.start, *key)
+            self._fleets[key] = Fleets(self.like, self.family.plan, self.family.prepared.start, *key)
         return self._fleets[key]
 
-    def starts(self, parameters: np.ndarray, values: np.ndarray) -> list[Start | None]:
-        """Starts for many sets of parameters, (names, sets), and their values, (nodes, sets), as of `member`; None
-        where the file must be read again."""
+    def starts(self, values: np.ndarray, told: Sequence[bool]) -> list[Start | None]:
+        """Starts for many sets of values, (nodes, sets), as of `member`; None where the file must be read again."""
         own, starting = self.family.start, self.tuning.starting
-        hold = self.tuning.numbers.hold(values)
+        hold = self.numbers.hold(values)
         unchanged = (values[starting] == self._own[starting, None]).all(axis=0) & (not self._has_states)
         found: list[Start | None] = [own if known else None for known in hold & unchanged]
         for k in np.flatnonzero(hold & ~unchanged):
             column = np.ascontiguousarray(values[:, k])
             try:
-                found[k] = self._start(self.tuning.system(column), column, parameters[:, k : k + 1])
+                found[k] = self._start(self.system(column), column, told[k])
             except (AssemblyError, IntegrationError):
                 continue
         return found
 
-    def member(self, parameters: Mapping[str, float]) -> Member | None:
-        """The mechanism with these parameters; None where the file must be read again for it."""
-        there = self.tuning.column(parameters)
-        values = self.tuning.values(there)
+    def member(self, parameters: Mapping[str, float], told: bool = True) -> Member | None:
+        """The mechanism with these parameters; None where the file must be read again for it. `told` if the branch of
+        its start cannot be followed, which need not be where another start is given."""
+        values = self.tuning.values(self.tuning.column(parameters))
         if values is None:
             return None
         own = self.family.prepared
-        system = self.tuning.system(values)
-        start = self._start(system, values, there)
+        system = self.system(values)
+        start = self._start(system, values, told)
         if start is None:
             return None
         overrides = {**own.spec.overrides, **{name: repr(float(value)) for name, value in parameters.items()}}
         prepared = Prepared(replace(own.spec, overrides=overrides), system, start, own.structure)
-        plan = TunedPlan(self.family.plan, self.tuning.numbers, values, system)
+        plan = TunedPlan(self.family.plan, self.numbers, values, system)
         return Member(prepared, plan, self, values)
 
-    def _start(self, system: System, values: np.ndarray, there: np.ndarray) -> Start | None:
+    def system(self, values: np.ndarray) -> TunedSystem:
+        """The system with the values of all nodes."""
+        return self.tuning.system(values)
+
+    def _start(self, system: System, values: np.ndarray, told: bool = True) -> Start | None:
         """The file's own start where no number of it has changed, else one on its branch; None where rank differs."""
         own, starting = self.family.start, self.tuning.starting
         if np.array_equal(values[starting], self._own[starting]):
@@ -168,8 +174,8 @@ class Variation:
                 return start
             v = with_state_rates(system.mechanism, system, start.t, start.positions, start.velocities.copy())
             return replace(start, velocities=v)
-        problem = self.tuning.problem(values)
-        start = start_on_branch(self.family.beside, system, problem, self.way_to(there))
+        problem, way = self.tuning.problem(values), self.way_to(self.tuning.parameters(values))
+        start = start_on_branch(self.family.beside, system, problem, way, told=told)
         return start if start.redundancy == own.redundancy else None
 
     def way_to(self, there: np.ndarray) -> StraightWay:
@@ -177,11 +183,11 @@ class Variation:
 
     @cached_property
     def _has_states(self) -> bool:
-        return any(variable.kind == "state" for variable in self.tuning.mechanism.variables)
+        return any(variable.kind == "state" for variable in self.mechanism.variables)
 
 
 def start_on_branch(
-    beside: Beside | None, system: System, problem: Problem, way: Way, *, thorough: bool = False
+    beside: Beside | None, system: System, problem: Problem, way: Way, *, thorough: bool = False, told: bool = True
 ) -> Start:
     """The start on the branch of a known one; where that cannot be followed, as the file read anew has it, which may be
     on another branch: that is said."""
@@ -191,5 +197,6 @@ def start_on_branch(
         return found
     start = assemble(system.mechanism, system, problem, branch=problem.branch)
     message = f"{found.why}: the start was searched for anew, and may be on another branch"
-    warnings.warn(message, BranchWarning, stacklevel=2)
+    if told:
+        warnings.warn(message, BranchWarning, stacklevel=2)
     return replace(start, notes=(*start.notes, Note(message)))

@@ -181,20 +181,19 @@ class _Batch:
         self._specs: dict[tuple[float | None, float | None], MechSpec] = {}
         readable = [(k, wish, column) for k, wish in wishes if (column := self._column(wish)) is not None]
         columns = np.array([column for *_, column in readable]).reshape(len(readable), len(names))
-        self.tuning = self.variation.tuning
-        self.values = self.tuning.numbers.values(columns.T)
-        starts = self.variation.starts(columns.T, self.values)
+        self.values = self.variation.numbers.values(columns.T)
+        starts = self.variation.starts(self.values, [wish.start is None for _, wish, _ in readable])
         found = [self._entry(k, place, wish, starts[place]) for place, (k, wish, _) in enumerate(readable)]
         self.entries = [entry for entry in found if entry is not None]
         chosen = [entry.place for entry in self.entries]
-        self.sets = Sets(self.tuning.numbers, self.values[:, chosen], self.tuning.mechanism)
+        self.sets = Sets(self.variation.numbers, self.values[:, chosen], self.variation.mechanism)
 
     def _column(self, wish: Wish) -> list[float] | None:
         try:
             numbers = self._numbers(wish)
         except MechsimError:
             return None
-        return [numbers[name] for name in self.variation.tuning.names]
+        return [numbers[name] for name in self.variation.names]
 
     def _numbers(self, wish: Wish) -> dict[str, float]:
         return self.handle._numbers({**self.handle._given, **wish.parameters})
@@ -213,7 +212,7 @@ class _Batch:
         return None if goes_alone else _Entry(number, place, wish, spec, start)
 
     def _consistent(self, state: State, place: int, spec: MechSpec, start: Any) -> State:
-        system = self.tuning.system(np.ascontiguousarray(self.values[:, place]))
+        system = self.variation.system(np.ascontiguousarray(self.values[:, place]))
         return consistent(Prepared(spec, system, start, self.family.prepared.structure), state)
 
     def _adjusted(self, t0: float | None, tend: float | None) -> MechSpec:
@@ -228,7 +227,7 @@ class _Batch:
         solver = self.entries[0].spec.solver
         fleets = self.variation.fleets(solver.order, solver.tolerance)
         many = integrate_many(
-            self.tuning.like,
+            self.variation.like,
             self.family.prepared.structure,
             [entry.start for entry in self.entries],
             tends=[float(entry.spec.problem.tend) for entry in self.entries],
@@ -247,8 +246,8 @@ class _Batch:
         error = None if many.status[k] == "finished" else IntegrationError(f"the integration stopped: {message}")
         case = Case(entry.wish.parameters, many.status[k], message, error=error)
         if np.isfinite(many.t[k]):
-            constants = self.sets.values[self.tuning.numbers.constants, k].tolist()
-            case.t, case._ending = float(many.t[k]), (self.tuning.like.mechanism, constants, many.q[k], many.v[k])
+            constants = self.sets.values[self.variation.numbers.constants, k].tolist()
+            case.t, case._ending = float(many.t[k]), (self.variation.like.mechanism, constants, many.q[k], many.v[k])
             case._found = (lambda: self._motion(entry, many, k)) if many.kept else None
         return case
 

@@ -145,8 +145,9 @@ class MechanismHandle(Equations):
     ) -> Run:
         state = None if start is None else self._state(start, t0)
         since = self._since(state, t0)
-        member = self._member(parameters, since, tend)
-        prepared = self._read_again(parameters, since, tend) if member is None else member.prepared
+        times, told = (since, tend), state is None
+        member = self._member(parameters, *times, told=told)
+        prepared = self._read_again(parameters, *times, told=told) if member is None else member.prepared
         begun = t0 if state is None else state.t
         run = Run(replace(prepared, spec=adjust(prepared.spec, tol=tol, order=order, t0=begun, tend=tend)), member)
         return run if state is None else run.starting(state)
@@ -155,17 +156,17 @@ class MechanismHandle(Equations):
         """What a file says of its own time holds for later starts too, but not for earlier ones."""
         return t0 if start is None else min(self._state(start, t0).t, float(self._file.problem.t0))
 
-    def _read_again(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Prepared:
+    def _read_again(self, parameters: Parameters, t0: float | None, tend: float | None, told: bool) -> Prepared:
         """The file with another structure, started on the branch of its own start."""
         given = {**self._given, **parameters}
         spec = adjust(read(self._file, given), t0=t0, tend=tend)
-        return self._family(t0, tend).prepared_anew(spec, tuple(sorted(given)))
+        return self._family(t0, tend).prepared_anew(spec, tuple(sorted(given)), told)
 
-    def _member(self, parameters: Parameters, t0: float | None = None, tend: float | None = None) -> Member | None:
+    def _member(self, parameters: Parameters, t0: float | None, tend: float | None, told: bool) -> Member | None:
         """The mechanism as one of a family; None where its structure is another one."""
         given = self._numbers({**self._given, **parameters})
         try:
-            return self._family(t0, tend).variation(tuple(sorted(given))).member(given)
+            return self._family(t0, tend).variation(tuple(sorted(given))).member(given, told)
         except (AssemblyError, IntegrationError):
             return None  # the file's own parameters have no start, but these may
 

@@ -18,7 +18,7 @@ from mechsim.simulation import adjust
 from mechsim.source import read
 from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, Number, Problem
-from mechsim.spec.living import Settling, Tape, nodes_in
+from mechsim.spec.living import Settling, Tape, nodes_in, settled
 
 READINGS = 30  # of a file, at most, on the way to other parameters
 
@@ -41,6 +41,8 @@ class Tuning:
         self._fixed = {label: tape.number_of(value.number.value) for label, value in fixed if value.fixed}
         self.starting = np.array(sorted(nodes_in(_decides_start(self.mechanism, problem))), dtype=np.intp)
         self.numbers = Numbers(tape, self.mechanism, system)
+        self._here = self.column(settled(living.parameters))
+        self._nodes = {i: node[1] for i, node in enumerate(self.numbers.nodes) if node[0] == "parameter"}
 
     def column(self, parameters: Mapping[str, float | Number]) -> np.ndarray:
         return np.array([[float(parameters[name])] for name in self.names]).reshape(len(self.names), 1)
@@ -49,6 +51,13 @@ class Tuning:
         """The values of all nodes for a column of parameters; None where the file must be read again for these."""
         values = self.numbers.values(parameters)
         return values[:, 0].copy() if self.numbers.hold(values)[0] else None
+
+    def parameters(self, values: np.ndarray) -> np.ndarray:
+        """The column of parameters that these values are of; what nothing depends on stays as it is in the file."""
+        found = self._here.copy()
+        for node, number in self._nodes.items():
+            found[number, 0] = values[node]
+        return found
 
     def system(self, values: np.ndarray) -> TunedSystem:
         return TunedSystem(self.like, self.numbers, values, self._mechanism)
