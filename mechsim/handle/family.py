@@ -140,7 +140,7 @@ class Variation:
         for k in np.flatnonzero(hold & ~unchanged):
             column = np.ascontiguousarray(values[:, k])
             try:
-                found[k] = self._start(self.system(column), column, told[k])
+                found[k] = self._start(self.system(column), column, told[int(k)])
             except (AssemblyError, IntegrationError):
                 continue
         return found
