@@ -174,3 +174,16 @@ def test_a_controller_that_begins_later_samples_at_its_times():
     at = marched(prepared, prepared.start, 0.5).ending
     fresh = marched(prepared, State(at.t, at.positions, at.velocities), 1.0)  # nobody tells what was held
     np.testing.assert_allclose(fresh.segments.starts, [0.5, *(0.07 * np.arange(8, 15))], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("name", ["pushed", "pulses", "andrews"])
+def test_the_size_of_batches_changes_nothing(name, size, monkeypatch):
+    """Large mechanisms take few steps at once; a batch that ends before its goal must not begin its last steps anew."""
+    prepared = problem(name)
+    tend = float(prepared.spec.problem.tend)
+    whole = marched(prepared, prepared.start, tend)
+    monkeypatch.setattr("mechsim.engine.BATCH_STEPS", size)
+    small = marched(prepared, prepared.start, tend)
+    np.testing.assert_array_equal(small.t, whole.t)
+    np.testing.assert_array_equal(small.coefficients, whole.coefficients)

@@ -229,6 +229,7 @@ class March {
     double last_step_ = 0, longest_ = INFINITY;  // the step before, and what it lets the next one be
     bool prepared_ = false, continued_ = false, probed_ = false;
     bool expanded_ = false;          // the state's series are known to the order
+    double goal_ = NAN;              // where the march was last sent, with this state
     Bytes cut_;                      // the march before `t_end` cut a step short, or empty; see take_back_cut
     double cut_from_ = 0;            // when that was,
     int cut_steps_ = 0;              // and the steps since

@@ -45,6 +45,7 @@ void March::restore(const Bytes& bytes) {
     transfer(own);
     std::copy_n(x_.degree(0) + size_, constants_.size(), polynomial_.degree(0) + size_);
     cut_ = std::move(cut);
+    goal_ = NAN;
     if (tangents_) tangents_->share_constants();
     polynomial_whole_ = false;
     responses_.clear();

@@ -322,7 +322,9 @@ bool March::is_written(double t_end) const { return t_end > written_ ? t_ <= wri
 
 Status March::advance(double t_end, std::int64_t steps, double seconds, Record& record) {
     const auto begin = std::chrono::steady_clock::now();
-    if (!cut_.empty() && (t_end - t_) * (t_ - cut_from_) > 0) take_back_cut();
+    // A batch that goes on towards the same end, which it has not reached, has nothing to take back.
+    if (t_end != goal_ && !cut_.empty() && (t_end - t_) * (t_ - cut_from_) > 0) take_back_cut();
+    goal_ = t_end;
     if (!prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
