@@ -228,6 +228,7 @@ def reaction_points(prepared: Prepared, asked: Sequence[str] | None = None) -> t
     """The points whose forces are wanted: those asked for, else those the file's Output names. Raises SpecError."""
     from mechsim.result.bearings import bearings
 
+    asked = (asked,) if isinstance(asked, str) else asked
     points = tuple(prepared.spec.output.reactions if asked is None else asked)
     if points:
         bearings(prepared.mechanism, points)
@@ -288,6 +289,8 @@ def setting_faults(tolerance: float, order: int | None, t0: float, tend: float) 
     from mechsim.engine import LARGEST_ORDER, SMALLEST_ORDER
 
     faults = []
+    if order is not None and int(order) != order:
+        faults.append(Fault(f"the order {order} is not a whole number", hint="leave it out to have it chosen"))
     if not SMALLEST_TOLERANCE <= tolerance < 1.0:
         message = f"the tolerance {tolerance:g} is not between {SMALLEST_TOLERANCE:g} and 1"
         hint = "a double holds 16 digits; 1e-14 is tight, 1e-12 the default"

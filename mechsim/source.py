@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import mechsim.spec
+from mechsim.errors import Fault, SpecError
 from mechsim.spec.document import MechSpec
 
 Source = str | Path | MechSpec
@@ -21,10 +23,23 @@ def read(source: Source, parameters: Parameters | None = None, tables_from: Fold
     """
     folders = (tables_from,) if isinstance(tables_from, str | Path) else tuple(tables_from)
     given = parameters or {}
-    overrides = {name: value if isinstance(value, str) else repr(float(value)) for name, value in given.items()}
+    overrides = {
+        name: value if isinstance(value, str) else repr(given_number(name, value)) for name, value in given.items()
+    }
     if isinstance(source, MechSpec):
         together = {**source.overrides, **overrides}
         return mechsim.spec.parse(source.text, source.path, together, source.files) if overrides else source
     if isinstance(source, str) and "\n" in source:
         return mechsim.spec.parse(source, overrides=overrides, tables_from=folders)
     return mechsim.spec.read(str(source), overrides, folders)
+
+
+def given_number(name: str, value: float) -> float:
+    """The value of a parameter that is given as a number. Raises SpecError for what is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise SpecError(Fault(f"the parameter {name} must be a number or an expression as text, but is {value!r}"))
+    return number

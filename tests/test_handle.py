@@ -442,3 +442,43 @@ def test_every_parameter_of_every_file(path: Path) -> None:
     handle = mechsim.mechanism(path)
     for name, value in handle.parameters.items():
         compared(path, handle, {name: 1.01 * value or 0.01})
+
+
+def test_a_snapshot_of_other_parameters_is_refused() -> None:
+    handle = mechsim.mechanism(SWING)
+    kept = handle.begin().snapshot()
+    for other in (handle.begin(parameters={"g": 1.6}), handle.with_parameters(l=2).begin()):
+        with pytest.raises(MechsimError, match="same parameters"):
+            other.restore(kept)
+    handle.begin(tol=1e-6).restore(kept)
+
+
+def test_a_component_begins_where_a_file_without_tables_has_ended() -> None:
+    handle = mechsim.mechanism(SWING)
+    sim = handle.begin()
+    sim.advance(to=5)
+    late = handle.begin(start=sim.state)
+    late.advance(to=6)
+    sim.advance(to=6)
+    assert late.output("theta_OA") == pytest.approx(sim.output("theta_OA"), rel=0, abs=1e-9)
+    assert handle.begin(t0=50.0).time == 50.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"parameters": {"g": float("nan")}}, "parameter g must be a number"),
+        ({"parameters": {"g": None}}, "parameter g must be a number"),
+        ({"order": 5.5}, "whole number"),
+        ({"start": 3}, "nothing can start from int"),
+        ({"start": (1,)}, "nothing can start from tuple"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_words(settings, words) -> None:
+    with pytest.raises(MechsimError, match=words):
+        mechsim.mechanism(SWING).simulate(**settings)
+
+
+def test_a_motion_of_another_mechanism_is_no_start() -> None:
+    with pytest.raises(MechsimError, match="another mechanism"):
+        mechsim.mechanism(SWING).simulate(start=mechsim.simulate(SPECS / "four_bar.yaml", tend=0.1))

@@ -475,3 +475,30 @@ def test_friction_takes_the_load_of_a_slot_that_turns():
     # rest of the way along, at O.
     taken = simpson(0.1 * 0.05 * 2 * np.array(force), dx=1 / 200)
     assert motion(1.0)["work_friction_OA"] == pytest.approx(-taken, rel=1e-8)
+
+
+@pytest.mark.parametrize("origin", [(0, 0), (5, 2)])
+def test_a_ring_that_does_not_turn_loads_the_carrier_of_its_planet(origin):
+    """By hand at the start, where all is at rest and the carrier lies along x. Its acceleration is a, the planet's -2a,
+    the sun's 4a, and a (0.6 + 1*2**2 + 0.5*2**2 + 0.5*4**2) = 1. The sun is pushed by 2a at its rim; with the ring's
+    -3a that turns the planet; the carrier lifts it by 2a + 2a + 3a = 7a, and the ground the carrier by 7a + 0.5a."""
+    x, y = origin
+    motion = mechsim.simulate(f"""
+PartData:
+  Fixed: {{O: [{x}, {y}], R: [{x + 4}, {y}]}}
+  Rigids:
+    OS: {{Geom: [[1]], Dyna: [[], 1, 0.5]}}
+    OC: {{Geom: [[2]], Dyna: [[1], 0.5, 0.1]}}
+    CP: {{Geom: [[1]], Dyna: [[], 1, 0.5]}}
+    OR: {{Geom: [[4]]}}
+Joints:
+  Gears: {{OS-CP: [1, 1, OC], CP-OR: [1, -3, OC]}}
+AppliedForces: {{Torques: {{OC: 1}}}}
+Output: {{reactions: all}}
+ProblemData: {{tend: 1, angles: {{OS: 0, OC: 0, CP: 0}}}}
+""")
+    a = 1 / 14.6
+    # Forces of some tenths of a newton, computed from coordinates of the size 5.
+    assert motion.reaction("O", 0.0)["OC"] == pytest.approx([0, 7.5 * a], rel=0, abs=1e-13)
+    assert motion.reaction("C", 0.0)["CP"] == pytest.approx([0, 7 * a], rel=0, abs=1e-13)
+    assert motion.certificate.reaction_balance < 1e-13

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from math import isfinite
 from typing import Any
 
@@ -38,6 +40,7 @@ class Snapshot:
     wanted: dict[str, float]  # and as they were set since the last advance
     values: np.ndarray
     rates: np.ndarray
+    mechanism: bytes  # which, with its numbers
 
 
 class Inputs(MutableMapping[str, float]):
@@ -99,6 +102,10 @@ class Component:
         self.inputs = Inputs(self._set)
         self._bound = _binding(self.mechanism)
         self._begin()
+
+    @cached_property
+    def _fingerprint(self) -> bytes:
+        return _fingerprint(self.system)
 
     def _begin(self) -> None:
         start, march = self._start, self._march
@@ -215,16 +222,28 @@ class Component:
     def snapshot(self) -> Snapshot:
         """The component as it is now."""
         own = self._march.snapshot(), self._stops.passed, self._launched, dict(self._given), dict(self._set)
-        return Snapshot(self.time, *own, self._values.copy(), self._rates.copy())
+        return Snapshot(self.time, *own, self._values.copy(), self._rates.copy(), self._fingerprint)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot of this component, or of another one of the same mechanism and parameters."""
+        if not isinstance(snapshot, Snapshot) or snapshot.mechanism != self._fingerprint:
+            message = "this is no snapshot of a component of the same mechanism with the same parameters"
+            hint = "to go on from its state with other ones: handle.begin(parameters=..., start=component.state)"
+            raise MechsimError(Fault(message, hint=hint))
         self._march.restore(snapshot.march)
         self._stops.resume(snapshot.stops)
         self._launched, self.time = snapshot.launched, snapshot.time
         self._given.update(snapshot.inputs)
         self._set.update(snapshot.wanted)
         self._values, self._rates = snapshot.values.copy(), snapshot.rates.copy()
+
+
+def _fingerprint(system: System) -> bytes:
+    """Equal for systems that have the same coordinates, equations and numbers."""
+    found = blake2b(repr(system.labels).encode(), digest_size=16)
+    for array in (system.constants, system.scales, *(group.constants for group in system.groups)):
+        found.update(np.ascontiguousarray(array, dtype=float).tobytes())
+    return found.digest()
 
 
 def _stopped(status: Status, time: float) -> IntegrationError:

@@ -107,7 +107,7 @@ class _Traced:
     """A file read with some of its parameters living."""
 
     def __init__(self, spec: MechSpec, names: tuple[str, ...]):
-        self.names, self.tape = names, Tape(names)
+        self.names, self.tape = names, Tape(names, follows=True)
         read = parse(spec.text, spec.path, spec.overrides, spec.files, tape=self.tape)
         moved = spec.problem.t0.value != settled(read.problem.t0).value
         self.problem: Problem = replace(read.problem, t0=spec.problem.t0) if moved else read.problem

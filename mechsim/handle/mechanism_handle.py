@@ -9,7 +9,7 @@ from typing import Any
 
 from mechsim.engine import State
 from mechsim.equations import Equations, Values
-from mechsim.errors import AssemblyError, IntegrationError
+from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
 from mechsim.handle.component import Component
 from mechsim.handle.family import Family, Member
 from mechsim.handle.many import ManyParameters, Settings, many_motions, wishes_of
@@ -20,7 +20,7 @@ from mechsim.model import build
 from mechsim.result import Motion
 from mechsim.result.layout import Array
 from mechsim.simulation import Prepared, adjust
-from mechsim.source import Folders, Parameters, Source, read
+from mechsim.source import Folders, Parameters, Source, given_number, read
 from mechsim.spec.document import MechSpec
 
 Beginning = Motion | State | tuple[Values, Values]
@@ -130,6 +130,10 @@ class MechanismHandle(Equations):
     ) -> Component:
         """The mechanism as a component of a larger system, which is moved from outside: see `Component`. `tend` is how
         far tables of the file are needed; without tables there is no end."""
+        if tend is None and not self._is_timed:  # the file's own end is none here
+            own = self._file.problem
+            begun = self._state(start, t0).t if start is not None else float(own.t0) if t0 is None else t0
+            tend = max(float(own.tend), begun + 1.0)
         run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
         return Component(run, float(run.prepared.spec.problem.tend) if self._is_timed else None)
 
@@ -149,7 +153,10 @@ class MechanismHandle(Equations):
         member = self._member(parameters, *times, told=told)
         prepared = self._read_again(parameters, *times, told=told) if member is None else member.prepared
         begun = t0 if state is None else state.t
-        run = Run(replace(prepared, spec=adjust(prepared.spec, tol=tol, order=order, t0=begun, tend=tend)), member)
+        spec = adjust(prepared.spec, tol=tol, order=order, t0=begun, tend=tend)
+        # Derivatives go through formulas that are given, too.
+        formulas = {name: value for name, value in {**self._given, **parameters}.items() if isinstance(value, str)}
+        run = Run(replace(prepared, spec=replace(spec, overrides={**spec.overrides, **formulas})), member)
         return run if state is None else run.starting(state)
 
     def _since(self, start: Beginning | None, t0: float | None) -> float | None:
@@ -172,14 +179,16 @@ class MechanismHandle(Equations):
 
     def _numbers(self, given: Parameters) -> dict[str, float]:
         """Values of parameters; expressions are read in the file's place. Raises SpecError for names it has not."""
-        if all(name in self._file.parameters and not isinstance(value, str) for name, value in given.items()):
-            return {name: float(value) for name, value in given.items()}
+        if not any(isinstance(value, str) for value in given.values()) and given.keys() <= self._file.parameters.keys():
+            return {name: given_number(name, value) for name, value in given.items()}  # type: ignore[arg-type]
         values = read(self._file, given).parameters
         return {name: float(values[name]) for name in given}
 
     def _family(self, t0: float | None = None, tend: float | None = None) -> Family:
         """What motions between these times have in common: tables and piecewise functions are built for all of it."""
-        key = (None if t0 == float(self._file.problem.t0) else t0, tend if self._is_timed else None)
+        own = self._file.problem
+        late = t0 is not None and t0 >= float(own.tend)  # its end is told, as the file's own would be before it
+        key = (None if t0 == float(own.t0) else t0, tend if self._is_timed or late else None)
         if key not in self._families:
             self._families[key] = Family(self._file, *key)
         return self._families[key]
@@ -191,11 +200,20 @@ class MechanismHandle(Equations):
 
     def _state(self, start: Beginning, t0: float | None) -> State:
         """The state to start from, at t0 if that is given."""
+        self._check_start(start)
         if isinstance(start, tuple):
             time = float(self._file.problem.t0) if t0 is None else t0
             return State(time, self.vector(start[0]), self.vector(start[1]))
         ending: State = start.solution.ending if isinstance(start, Motion) else start
         return ending if t0 is None or t0 == ending.t else State(t0, ending.positions, ending.velocities)
+
+    def _check_start(self, start: object) -> None:
+        if isinstance(start, Motion) and tuple(start.system.labels[: start.system.n]) != tuple(self.coordinates):
+            raise MechsimError(Fault("the motion to start from is of another mechanism: its coordinates are others"))
+        if not isinstance(start, Motion | State) and not (isinstance(start, tuple) and len(start) == 2):
+            message = f"nothing can start from {type(start).__name__}"
+            hint = "start is (positions, velocities), a motion, or the state of a component"
+            raise MechsimError(Fault(message, hint=hint))
 
     def __reduce__(self) -> Any:
         return MechanismHandle, (self._file, self._given)

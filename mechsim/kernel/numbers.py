@@ -188,7 +188,7 @@ class _Guards:
     """The comparisons of a tape, all at once."""
 
     def __init__(self, tape: Tape):
-        guards = [(a, b, outcome, name) for (name, a, b), outcome in tape.guards.items()]
+        guards = [(a, b, outcome, name) for (name, a, b), outcome in {**tape.guards, **tape.choices}.items()]
         self.less = self._columns(guards, "less")
         self.equal = self._columns(guards, "equal")
 

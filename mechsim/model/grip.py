@@ -40,6 +40,7 @@ class Grip:
     directs: bool = False  # it keeps the direction of the part too, by a torque besides the force
     bearing: str = ""
     carrier: str = ""
+    held: str = ""  # the centre of the other wheel, where that is fixed: there the carrier feels the opposite force
     axis: Axis = NORMAL  # what the part turns about, and its torque is about
 
     @property

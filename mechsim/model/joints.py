@@ -94,10 +94,12 @@ def _teeth(gear: Gear, quantities: Quantities) -> list[Grip]:
         return []
     side = 1.0 if gear.radius.value + gear.other_radius.value > 0 else -1.0
     wheels = ((gear.part, first, side * gear.radius.value), (gear.other, second, -side * gear.other_radius.value))
+    turning = quantities.layout.angles
+    held = next((centre for part, centre, _ in wheels if part not in turning), "")
     return [
-        Grip(part, (), Place(centre, (first, second), along), bearing=centre, carrier=carrier)
+        Grip(part, (), Place(centre, (first, second), along), bearing=centre, carrier=carrier, held=held)
         for part, centre, along in wheels
-        if part in quantities.layout.angles
+        if part in turning
     ]
 
 

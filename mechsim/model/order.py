@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.spec.document import Problem
+from mechsim.spec.living import told_for_choice
 
 Key = TypeVar("Key")
 
@@ -72,14 +73,18 @@ def _looks(name: str, mechanism: Mechanism, problem: Problem) -> tuple[Any, ...]
     if all(slot < 0 for slot in slots):
         return (0, _rounded([mechanism.constants[-1 - slot] for slot in slots]))
     given = problem.positions.get(name, ())
-    return (1, tuple(f"{value.number.value:.{DIGITS}g} {value.fixed}" if value else "" for value in given))
+    return (1, tuple(f"{_shown(value.number.value)} {value.fixed}" if value else "" for value in given))
 
 
 def _told(element: Element, problem: Problem) -> tuple[Any, ...]:
     angle = problem.angles.get(element.owner)
-    turned = f"{angle.number.value:.{DIGITS}g} {angle.fixed}" if angle else ""
+    turned = f"{_shown(angle.number.value)} {angle.fixed}" if angle else ""
     return element.kind, _rounded(element.parameters.values()), turned
 
 
 def _rounded(values: Any) -> tuple[str, ...]:
-    return tuple(f"{value:.{DIGITS}g}" for value in values)
+    return tuple(map(_shown, values))
+
+
+def _shown(value: float) -> str:
+    return told_for_choice(value, f".{DIGITS}g")

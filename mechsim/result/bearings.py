@@ -97,7 +97,10 @@ class PartTorque:
             total = total + contact.wrench(rows, q)[1]
         for contact in self.carried:  # its rows have their moment, which now the forces have
             here = position(contact.grip.bearing, contact.mechanism, q)
-            total = total - self.axis.moment(here, contact.wrench(rows, q)[0])
+            force = contact.wrench(rows, q)[0]
+            total = total - self.axis.moment(here, force)
+            if contact.grip.held:
+                total = total + self.axis.moment(position(contact.grip.held, contact.mechanism, q), force)
         return total
 
 
@@ -111,6 +114,7 @@ class Actions:
         self.gripping = _by(self.contacts, lambda grip: grip.part)
         self.borne = _by(self.contacts, lambda grip: grip.bearing)
         self.carried = _by(self.contacts, lambda grip: grip.carrier)
+        self.held = _by(self.contacts, lambda grip: grip.held)
         self.parts = {part.name: part for part in mechanism.parts}
         self.holders: dict[str, list[Part]] = {name: [] for name in mechanism.points}  # the parts at each point
         for part in mechanism.parts:
@@ -176,7 +180,9 @@ class Actions:
     def _teeth(self, point: str, part: str) -> tuple[tuple[float, Contact], ...]:
         borne = self.borne.get(point, ())
         wheel = [(-1.0, contact) for contact in borne if contact.grip.part == part]
-        return (*wheel, *((1.0, contact) for contact in borne if contact.grip.carrier == part))
+        taken = [(1.0, contact) for contact in borne if contact.grip.carrier == part]
+        taken += [(-1.0, contact) for contact in self.held.get(point, ()) if contact.grip.carrier == part]
+        return (*wheel, *taken)
 
     def torques(self, parts: Collection[str]) -> dict[str, PartTorque]:
         """Per part that something turns, its torque."""

@@ -26,15 +26,20 @@ class Tape:
     """All that was computed, as `nodes`, and `guards`: comparisons of nodes, with the outcome that they must keep."""
 
     varied: tuple[str, ...]  # the parameters that may take other values
+    # Whether a varied parameter that the file gives by a formula follows it too, its own change being added: so it is
+    # with derivatives. Else its value is given, and the formula does not matter.
+    follows: bool = False
     nodes: list[Node] = field(default_factory=list)
     guards: dict[tuple[str, int, int], bool] = field(default_factory=dict)
+    choices: dict[tuple[str, int, int], bool] = field(default_factory=dict)  # as guards, but no derivative sees them
     _known: dict[Node, int] = field(default_factory=dict)
 
     def value_of(self, name: str, value: float) -> float:
         """The value of a parameter, living if it may take others."""
         if name not in self.varied:
             return value
-        return Living(plain(value), self, self.node("parameter", self.varied.index(name)))
+        own = Living(plain(value), self, self.node("parameter", self.varied.index(name)))
+        return value + (own - plain(value)) if self.follows and isinstance(value, Living) else own
 
     def node(self, *node: Any) -> int:
         """The number of a node; one that is known is not computed twice."""
@@ -139,6 +144,15 @@ class Living(float):
 
     def __reduce__(self) -> Any:
         return float, (plain(self),)
+
+
+def told_for_choice(value: float, form: str) -> str:
+    """The value as text by which one of several is chosen: another value may choose another, one just beside does not
+    matter."""
+    if isinstance(value, Living):
+        tape = value.tape
+        tape.choices["equal", value.number, tape.number_of(plain(value))] = True
+    return format(plain(value), form)
 
 
 def plain(value: float) -> float:
