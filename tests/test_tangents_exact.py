@@ -164,8 +164,10 @@ def test_a_parameter_acts_through_formulas_that_are_given_and_beside_others():
         other.simulate(parameters={"L": "2*s"}, tangents=["s"]).derivative("s", 2.0)["theta_OA"],
     ]
     # Another direction beside it changes the steps: they agree as well as steps of 1e-12 do.
-    assert found == pytest.approx([alone] * 4, rel=1e-10)
-    assert alone == pytest.approx(-9.53732116852, rel=1e-10)  # the variational equation of the pendulum, by DOP853
+    assert np.array(found) == pytest.approx(np.full(4, alone), rel=1e-10)
+    assert float(alone) == pytest.approx(
+        -9.53732116852, rel=1e-10
+    )  # the variational equation of the pendulum, by DOP853
 
 
 def test_gears_are_differentiated():
