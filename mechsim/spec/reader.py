@@ -11,16 +11,17 @@ from typing import Any
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Actions
 from mechsim.spec.animation import build_animation
-from mechsim.spec.document import MechSpec
+from mechsim.spec.document import MechSpec, Problem, Reference
 from mechsim.spec.functions import build_functions
 from mechsim.spec.joints import build_joints
+from mechsim.spec.known import build_reference
 from mechsim.spec.language import DOCUMENT
 from mechsim.spec.living import Tape
 from mechsim.spec.loads import build_loads
 from mechsim.spec.motion import build_motion, build_output
 from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
 from mechsim.spec.parameters import OVERRIDES_FILE, resolve
-from mechsim.spec.parts import build_parts
+from mechsim.spec.parts import Parts, build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
 from mechsim.spec.scope import Scope, points_mentioned
 from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
@@ -98,6 +99,7 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
     actions = _actions(values, scope)
     gravity = forces.get("Gravity")
     place = nodes["ProblemData"].mark if "ProblemData" in nodes else root.mark
+    problem = build_problem(values.get("ProblemData", {}), place, parts, reading)
     return MechSpec(
         path=path,
         text=text,
@@ -112,14 +114,29 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         gravity=None if isinstance(gravity, dict) else gravity,
         forces=build_forces(forces.get("ConstForces", {}), parts, reading),
         torques=build_torques(forces.get("ConstTorques", {}), parts, reading),
-        problem=build_problem(values.get("ProblemData", {}), place, parts, reading),
+        problem=problem,
         solver=build_solver(values.get("SolverParams", {}), parts, reading),
         animation=build_animation(values, parts.rigid_points | parts.spring_points, reading),
         overrides=dict(overrides),
         files=dict(reading.files.texts),
         actions=actions,
         output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
+        reference=_reference(values, nodes, problem, parts, reading, overrides),
     )
+
+
+def _reference(
+    values: Mapping[str, Any],
+    nodes: Mapping[str, Node],
+    problem: Problem,
+    parts: Parts,
+    reading: Reading,
+    overrides: Mapping[str, str],
+) -> Reference | None:
+    """With other parameters the file's answers are about another motion."""
+    mark = nodes["Reference"].mark if "Reference" in nodes else problem.tend.mark
+    changed = bool(overrides) or reading.tape is not None
+    return build_reference(values, mark, problem, parts, reading, changed)
 
 
 def _actions(values: Mapping[str, Any], scope: Scope) -> Actions:
