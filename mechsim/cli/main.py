@@ -17,7 +17,7 @@ from mechsim._version import __version__
 from mechsim.errors import Fault, MechsimError, printable
 
 EXIT_CODES = (
-    "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 5 bench found a regression, "
+    "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 5 a regression (bench), "
     "130 interrupted."
 )
 

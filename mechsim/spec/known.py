@@ -104,25 +104,30 @@ FIELDS = Record(
 
 
 class Section:
-    """The section. A tape is about the mechanism, which answers are no part of, so its numbers are plain here."""
+    """The section. A tape is about the mechanism, which answers are no part of, so its numbers are plain here. With
+    other parameters than the file's they are about another motion: then they are read only to know what they use."""
 
     def read(self, node: Node, reading: Reading, label: str) -> dict[str, Any]:
-        numbers = {name: plain(value) for name, value in reading.environment.items()}
-        values = FIELDS.read(node, replace(reading, environment=numbers, values={}, tape=None), label)
         if isinstance(node, DictNode) and not node.entries:
             raise SpecError(Fault(f"{label} says nothing", node.mark, f"it has the keys {', '.join(FIELDS.fields)}"))
-        return values
+        numbers = {name: plain(value) for name, value in reading.environment.items()}
+        own = replace(reading, environment=numbers, values={}, tape=None)
+        if not reading.changed:
+            return FIELDS.read(node, own, label)
+        lenient = replace(own, faults=[])
+        return lenient.attempt(FIELDS.read, node, lenient, label) or {}
 
     def schema(self) -> Schema:
         return FIELDS.schema()
 
 
 def build_reference(
-    document: Mapping[str, Any], mark: Mark, problem: Problem, parts: Parts, reading: Reading, changed: bool
+    document: Mapping[str, Any], mark: Mark, problem: Problem, parts: Parts, reading: Reading
 ) -> Reference | None:
-    """`changed`: the run is not the one of the file, so that its times need not be those of the answers."""
+    """The section after reading, checked against the parts and the times of the problem; None where there is none, or
+    where other parameters make it one about another motion."""
     values = document.get("Reference")
-    if values is None:
+    if values is None or reading.changed:
         return None
     known = [
         Known(float(time), entry.name, float(value["value"]), value["digits"], _float(value.get("size")), entry.mark)
@@ -131,15 +136,14 @@ def build_reference(
         if (value := entry.value) is not None
     ]
     _refuse_equal_times([time for time, _ in values.get("at", ())], reading)
-    if not changed:
-        _refuse_times_outside([time for time, _ in values.get("at", ())], problem, reading)
+    _refuse_times_outside([time for time, _ in values.get("at", ())], problem, reading)
     signals = document.get("Output", {}).get("signals", ())
     for each in known:
         if each.column not in signals:
             _check_column(each, parts, reading)
     known.sort(key=lambda each: (each.time, each.column))
-    bars = (_float(values.get(name)) for name in ("energy", "constraints"))
-    return Reference(tuple(known), *bars, values.get("steps"), mark)
+    energy, constraints = (_float(values.get(name)) for name in ("energy", "constraints"))
+    return Reference(tuple(known), energy, constraints, values.get("steps"), mark)
 
 
 def _refuse_equal_times(times: Iterable[Number], reading: Reading) -> None:

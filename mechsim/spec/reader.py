@@ -11,7 +11,7 @@ from typing import Any
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Actions
 from mechsim.spec.animation import build_animation
-from mechsim.spec.document import MechSpec, Problem, Reference
+from mechsim.spec.document import MechSpec
 from mechsim.spec.functions import build_functions
 from mechsim.spec.joints import build_joints
 from mechsim.spec.known import build_reference
@@ -21,7 +21,7 @@ from mechsim.spec.loads import build_loads
 from mechsim.spec.motion import build_motion, build_output
 from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
 from mechsim.spec.parameters import OVERRIDES_FILE, resolve
-from mechsim.spec.parts import Parts, build_parts
+from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
 from mechsim.spec.scope import Scope, points_mentioned
 from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
@@ -60,7 +60,8 @@ def parse(
         raise _too_large(path)
     root, faults = compose(text, path)
     folder = None if tables_from is None else Path(path).parent
-    reading = Reading(faults=faults, files=TableFiles(folder, tables_from or (), dict(files)), tape=tape)
+    tables = TableFiles(folder, tables_from or (), dict(files))
+    reading = Reading(faults=faults, files=tables, changed=bool(overrides) or tape is not None, tape=tape)
     try:
         spec = _build(root, reading, text, path, overrides)
     except Hopeless:
@@ -121,22 +122,8 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         files=dict(reading.files.texts),
         actions=actions,
         output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
-        reference=_reference(values, nodes, problem, parts, reading, overrides),
+        reference=build_reference(values, nodes.get("Reference", root).mark, problem, parts, reading),
     )
-
-
-def _reference(
-    values: Mapping[str, Any],
-    nodes: Mapping[str, Node],
-    problem: Problem,
-    parts: Parts,
-    reading: Reading,
-    overrides: Mapping[str, str],
-) -> Reference | None:
-    """With other parameters the file's answers are about another motion."""
-    mark = nodes["Reference"].mark if "Reference" in nodes else problem.tend.mark
-    changed = bool(overrides) or reading.tape is not None
-    return build_reference(values, mark, problem, parts, reading, changed)
 
 
 def _actions(values: Mapping[str, Any], scope: Scope) -> Actions:

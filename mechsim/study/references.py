@@ -1,14 +1,15 @@
 """A run beside what is known of it: digits that agree with the `Reference` of its file.
 
-Digits are -log10(|error| / size). The size is the one given, or else the largest that the quantity was from the start until
-then: of the components of a vector (`A_x`, `A_y`) its length. So a value near zero is not asked for digits that nobody
-has, millimetres and metres give the same digits, and what comes later does not matter.
+Digits are -log10(|error| / size). The size is the one given, or else the largest that the quantity was from the start
+until then: of the components of a vector (`A_x`, `A_y`) its length. So a value near zero is not asked for digits that
+nobody has, millimetres and metres give the same digits, and what comes later does not matter.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -92,6 +93,7 @@ class Witness:
         self.known = [] if reference is None else [each for each in reference.values if each.time <= tend]
         self.columns = Columns(prepared, self.known)
         self.monitor = monitor
+        self.seconds = 0.0  # spent here, within the engine's loop
         leading = partial(simulation.leading, prepared)
         self._rows = StepRows(leading)
         self._sampling = Sampling(np.array(sorted({each.time for each in self.known})), leading)
@@ -99,6 +101,11 @@ class Witness:
         self._found: dict[float, tuple[Array, Array]] = {}  # by time: values, and the largest sizes until then
 
     def __call__(self, points: Points) -> None:
+        began = time.perf_counter()
+        self._observe(points)
+        self.seconds += time.perf_counter() - began
+
+    def _observe(self, points: Points) -> None:
         for rows in self._rows.passed(points):
             if self.monitor is not None:
                 self.monitor.observe(rows)
@@ -115,8 +122,9 @@ class Witness:
 
     def _take(self, points: Points, t: Array, sizes: Array) -> None:
         """Keep the values at these points; `sizes` are those of the rows about them, at the times `t`."""
-        for time, value, size in zip(points.t.tolist(), *self.columns.values(points), strict=True):
-            self._found[time] = value, _larger(self._peaks, np.concatenate([sizes[t <= time], size[None]]))
+        for moment, value, size in zip(points.t.tolist(), *self.columns.values(points), strict=True):
+            before = np.concatenate([sizes[t <= moment], size[None]])
+            self._found[moment] = value, _larger(self._peaks, before)
 
     def _agreement(self, known: Known) -> Agreement:
         place = self.columns.names.index(known.column)

@@ -35,7 +35,7 @@ class Found:
 
 @dataclass(slots=True)
 class Batch:
-    """What was found in the places given: specs to run, others without a Reference, and the books of accepted figures."""
+    """What was found in the places given: specs to run, others without a Reference, books of accepted figures."""
 
     specs: list[Found] = field(default_factory=list)
     without: list[Path] = field(default_factory=list)

@@ -16,7 +16,8 @@ ENDINGS = (".html", ".htm")
 WORSE, SAME, NEW, GONE = "worse", "same", "new", "gone"
 ORDER = (WORSE, GONE, BETTER, NEW, SAME)  # what a person wants to see first
 WIDTH, HEIGHT, MOST_DIGITS = 168, 22, 16.0  # of the drawing of digits
-NONE = '<span class="none">–</span>'
+DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
+NONE = f'<span class="none">{DASH}</span>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,7 @@ def _accepted_figures(row: Row) -> Figures:
     assert accepted is not None
     worst = row.figures.worst if row.figures else None
     asked = worst or Value("", 0.0, 0.0, 0.0)
-    values = (
-        ()
-        if accepted.digits is None
-        else (replace(asked, digits=accepted.digits, asked=min(asked.asked, accepted.digits)),)
-    )
+    values = () if accepted.margin is None else (replace(asked, digits=asked.asked + accepted.margin),)
     return Figures(FINISHED, values=values, steps=accepted.steps, rejected=accepted.rejected, energy=accepted.energy)
 
 
@@ -126,15 +123,16 @@ def _row(pair: Pair, place: int) -> str:
     title = escape(printable(figures.title)) if figures and figures.title else ""
     notes = "".join(f"<p>{escape(printable(reason))}</p>" for reason in pair.reasons if reason)
     bar = worst_cell(figures)
+    change = pair.change
     cells = [
         f'<th scope="row"><span class="spec">{escape(printable(pair.spec))}</span><small>{title}</small>{notes}</th>',
-        f'<td data-value="{ORDER.index(pair.change) * 10_000 + place}"><span class="tag {pair.change}">{pair.change}</span></td>',
+        f'<td data-value="{place}"><span class="tag {change}">{change}</span></td>',
         _digits_cell(pair, escape(printable(bar))),
         _change_cell(_attempts(pair.old), _attempts(pair.new), "{:.0f}", percent=True),
         _change_cell(_energy(pair.old), _energy(pair.new), "{:.1e}"),
         _time_cell(pair),
     ]
-    return f'<tr class="{pair.change}" data-change="{pair.change}">{"".join(cells)}</tr>'
+    return f'<tr class="{change}" data-change="{change}">{"".join(cells)}</tr>'
 
 
 def _attempts(figures: Figures | None) -> float | None:
@@ -146,13 +144,27 @@ def _energy(figures: Figures | None) -> float | None:
 
 
 def _digits_cell(pair: Pair, bar: str) -> str:
-    old, new = (figures.digits if figures else None for figures in (pair.old, pair.new))
+    old, new = _digits(pair)
     value = new if new is not None else old
     if value is None:
         return f'<td data-value="-1">{NONE}</td>'
-    text = " → ".join(f"{each:.1f}" if each is not None else "–" for each in (old, new))
+    text = " → ".join(f"{each:.1f}" if each is not None else DASH for each in (old, new))
     gain = _delta(f"{new - old:+.1f}", new - old, 0.05) if old is not None and new is not None else ""
-    return f'<td data-value="{value:.3f}">{_drawn(pair, old, new)}<div class="pair">{text} {gain}</div><small>{bar}</small></td>'
+    told = f'<div class="pair">{text} {gain}</div><small>{bar}</small>'
+    return f'<td data-value="{value:.3f}">{_drawn(pair, old, new)}{told}</td>'
+
+
+def _digits(pair: Pair) -> tuple[float | None, float | None]:
+    """Of the value that is nearest to its bar now, or was before: what it had in both."""
+    figures = pair.new if pair.new and pair.new.worst else pair.old
+    worst = figures.worst if figures else None
+    if worst is None:
+        return None, None
+    both = []
+    for figures in (pair.old, pair.new):
+        same = [v for v in figures.values if (v.column, v.time) == (worst.column, worst.time)] if figures else []
+        both.append(same[0].digits if same else None)
+    return both[0], both[1]
 
 
 def _drawn(pair: Pair, old: float | None, new: float | None) -> str:
@@ -176,14 +188,15 @@ def _drawn(pair: Pair, old: float | None, new: float | None) -> str:
         drawn.append(f'<circle class="old" cx="{x(old)}" cy="{middle}" r="4.5"/>')
     if new is not None:
         drawn.append(f'<circle class="new" cx="{x(new)}" cy="{middle}" r="3.5"/>')
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" aria-hidden="true">{"".join(drawn)}</svg>'
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    return f'<svg {size} aria-hidden="true">{"".join(drawn)}</svg>'
 
 
 def _change_cell(old: float | None, new: float | None, form: str, *, percent: bool = False) -> str:
     value = new if new is not None else old
     if value is None:
         return f'<td data-value="-1">{NONE}</td>'
-    text = " → ".join(form.format(each) if each is not None else "–" for each in (old, new))
+    text = " → ".join(form.format(each) if each is not None else DASH for each in (old, new))
     if old is not None and new is not None and form.format(old) == form.format(new):
         text = form.format(new)
     gain = ""
@@ -199,8 +212,8 @@ def _time_cell(pair: Pair) -> str:
     value = new if new is not None else old
     if value is None:
         return f'<td data-value="-1">{NONE}</td>'
-    text = duration(new) or "–" if old is None else f"{duration(old)} → {duration(new) or '–'}"
-    ratio = f' <span class="delta">×{new / old:.2f}</span>' if old and new is not None else ""
+    text = duration(new) or DASH if old is None else f"{duration(old)} → {duration(new) or DASH}"
+    ratio = f' <span class="delta">{TIMES}{new / old:.2f}</span>' if old and new is not None else ""
     return f'<td class="number" data-value="{value:.6e}"><div class="pair">{text}{ratio}</div></td>'
 
 

@@ -1,4 +1,4 @@
-"""What a batch came to, as files: JSON for programs and for comparing versions, Markdown for people, JUnit XML for CI."""
+"""What a batch came to, as files: JSON for programs and to compare versions, Markdown for people, JUnit XML for CI."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _row_as_dict(row: Row) -> dict[str, object]:
     if row.accepted is not None:
         told["accepted"] = row.accepted.as_dict()
     if row.figures is not None:
-        told |= {"digits": _finite(row.figures.digits), **_figures_as_dict(row.figures)}
+        told |= {"margin": _finite(row.figures.margin), **_figures_as_dict(row.figures)}
     return told
 
 

@@ -11,12 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from mechsim.errors import AssemblyError, IntegrationError, MechsimError, SpecError
 from mechsim.study.regression import FINISHED, Figures, Value
 
+Context = ForkContext | SpawnContext
 Observer = Callable[[int, int], None]  # of specs done, and of all
 LOOK = 0.5  # seconds between two looks for the process that leads
 STATUSES = {SpecError: "not read", AssemblyError: "not assembled", IntegrationError: "stopped"}
@@ -49,8 +51,7 @@ def _followed(path: str | Path) -> Figures | None:
     prepared = simulation.prepare(spec)
     monitor = Monitor(prepared.system)
     witness = Witness(prepared, monitor)
-    watched = _Timed(witness)
-    solution = simulation.follow(prepared, keep="outline", observer=watched, detailed=True)
+    solution = simulation.follow(prepared, keep="outline", observer=witness, detailed=True)
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     if solution.status != "finished":
@@ -68,21 +69,9 @@ def _followed(path: str | Path) -> Figures | None:
         rejected=certificate.rejected,
         order=certificate.order,
         tolerance=certificate.tolerance,
-        seconds=max(0.0, certificate.seconds - watched.seconds),
+        seconds=max(0.0, certificate.seconds - witness.seconds),
         seconds_in_all=time.perf_counter() - began,
     )
-
-
-class _Timed:
-    """An observer and the time that it takes, which the engine's loop has to wait for."""
-
-    def __init__(self, observer: Callable[..., None]):
-        self.observer, self.seconds = observer, 0.0
-
-    def __call__(self, points: object) -> None:
-        began = time.perf_counter()
-        self.observer(points)
-        self.seconds += time.perf_counter() - began
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +94,7 @@ def run_all(
         while waiting or running:
             while waiting and len(running) < jobs:
                 index, path = waiting.pop()
-                receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_report, args=(path, sender, os.getpid()), daemon=True)
-                process.start()
-                sender.close()  # the process has it; only so its end is heard here
+                receiver, process = _begun(context, path)
                 running[receiver] = _Task(index, process)
             for ready in wait(list(running)):
                 assert isinstance(ready, Connection)
@@ -120,6 +106,14 @@ def run_all(
             task.process.kill()
             task.process.join()
     return [found[index] for index in range(len(paths))]
+
+
+def _begun(context: Context, path: str | Path) -> tuple[Connection, BaseProcess]:
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_report, args=(path, sender, os.getpid()), daemon=True)
+    process.start()
+    sender.close()  # the process has it; only so its end is heard here
+    return receiver, process
 
 
 def _received(receiver: Connection, process: BaseProcess) -> Figures | None:
@@ -136,14 +130,14 @@ def _received(receiver: Connection, process: BaseProcess) -> Figures | None:
     return figures
 
 
-def _context() -> multiprocessing.context.BaseContext:
+def _context() -> Context:
     """Forking spares each process what is imported here, but is safe only while there is one thread; JAX has many."""
     from mechsim import simulation  # noqa: F401
     from mechsim.initial import problem  # noqa: F401
     from mechsim.study import references  # noqa: F401
 
     fork = sys.platform == "linux" and threading.active_count() == 1 and "jax" not in sys.modules
-    return multiprocessing.get_context("fork" if fork else "spawn")
+    return multiprocessing.get_context("fork") if fork else multiprocessing.get_context("spawn")
 
 
 def _report(path: str | Path, sender: Connection, leader: int) -> None:
