@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
 # Errors at tight tolerances are roundings, which another compiler or processor makes otherwise: among runs of our specs
-# at tolerances that differ by a tenth, the margin varies by up to 1.0 digits in all but one (1.7). What breaks a method
+# at tolerances that differ by a tenth, the fewest digits vary by up to 1.1, in one spec by 1.9. What breaks a method
 # costs more.
 FEWER_DIGITS = 1.5
 MORE_STEPS = 0.05  # of the accepted ones, for the same reason; one step more is always allowed

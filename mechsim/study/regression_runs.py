@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
@@ -111,9 +112,23 @@ def run_all(
 def _begun(context: Context, path: str | Path) -> tuple[Connection, BaseProcess]:
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_report, args=(path, sender, os.getpid()), daemon=True)
-    process.start()
+    with _deaf_to_interrupts():
+        process.start()
     sender.close()  # the process has it; only so its end is heard here
     return receiver, process
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C waits meanwhile: a process that is begun here must not hear it before it ignores it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _received(receiver: Connection, process: BaseProcess) -> Figures | None:
