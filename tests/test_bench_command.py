@@ -116,9 +116,9 @@ def test_the_margin_is_that_of_the_value_nearest_to_its_bar() -> None:
         (
             replace(FOUND, values=(Value("A_x", 1.0, 10.4, 10.0),)),
             "regressed",
-            "0.4 digits more than asked for, where 2.0 more were accepted",
+            "0.4 digits beyond what is asked for, where 2.0 were accepted",
         ),
-        (replace(FOUND, values=(Value("A_x", 1.0, 14.0, 10.0),)), "better", "4.0 digits more than asked for"),
+        (replace(FOUND, values=(Value("A_x", 1.0, 14.0, 10.0),)), "better", "4.0 digits beyond what is asked for"),
         (replace(FOUND, missed=("no",)), "failed", "no"),
         (Figures("stopped", "at t = 1"), "failed", "at t = 1"),
     ],
@@ -184,7 +184,7 @@ def test_what_is_worse_than_accepted_is_a_regression_until_it_is_accepted(comman
     write_book(Path("accepted.json"), {"fall.yaml": replace(book["fall.yaml"], margin=9.9, rejected=0, steps=1)})
     worse = command("bench", ".")
     assert worse.code == 5
-    assert "fall.yaml: regressed: 3.0 digits more than asked for, where 9.9 more were accepted" in worse.err
+    assert "fall.yaml: regressed: 3.0 digits beyond what is asked for, where 9.9 were accepted" in worse.err
     updated = command("bench", ".", "--update")
     assert updated.code == 5  # this run; the next one passes
     assert "fall.yaml: margin 9.9 to 3.0" in updated.out

@@ -166,7 +166,7 @@ def _gains(figures: Figures, accepted: Accepted) -> tuple[str, ...]:
 
 
 def _margins(now: float, accepted: float) -> str:
-    return f"{now:.1f} digits more than asked for, where {accepted:.1f} more were accepted"
+    return f"{now:.1f} digits beyond what is asked for, where {accepted:.1f} were accepted"
 
 
 def _steps(now: int, accepted: int) -> str:

@@ -15,7 +15,8 @@ from mechsim.study.regression_report import Report, duration, worst_cell
 ENDINGS = (".html", ".htm")
 WORSE, SAME, NEW, GONE = "worse", "same", "new", "gone"
 ORDER = (WORSE, GONE, BETTER, NEW, SAME)  # what a person wants to see first
-WIDTH, HEIGHT, MOST_DIGITS = 168, 22, 16.0  # of the drawing of digits
+WIDTH, HEIGHT, MOST_DIGITS = 150, 22, 16.0  # of the drawing of digits
+LEAST_CHANGE = 0.05  # digits; less is not shown
 DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 NONE = f'<span class="none">{DASH}</span>'
 
@@ -68,7 +69,7 @@ def _pair(spec: str, old: Row | None, new: Row | None) -> Pair:
         return Pair(spec, was, now, BETTER, ("it failed before: " + "; ".join(was.missed or (was.message,)),))
     row = judged(spec, now, Accepted.of(was))
     change = WORSE if row.verdict in BAD else BETTER if row.verdict == BETTER else SAME
-    return Pair(spec, was, now, change, tuple(reason.replace("accepted", "before") for reason in _plain(row)))
+    return Pair(spec, was, now, change, _plain(row))
 
 
 def _plain(row: Row) -> tuple[str, ...]:
@@ -122,7 +123,7 @@ def _row(pair: Pair, place: int) -> str:
     figures = pair.new or pair.old
     title = escape(printable(figures.title)) if figures and figures.title else ""
     notes = "".join(f"<p>{escape(printable(reason))}</p>" for reason in pair.reasons if reason)
-    bar = worst_cell(figures)
+    bar = worst_cell(_told(pair))
     change = pair.change
     cells = [
         f'<th scope="row"><span class="spec">{escape(printable(pair.spec))}</span><small>{title}</small>{notes}</th>',
@@ -148,16 +149,28 @@ def _digits_cell(pair: Pair, bar: str) -> str:
     value = new if new is not None else old
     if value is None:
         return f'<td data-value="-1">{NONE}</td>'
-    text = " → ".join(f"{each:.1f}" if each is not None else DASH for each in (old, new))
-    gain = _delta(f"{new - old:+.1f}", new - old, 0.05) if old is not None and new is not None else ""
-    told = f'<div class="pair">{text} {gain}</div><small>{bar}</small>'
-    return f'<td data-value="{value:.3f}">{_drawn(pair, old, new)}{told}</td>'
+    gain = ""
+    if old is not None and new is not None and abs(new - old) >= LEAST_CHANGE:
+        gain = _delta(f"{new - old:+.1f}", new - old, LEAST_CHANGE)
+    told = f'<div class="pair">{_both(old, new, "{:.1f}")} {gain}</div><small>{bar}</small>'
+    return f'<td class="digits" data-value="{value:.3f}">{_drawn(pair, old, new)}<div>{told}</div></td>'
+
+
+def _told(pair: Pair) -> Figures | None:
+    """The figures whose digits are shown: those of now, if there are any."""
+    return pair.new if pair.new and pair.new.worst else pair.old
+
+
+def _both(old: float | None, new: float | None, form: str) -> str:
+    """`15.7 → 13.7`, or one number where nothing changed or there is no old one."""
+    texts = [form.format(each) if each is not None else DASH for each in (old, new)]
+    return texts[1] if old is None or texts[0] == texts[1] else " → ".join(texts)
 
 
 def _digits(pair: Pair) -> tuple[float | None, float | None]:
     """Of the value that is nearest to its bar now, or was before: what it had in both."""
-    figures = pair.new if pair.new and pair.new.worst else pair.old
-    worst = figures.worst if figures else None
+    told = _told(pair)
+    worst = told.worst if told else None
     if worst is None:
         return None, None
     both = []
@@ -173,8 +186,8 @@ def _drawn(pair: Pair, old: float | None, new: float | None) -> str:
     def x(digits: float) -> str:
         return f"{6 + (WIDTH - 12) * digits / MOST_DIGITS:.1f}"
 
-    figures = pair.new or pair.old
-    worst = figures.worst if figures else None
+    told = _told(pair)
+    worst = told.worst if told else None
     middle = HEIGHT / 2
     ticks = "".join(f'<path class="tick" d="M{x(d)} {middle - 3}v6"/>' for d in (0, 4, 8, 12, 16))
     drawn = [f'<path class="axis" d="M{x(0)} {middle}H{x(MOST_DIGITS)}"/>', ticks]
@@ -196,14 +209,11 @@ def _change_cell(old: float | None, new: float | None, form: str, *, percent: bo
     value = new if new is not None else old
     if value is None:
         return f'<td data-value="-1">{NONE}</td>'
-    text = " → ".join(form.format(each) if each is not None else DASH for each in (old, new))
-    if old is not None and new is not None and form.format(old) == form.format(new):
-        text = form.format(new)
     gain = ""
     if percent and old and new is not None and new != old:
         share = (new - old) / old
         gain = _delta(f"{100 * share:+.0f} %", -share, 0.005)
-    return f'<td class="number" data-value="{value:.6e}"><div class="pair">{text} {gain}</div></td>'
+    return f'<td class="number" data-value="{value:.6e}"><div class="pair">{_both(old, new, form)} {gain}</div></td>'
 
 
 def _time_cell(pair: Pair) -> str:
