@@ -153,7 +153,7 @@ def test_books_are_sorted_and_have_one_line_for_each_spec(tmp_path: Path) -> Non
 def test_a_good_spec_passes_once_it_is_accepted(command: Command) -> None:
     write("specs/deep/fall.yaml", GOOD)
     first = command("bench")
-    assert (first.code, "new" in first.out, "--update accepts it" in first.err) == (0, True, True)
+    assert (first.code, "new" in first.out, "if --update accepts it" in first.err) == (0, True, True)
     assert not Path("specs/accepted.json").exists()
     updated = command("bench", "--update")
     assert updated.code == 0

@@ -89,7 +89,7 @@ def bench(
     if as_json:
         click.echo(json.dumps({"exit_code": REGRESSED if is_bad(rows) else 0, **as_dict(report)}))
     else:
-        _show(rows, verbose=verbose, quiet=quiet)
+        _show(rows, verbose=verbose, quiet=quiet, updated=update)
         if update and not quiet:
             _show_changes(changes, rows)
     for target in targets:
@@ -138,8 +138,8 @@ def _write(report: Report, target: Path) -> None:
     write(WRITERS[ending](report) if ending in WRITERS else against_accepted(report), target)
 
 
-def _show(rows: Sequence[Row], *, verbose: bool, quiet: bool) -> None:
-    from mechsim.study.regression import BAD, NEW, NO_REFERENCE
+def _show(rows: Sequence[Row], *, verbose: bool, quiet: bool, updated: bool) -> None:
+    from mechsim.study.regression import BAD, BETTER, NEW, NO_REFERENCE
     from mechsim.study.regression_report import summary
 
     judged = [row for row in rows if row.verdict != NO_REFERENCE]
@@ -159,15 +159,15 @@ def _show(rows: Sequence[Row], *, verbose: bool, quiet: bool) -> None:
     if verbose:
         for spec in without:
             click.echo(f"  no Reference: {printable(spec)}")
-    if any(row.verdict == NEW for row in rows):
-        errors.note("nothing was accepted yet for what is new: --update accepts it")
+    if not updated and any(row.verdict in (NEW, BETTER) for row in rows):
+        errors.note("what is new or better than accepted is compared with next time if --update accepts it")
 
 
 def _fitting(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     """The table; without the column of values where the window has no room for it."""
     from mechsim.study import regression_report as report
 
-    columns = ["spec", "", "digits", "nearest to its bar", "energy", "steps", "time"]
+    columns = ["spec", "verdict", "digits", "nearest to its bar", "energy", "steps", "time"]
     cells = [
         [
             row.spec.removesuffix(".yaml"),

@@ -10,12 +10,12 @@ from importlib.resources import files
 from mechsim._version import __version__
 from mechsim.errors import printable
 from mechsim.study.regression import BAD, BETTER, FINISHED, NO_REFERENCE, Accepted, Figures, Row, Value, judged
-from mechsim.study.regression_report import Report, duration, worst_cell
+from mechsim.study.regression_report import Report, worst_cell
 
 ENDINGS = (".html", ".htm")
 WORSE, SAME, NEW, GONE = "worse", "same", "new", "gone"
 ORDER = (WORSE, GONE, BETTER, NEW, SAME)  # what a person wants to see first
-WIDTH, HEIGHT, MOST_DIGITS = 150, 22, 16.0  # of the drawing of digits
+WIDTH, HEIGHT, MOST_DIGITS = 120, 22, 16.0  # of the drawing of digits
 LEAST_CHANGE = 0.05  # digits; less is not shown
 DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 NONE = f'<span class="none">{DASH}</span>'
@@ -222,9 +222,11 @@ def _time_cell(pair: Pair) -> str:
     value = new if new is not None else old
     if value is None:
         return f'<td data-value="-1">{NONE}</td>'
-    text = duration(new) or DASH if old is None else f"{duration(old)} → {duration(new) or DASH}"
+    unit, scale = ("ms", 1e3) if value < 1.0 else ("s", 1.0)
+    before, now = (None if each is None else each * scale for each in (old, new))
+    text = _both(before, now, "{:.3g}")
     ratio = f' <span class="delta">{TIMES}{new / old:.2f}</span>' if old and new is not None else ""
-    return f'<td class="number" data-value="{value:.6e}"><div class="pair">{text}{ratio}</div></td>'
+    return f'<td class="number" data-value="{value:.6e}"><div class="pair">{text} {unit}{ratio}</div></td>'
 
 
 def _delta(text: str, gain: float, least: float) -> str:

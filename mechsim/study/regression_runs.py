@@ -37,7 +37,9 @@ def run_spec(path: str | Path) -> Figures | None:
 
 
 def _words(error: MechsimError) -> list[str]:
-    return [f"{fault.mark}: {fault.message}" if fault.mark else fault.message for fault in error.faults]
+    marks = [f"{fault.mark}: " if fault.mark else "" for fault in error.faults]
+    hints = [f" ({fault.hint})" if fault.hint else "" for fault in error.faults]
+    return [f"{mark}{fault.message}{hint}" for mark, fault, hint in zip(marks, error.faults, hints, strict=True)]
 
 
 def _followed(path: str | Path) -> Figures | None:
