@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mechsim._version import __version__
 from mechsim.errors import Fault, IntegrationError, MechsimError, Note, SpecError
 from mechsim.source import Folders, Parameters, Source, read
-from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number
+from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number, Reference
 from mechsim.spec.number import LARGEST
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def adjust(
     solver, problem = spec.solver, spec.problem
     changed = replace(
         spec,
+        reference=_answers(spec, other_accuracy=(tol, order) != (None, None), other_start=(t0, branch) != (None, None)),
         solver=replace(
             solver,
             tolerance=solver.tolerance if tol is None else float(tol),
@@ -171,6 +172,17 @@ def adjust(
     if faults := setting_faults(changed.solver.tolerance, changed.solver.order, *times):
         raise SpecError(*faults)
     return changed
+
+
+def _answers(spec: MechSpec, *, other_accuracy: bool, other_start: bool) -> Reference | None:
+    """What the file knows of a motion with other settings: of another start nothing; at another tolerance or order its
+    answers hold, but it does not say how many of their digits can be asked for."""
+    if spec.reference is None or other_start:
+        return None
+    if not other_accuracy:
+        return spec.reference
+    values = tuple(replace(each, digits=0.0) for each in spec.reference.values)
+    return replace(spec.reference, values=values, energy=None, constraints=None, steps=None)
 
 
 def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepared:

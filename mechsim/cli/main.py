@@ -16,7 +16,10 @@ import click
 from mechsim._version import __version__
 from mechsim.errors import Fault, MechsimError, printable
 
-EXIT_CODES = "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 130 interrupted."
+EXIT_CODES = (
+    "Exit codes: 0 done, 2 a bad file or option, 3 cannot be assembled, 4 integration failed, 5 a regression (bench), "
+    "130 interrupted."
+)
 
 # Every command and the module that holds it; `--help` lists them without importing any.
 COMMANDS = {
@@ -26,6 +29,7 @@ COMMANDS = {
     "assemble": "Find a consistent start and show it.",
     "animate": "Draw the motion: film, picture or interactive page.",
     "plot": "Plot energies, coordinates, paths; compare results.",
+    "bench": "Run specs with known answers and compare with what was accepted.",
     "schema": "Print the JSON Schema of mechanism files.",
     "version": "Print versions of mechsim and what it stands on.",
 }

@@ -20,6 +20,7 @@ from mechsim.result.paths import STANDARD_OUTPUT, check_target, sources
 from mechsim.result.recorder import BINARY
 from mechsim.simulation import Prepared
 from mechsim.spec.document import MechSpec
+from mechsim.study.references import Witness
 
 if TYPE_CHECKING:
     from mechsim.engine import Points
@@ -60,14 +61,15 @@ def carry_out(problem: MechSpec, request: Request) -> int:
     with interrupts.at_once():
         prepared = simulation.prepare(problem)
     recorder = _recorder(prepared, request, times)
+    witness = Witness(prepared) if problem.reference and problem.reference.values else None
     keep = _kept(request, sampled=times is not None)
-    solution = _watched(prepared, recorder, request, keep=keep, detailed=True)
+    solution = _watched(prepared, request, recorder, witness, keep=keep, detailed=True)
     if solution is None or solution.status == "interrupted":
         return _interrupted(recorder, request)
     if solution.status != "finished":
         raise _failed(recorder, solution)
     try:
-        outcome = _conclude(prepared, recorder, solution, times, request)
+        outcome = _conclude(prepared, recorder, witness, solution, times, request)
     except KeyboardInterrupt:
         return _interrupted(recorder, request)
     return _verified(outcome, request) if request.verify else _report(outcome, request)
@@ -100,15 +102,21 @@ def _sampling(prepared: Prepared, request: Request, times: Array | None) -> Samp
     return StepRows(leading, remember=_kept(request, sampled=times is not None) == "steps")
 
 
-def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **settings: Any) -> Solution | None:
+def _watched(
+    prepared: Prepared,
+    request: Request,
+    recorder: Recorder | None = None,
+    witness: Witness | None = None,
+    **settings: Any,
+) -> Solution | None:
     """The solution, recorded and with a progress bar; None when Ctrl-C came before there was one."""
     problem = prepared.spec.problem
     with Progress(float(problem.t0), float(problem.tend), quiet=request.silent) as progress:
 
         def observer(batch: Points) -> None:
-            if recorder:
-                recorder(batch)
-            progress(batch)
+            for watching in (recorder, witness, progress):
+                if watching is not None:
+                    watching(batch)
 
         try:
             return simulation.follow(prepared, observer=observer, **settings)
@@ -117,10 +125,17 @@ def _watched(prepared: Prepared, recorder: Recorder | None, request: Request, **
 
 
 def _conclude(
-    prepared: Prepared, recorder: Recorder, solution: Solution, times: Array | None, request: Request
+    prepared: Prepared,
+    recorder: Recorder,
+    witness: Witness | None,
+    solution: Solution,
+    times: Array | None,
+    request: Request,
 ) -> summary.Outcome:
     """Complete the file and gather what the summary tells."""
     path, certificate, rows = recorder.finish(solution, times)
+    if witness is not None:  # the engine's loop had to wait for it
+        certificate = replace(certificate, seconds=max(0.0, certificate.seconds - witness.seconds))
     return summary.Outcome(
         prepared=prepared,
         solution=solution,
@@ -130,6 +145,7 @@ def _conclude(
         columns=len(recorder.labels),
         not_unique=recorder.derived.not_unique if recorder.derived else (),
         seconds=time.perf_counter() - request.began,
+        answers=witness.agreements() if witness is not None else (),
     )
 
 
@@ -139,7 +155,7 @@ def _verified(outcome: summary.Outcome, request: Request) -> int:
     # Tighter where doubles still allow it, else looser; and of another order, so that it cannot share a blind spot.
     other = tolerance / 100 if tolerance / 100 >= TIGHTEST else tolerance * 10
     order = simulation.another_order(outcome.certificate.order)
-    second = _watched(outcome.prepared, None, request, keep="polynomials", tolerance=other, order=order)
+    second = _watched(outcome.prepared, request, keep="polynomials", tolerance=other, order=order)
     if second is not None and second.status == "finished":
         seconds = time.perf_counter() - request.began
         digits = agreement(outcome.solution, second)

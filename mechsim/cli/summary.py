@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mechsim.result import Agreement, Certificate
     from mechsim.simulation import Prepared
     from mechsim.structure import Structure
+    from mechsim.study.references import Agreement as Answer
 
 MOST_ROWS_SHOWN = 12  # of the end state; the file has the rest
 MOST_DIGITS, FEWEST_DIGITS = 9, 3  # of the end state; a narrow window gets fewer
@@ -38,13 +39,14 @@ class Outcome:
     second_tolerance: float | None = None
     agreements: Sequence[Agreement] = ()
     seconds: float = 0.0
+    answers: Sequence[Answer] = ()  # beside those that the file's Reference knows
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """What a person should be told before they trust the motion."""
         from mechsim.result import disagreement
 
-        return (*self.certificate.doubts(), *disagreement(self.agreements))
+        return (*self.certificate.doubts(), *disagreement(self.agreements), *_missed(self.answers))
 
 
 def show(outcome: Outcome, *, err: bool) -> None:
@@ -125,6 +127,7 @@ def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
         ("constraints", f"met to {figures.position_residual:.1e} of the size, {figures.size:.4g} m"),
         ("their rates", f"met to {figures.velocity_residual:.1e} of the peak speed, {figures.peak_speed:.4g} m/s"),
         *_balance(figures),
+        *_answers(outcome),
     ]
 
 
@@ -132,6 +135,24 @@ def _balance(figures: Certificate) -> list[tuple[str, str]]:
     if figures.reaction_balance is None:
         return []
     return [("reactions", f"balance to {figures.reaction_balance:.1e} of the largest force on each part")]
+
+
+def _answers(outcome: Outcome) -> list[tuple[str, str]]:
+    """How the motion compares with what its file knows of it."""
+    if not outcome.answers:
+        return []
+    times = len({each.known.time for each in outcome.answers})
+    fewest = min(each.digits for each in outcome.answers)
+    values = f"{count(len(outcome.answers), 'value')} known at {count(times, 'time')}"
+    return [("reference", f"{fewest:.1f} digits or more of {values}")]
+
+
+def _missed(answers: Sequence[Answer]) -> tuple[str, ...]:
+    missed = sorted((each for each in answers if each.missed), key=lambda each: each.margin)
+    if not missed:
+        return ()
+    more = f" (and {len(missed) - 1} more)" if len(missed) > 1 else ""
+    return (f"the motion is not the one that the file's Reference knows: {missed[0]}{more}",)
 
 
 def _account(outcome: Outcome) -> list[tuple[str, str]]:
@@ -247,6 +268,18 @@ def as_json(outcome: Outcome) -> str:
             "velocities": dict(zip(labels, map(float, solution.v[-1]), strict=True)),
         },
     }
+    if outcome.answers:
+        summary["reference"] = [
+            {
+                "t": each.known.time,
+                "column": each.known.column,
+                "value": each.known.value,
+                "found": each.found,
+                "digits": each.digits,
+                "asked": each.known.digits,
+            }
+            for each in outcome.answers
+        ]
     if outcome.second_tolerance is not None:
         digits = {each.quantity: [each.at_end, each.throughout] for each in outcome.agreements}
         summary["verify"] = {"tol": outcome.second_tolerance, "digits": digits}

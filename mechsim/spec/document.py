@@ -8,14 +8,15 @@ from typing import Any
 
 from mechsim.errors import Mark
 from mechsim.spec.actions import Actions, Output
+from mechsim.spec.living import PLAIN
 from mechsim.spec.number import Number
 
 Vector = tuple[Number, ...]
 NUMBER_FORMAT = r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[eEfFgG]"  # prints one number, as in C, and nothing else
 SMALLEST_TOLERANCE = 1e-16  # a double holds no more digits: beyond, steps only become shorter and roundings more
 
-__all__ = ["Collinear", "FixedPoint", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem", "Rigid"]
-__all__ += ["Solver", "Spring", "StartValue", "Torque", "Vector"]
+__all__ = ["Collinear", "FixedPoint", "Known", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem"]
+__all__ += ["Reference", "Rigid", "Solver", "Spring", "StartValue", "Torque", "Vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,31 @@ class Solver:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """A value that a column has at a time, known from elsewhere; so many of its digits must agree. `size` is what an
+    error is relative to; None: the largest that the quantity was until then."""
+
+    time: float
+    column: str
+    value: float
+    digits: float
+    size: float | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a run is judged by: known values in the order of time, and the most that certificate and steps may come to;
+    None: not judged."""
+
+    values: tuple[Known, ...]
+    energy: float | None
+    constraints: float | None
+    steps: int | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class MechSpec:
     path: str
     text: str
@@ -146,3 +172,4 @@ class MechSpec:
     actions: Actions = field(default_factory=Actions)  # expression forces, drives, controllers, further joints
     output: Output = field(default_factory=Output)
     unused: tuple[str, ...] = ()  # parameters that nothing depends on
+    reference: Reference | None = field(default=None, metadata=PLAIN)  # answers known from elsewhere

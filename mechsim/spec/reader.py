@@ -14,6 +14,7 @@ from mechsim.spec.animation import build_animation
 from mechsim.spec.document import MechSpec
 from mechsim.spec.functions import build_functions
 from mechsim.spec.joints import build_joints
+from mechsim.spec.known import build_reference
 from mechsim.spec.language import DOCUMENT
 from mechsim.spec.living import Tape
 from mechsim.spec.loads import build_loads
@@ -59,7 +60,8 @@ def parse(
         raise _too_large(path)
     root, faults = compose(text, path)
     folder = None if tables_from is None else Path(path).parent
-    reading = Reading(faults=faults, files=TableFiles(folder, tables_from or (), dict(files)), tape=tape)
+    tables = TableFiles(folder, tables_from or (), dict(files))
+    reading = Reading(faults=faults, files=tables, changed=bool(overrides) or tape is not None, tape=tape)
     try:
         spec = _build(root, reading, text, path, overrides)
     except Hopeless:
@@ -98,6 +100,7 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
     actions = _actions(values, scope)
     gravity = forces.get("Gravity")
     place = nodes["ProblemData"].mark if "ProblemData" in nodes else root.mark
+    problem = build_problem(values.get("ProblemData", {}), place, parts, reading)
     return MechSpec(
         path=path,
         text=text,
@@ -112,13 +115,14 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         gravity=None if isinstance(gravity, dict) else gravity,
         forces=build_forces(forces.get("ConstForces", {}), parts, reading),
         torques=build_torques(forces.get("ConstTorques", {}), parts, reading),
-        problem=build_problem(values.get("ProblemData", {}), place, parts, reading),
+        problem=problem,
         solver=build_solver(values.get("SolverParams", {}), parts, reading),
         animation=build_animation(values, parts.rigid_points | parts.spring_points, reading),
         overrides=dict(overrides),
         files=dict(reading.files.texts),
         actions=actions,
         output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
+        reference=build_reference(values, nodes.get("Reference", root).mark, problem, parts, reading),
     )
 
 

@@ -46,6 +46,7 @@ class Reading:
     files: TableFiles = field(default_factory=TableFiles)
     used: set[str] = field(default_factory=set)  # names that stand in expressions beside PhysicalParams
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # names in the expression of each parameter
+    changed: bool = False  # parameters may have other values than the file's
     tape: Tape | None = None  # where it is written down what follows from some of the parameters
 
     def attempt(self, function: Callable[..., Value], *arguments: Any) -> Value | None:
