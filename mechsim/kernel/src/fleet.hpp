@@ -145,6 +145,7 @@ class Fleet {
     void keep_states();
     void make_probe(int lane);
     void note_leverage(const std::vector<char>& wanted);
+    void note_ordinary();
     void aim_probes();
     bool aim_probe(int lane);
 

@@ -9,16 +9,27 @@ namespace mechsim {
 
 namespace {
 
-// The largest leverage of each lane, and by how much it is more than ordinary, or than before.
+// The largest leverage of each lane, and by how much it is more than it may be.
 MECHSIM_CLONES void largest_leverages(const double* leverage, const double* before, int rows, double* largest,
                                       double* excess, int step) {
-    const Lanes ordinary = {kOrdinary, kOrdinary, kOrdinary, kOrdinary};
     for (int i = 0; i < rows; ++i)
         for (int s = 0; s < step; ++s) {
             const Lanes own = vec(leverage)[i * step + s];
             vec(largest)[s] = larger(vec(largest)[s], own);
-            vec(excess)[s] = larger(vec(excess)[s], own - kNear * larger(ordinary, vec(before)[i * step + s]));
+            vec(excess)[s] = larger(vec(excess)[s], own - kNear * vec(before)[i * step + s]);
         }
+}
+
+MECHSIM_CLONES void raise_to_ordinary(double* leverage, const std::vector<int>& chain, double* largest, int step) {
+    const Lanes ordinary = {kOrdinary, kOrdinary, kOrdinary, kOrdinary};
+    const int rows = int(chain.size());
+    for (int j = 0; j < rows; ++j)
+        for (int s = 0; s < step; ++s)
+            vec(largest)[chain[j] * step + s] = larger(vec(largest)[chain[j] * step + s], vec(leverage)[j * step + s]);
+    for (int j = 0; j < rows; ++j)
+        for (int s = 0; s < step; ++s)
+            vec(leverage)[j * step + s] = larger(larger(ordinary, vec(leverage)[j * step + s]),
+                                                 kOrdinaryPart * vec(largest)[chain[j] * step + s]);
 }
 
 // Sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
@@ -85,6 +96,13 @@ void Fleet::note_leverage(const std::vector<char>& wanted) {
         lanes_[l].leverage = sums_[l];
         lanes_[l].near_singular = sums_[width_ + l] > 0;
     }
+}
+
+// As March::note_ordinary. Done again, it changes nothing: lanes that are under way need no mask.
+void Fleet::note_ordinary() {
+    if (constraints_.empty()) return;
+    AlignedDoubles largest(std::size_t(size_) * width_, 0.0);
+    raise_to_ordinary(leverage_before_.data(), march_.chain_, largest.data(), width_ / kWidth);
 }
 
 // The next probe of each lane has a share of what pulled most, where that is new.
