@@ -145,7 +145,6 @@ class Fleet {
     void keep_states();
     void make_probe(int lane);
     void note_leverage(const std::vector<char>& wanted);
-    void note_ordinary();
     void aim_probes();
     bool aim_probe(int lane);
 

@@ -301,7 +301,6 @@ void Fleet::keep_states() {
     set_mask(wanted_);
     blend(low_.data(), low_before_.data(), mask_.data(), low_.size() / width_, width_ / kWidth);
     blend(leverage_.data(), leverage_before_.data(), mask_.data(), size_, width_ / kWidth);
-    note_ordinary();
 }
 
 }  // namespace mechsim

@@ -173,7 +173,6 @@ class March {
     void note_leverage();
     void aim_probe();
     void find_chains();
-    void note_ordinary();
     bool is_near_singular() const;
     double largest_leverage() const;
     void write_point(Record& record);
@@ -218,7 +217,7 @@ class March {
     std::vector<int> constraints_;                    // rows that hold the state itself; each has the multiplier of its number
     std::vector<double> lengths_;                     // of their gradients
     std::vector<double> probe_, aim_, pull_;          // constraints missed a little; the part of it that was aimed ...
-    std::vector<double> leverage_, leverage_before_;  // ... at what pulled most; how far that moves each unknown; how far it may (note_ordinary)
+    std::vector<double> leverage_, leverage_before_;  // ... at what pulled most; how far that moves each unknown
     struct Responses {
         std::int64_t factorization = -1;
         Changes largest{};  // per derivative

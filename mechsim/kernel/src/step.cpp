@@ -169,19 +169,20 @@ bool March::improve_choice() {
     return regular;
 }
 
-// What leverage may be at the end of a step: as where it began, or as in ordinary positions.
-void March::note_ordinary() {
-    std::vector<double> largest(size_, 0.0);
-    for (std::size_t j = 0; j < leverage_before_.size(); ++j)
-        largest[chain_[j]] = std::max(largest[chain_[j]], leverage_before_[j]);
-    for (std::size_t j = 0; j < leverage_before_.size(); ++j)
-        leverage_before_[j] = std::max({leverage_before_[j], kOrdinary, kOrdinaryPart * largest[chain_[j]]});
-}
-
-// Whether constraints are much less independent here than where the step began.
+// Whether constraints are much less independent here than where the step began. Along a long chain leverage comes and goes
+// without any pose: where the largest of a kinematic chain stays as it is, it is compared with that.
 bool March::is_near_singular() const {
-    for (std::size_t j = 0; j < leverage_.size(); ++j)
-        if (leverage_[j] > kNear * leverage_before_[j]) return true;
+    std::vector<double> before(size_, 0.0), now(size_, 0.0);  // the largest of each kinematic chain
+    for (std::size_t j = 0; j < leverage_.size(); ++j) {
+        before[chain_[j]] = std::max(before[chain_[j]], leverage_before_[j]);
+        now[chain_[j]] = std::max(now[chain_[j]], leverage_[j]);
+    }
+    for (std::size_t j = 0; j < leverage_.size(); ++j) {
+        const double largest = before[chain_[j]];
+        const bool steady = !may_be_near_pose(1, 1, largest, now[chain_[j]]);
+        const double ordinary = std::max(kOrdinary, steady ? kOrdinaryPart * largest : 0.0);
+        if (leverage_[j] > kNear * std::max(leverage_before_[j], ordinary)) return true;
+    }
     return false;
 }
 
@@ -396,7 +397,6 @@ Status March::take_step(double t_end) {
     low_before_ = low_;
     earlier_leverage_ = largest_leverage();
     std::swap(leverage_before_, leverage_);
-    note_ordinary();
     t_before_ = t_;
     t_low_before_ = t_low_;
     const bool held = h == longest_;
