@@ -12,8 +12,8 @@ from mechsim.kernel.plan import ALWAYS, Block, Plan
 SMALLEST_ORDER = 3
 LARGEST_ORDER = 60
 # The last terms of a step stay below this part of the tolerance, so that errors of many steps add up below it too.
-# Measured at the end of seven files of specs/: a tolerance of 1e-k gives k to k + 2 correct digits, 3.4 at the least for
-# 1e-4 (the four-bar, after 5 s).
+# Measured at the end of seven files of specs/: a tolerance of 1e-k gives k to k + 2 correct digits, 3.4 at the least
+# for 1e-4 (the four-bar, after 5 s).
 SHARE = 0.02
 # A step whose projection moves the mechanism further than this many tolerances (of its size) is redone.
 REJECTION = 100.0
@@ -21,8 +21,8 @@ REJECTION = 100.0
 SETTLED = 1e-3
 
 # Rows of a table are so far apart, in steps of the careful order: cubics, by which films and other programs join them,
-# then miss some 1e-5 of the motion's extent (see render/frames.py). Measured over ten files of specs/ at four tolerances:
-# 3e-5 at most, but for Andrews at 1e-4, where it is 1e-4.
+# then miss some 1e-5 of the motion's extent (see render/frames.py). Measured over ten files of specs/ at four
+# tolerances: 3e-5 at most, but for Andrews at 1e-4, where it is 1e-4.
 APART = 0.7
 MOST_ROWS = 12  # of a step
 MORE_DEGREES = 2  # than its order has the series of a coordinate
