@@ -9,16 +9,24 @@ namespace mechsim {
 
 namespace {
 
-// The largest leverage of each lane, and by how much it is more than ordinary, or than before.
-MECHSIM_CLONES void largest_leverages(const double* leverage, const double* before, int rows, double* largest,
-                                      double* excess, int step) {
-    const Lanes ordinary = {kOrdinary, kOrdinary, kOrdinary, kOrdinary};
-    for (int i = 0; i < rows; ++i)
+// The largest leverage of each kinematic chain, in the row of its first unknown, and of each lane.
+MECHSIM_CLONES void largest_leverages(const double* leverage, const std::vector<int>& chain, double* of_chain,
+                                      double* of_lane, int step) {
+    for (int j = 0; j < int(chain.size()); ++j)
         for (int s = 0; s < step; ++s) {
-            const Lanes own = vec(leverage)[i * step + s];
-            vec(largest)[s] = larger(vec(largest)[s], own);
-            vec(excess)[s] = larger(vec(excess)[s], own - kNear * larger(ordinary, vec(before)[i * step + s]));
+            const Lanes own = vec(leverage)[j * step + s];
+            vec(of_chain)[chain[j] * step + s] = larger(vec(of_chain)[chain[j] * step + s], own);
+            vec(of_lane)[s] = larger(vec(of_lane)[s], own);
         }
+}
+
+// By how much leverage is more than it may be, where it is (see March::is_near_singular). `ordinary` is by chains.
+MECHSIM_CLONES void leverage_excess(const double* leverage, const double* before, const double* ordinary,
+                                    const std::vector<int>& chain, double* excess, int step) {
+    for (int j = 0; j < int(chain.size()); ++j)
+        for (int s = 0; s < step; ++s)
+            vec(excess)[s] = larger(vec(excess)[s], vec(leverage)[j * step + s] -
+                kNear * larger(vec(before)[j * step + s], vec(ordinary)[chain[j] * step + s]));
 }
 
 // Sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
@@ -79,7 +87,13 @@ void Fleet::note_leverage(const std::vector<char>& wanted) {
             take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), mask_.data(), true,
                         leverage_.data() + at(j, 0), step);
     std::fill(sums_.begin(), sums_.end(), 0.0);
-    largest_leverages(leverage_.data(), leverage_before_.data(), size_, sums_.data(), sums_.data() + width_, step);
+    AlignedDoubles before(std::size_t(size_) * width_, 0.0), now = before;
+    largest_leverages(leverage_before_.data(), march_.chain_, before.data(), sums_.data() + width_, step);
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    largest_leverages(leverage_.data(), march_.chain_, now.data(), sums_.data(), step);
+    for (std::size_t i = 0; i < before.size(); ++i)  // now what is ordinary
+        before[i] = std::max(kOrdinary, may_be_near_pose(1, 1, before[i], now[i]) ? 0.0 : kOrdinaryPart * before[i]);
+    leverage_excess(leverage_.data(), leverage_before_.data(), before.data(), march_.chain_, sums_.data() + width_, step);
     for (int l = 0; l < width_; ++l) {
         if (!wanted[l]) continue;
         lanes_[l].leverage = sums_[l];

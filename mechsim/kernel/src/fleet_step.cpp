@@ -94,12 +94,13 @@ void Fleet::begin_step(int l) {
     lane.t_before = lane.t;
     lane.t_low_before = lane.t_low;
     const bool roundings = has_roundings(l);
+    // Near singular poses a march takes steps of a lower order.
+    const bool careful = lane.leverage > kLowOrder && march_.control_.careful_order < march_.control_.order &&
+                         may_be_near_pose(lane.h, lane.last_step, lane.earlier_leverage, lane.leverage);
     lane.former_leverage = lane.earlier_leverage;
     lane.earlier_leverage = lane.leverage;
     lane.left = (lane.t_end - lane.t) - lane.t_low;
     lane.h = std::min(lane.h, lane.longest);
-    // Near singular poses a march takes steps of a lower order.
-    const bool careful = lane.leverage > kLowOrder && march_.control_.careful_order < march_.control_.order;
     if (roundings || careful || std::isnan(lane.h))
         leave(l);
     else

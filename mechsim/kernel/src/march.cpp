@@ -53,6 +53,7 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
         of_offset_[d_[j]].push_back(j);
         inverse_scales_.push_back(1 / scales_[j]);
     }
+    find_chains();
     for (int stage = -largest_offset_; stage < control_.order; ++stage) {
         std::vector<double> factors;
         for (int offset = 0; offset <= largest_offset_; ++offset) factors.push_back(stage_factor(stage, offset));
@@ -69,6 +70,23 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
             binomials_.back().push_back(n < m ? 0 : binomial);
         }
     }
+}
+
+// Unknowns that share a row belong to one kinematic chain.
+void March::find_chains() {
+    std::vector<int> of_row(size_, -1);  // an unknown of each row
+    for (int j = 0; j < size_; ++j) chain_.push_back(j);
+    const auto first_of = [&](int j) {
+        while (chain_[j] != j) j = chain_[j] = chain_[chain_[j]];
+        return j;
+    };
+    for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
+        int& other = of_row[lu_.rows()[entry]];
+        if (other < 0) other = lu_.columns()[entry];
+        const int one = first_of(other), two = first_of(lu_.columns()[entry]);
+        chain_[std::max(one, two)] = std::min(one, two);
+    }
+    for (int& first : chain_) first = first_of(first);
 }
 
 void March::ready() {

@@ -70,6 +70,8 @@ double moved_by(const Changes& largest, int largest_offset, double h, double spe
 
 // Whether leverage tells of a singular pose at about this distance, by what it was before the last step and is now.
 bool tells_pose_at(double distance, double last_step, double before, double now);
+// Whether it leaves open that there is one within some steps of length h.
+bool may_be_near_pose(double h, double last_step, double before, double now);
 
 class March {
   public:
@@ -170,6 +172,7 @@ class March {
     double missed(double h) const;
     void note_leverage();
     void aim_probe();
+    void find_chains();
     bool is_near_singular() const;
     double largest_leverage() const;
     void write_point(Record& record);
@@ -179,6 +182,7 @@ class March {
     int size_, largest_offset_ = 0, degrees_ = 0;
     std::vector<int> c_, d_;
     std::vector<std::vector<int>> of_offset_;  // the unknowns of each offset
+    std::vector<int> chain_;                   // per unknown, the first of those that constraints and masses join it with
     std::vector<double> scales_, inverse_scales_, constants_, matrix_constant_, matrix_;
     Control control_;
     std::vector<Block> blocks_, matrix_blocks_;

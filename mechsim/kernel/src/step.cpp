@@ -21,8 +21,11 @@ MECHSIM_CLONES void horner(double* __restrict sum, const double* __restrict coef
 // How long the step may be, and how many of its stages it uses.
 double March::step_size() {
     allowed_ = control_.tolerance;
+    roundings_ = {};
     // Roundings grow with the order where constraints are nearly dependent: there steps are short, and of a lower one.
-    if (largest_leverage() > kLowOrder) last_ = std::min(last_, std::max(control_.careful_order - 1, kFewest));
+    const double leverage = largest_leverage();
+    if (leverage > kLowOrder && may_be_near_pose(step_size(last_), last_step_, earlier_leverage_, leverage))
+        last_ = std::min(last_, std::max(control_.careful_order - 1, kFewest));
     roundings_ = largest_roundings();
     if (roundings_.size == 0) return step_size(last_);
     // Higher terms are roundings, and are left out.
@@ -166,10 +169,20 @@ bool March::improve_choice() {
     return regular;
 }
 
-// Whether constraints are much less independent here than where the step began.
+// Whether constraints are much less independent here than where the step began. Along a long chain leverage comes and goes
+// without any pose: where the largest of a kinematic chain stays as it is, it is compared with that.
 bool March::is_near_singular() const {
-    for (std::size_t j = 0; j < leverage_.size(); ++j)
-        if (leverage_[j] > kNear * std::max(leverage_before_[j], kOrdinary)) return true;
+    std::vector<double> before(size_, 0.0), now(size_, 0.0);  // the largest of each kinematic chain
+    for (std::size_t j = 0; j < leverage_.size(); ++j) {
+        before[chain_[j]] = std::max(before[chain_[j]], leverage_before_[j]);
+        now[chain_[j]] = std::max(now[chain_[j]], leverage_[j]);
+    }
+    for (std::size_t j = 0; j < leverage_.size(); ++j) {
+        const double largest = before[chain_[j]];
+        const bool steady = !may_be_near_pose(1, 1, largest, now[chain_[j]]);
+        const double ordinary = std::max(kOrdinary, steady ? kOrdinaryPart * largest : 0.0);
+        if (leverage_[j] > kNear * std::max(leverage_before_[j], ordinary)) return true;
+    }
     return false;
 }
 
@@ -178,6 +191,12 @@ bool tells_pose_at(double distance, double last_step, double before, double now)
     auto agrees = [&](double told) { return told > distance / kAbout && told < distance * kAbout; };
     if (now > before) return agrees(last_step * before / (now - before));
     return agrees(last_step * before / (before - now)) || agrees(last_step * before / (before + now));
+}
+
+// Large leverage alone tells of no pose: constraints of a long chain add up what each is missed by. It does where it grows
+// or falls, or where that is not known yet.
+bool may_be_near_pose(double h, double last_step, double before, double now) {
+    return !(last_step * before > kClear * h * std::abs(now - before));
 }
 
 double March::largest_leverage() const {
