@@ -46,9 +46,7 @@ Fleet::Fleet(March& march, double t, const double* reference, int width)
             matrix_blocks_.push_back(of_motions(block, instance, width_));
             matrix_blocks_.back().allocate(1);
         }
-    for (Block& block : blocks_)
-        if (std::any_of(block.terms.begin(), block.terms.end(), [](const Term& term) { return !term.silent; }))
-            working_.push_back(&block);
+    series_.list(blocks_, size_);
     allocate();
 }
 

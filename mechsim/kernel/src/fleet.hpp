@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "fleet_series.hpp"
 #include "inspect.hpp"
 #include "lane_lu.hpp"
 #include "march.hpp"
@@ -164,7 +165,7 @@ class Fleet {
     Pivots* pivots_ = nullptr;  // those by which the lanes go now,
     LaneLU* lu_ = nullptr;      // and their factors
     std::vector<Block> blocks_, matrix_blocks_;
-    std::vector<Block*> working_;
+    FleetSeries series_;
     std::vector<int> constraints_;  // rows that hold the state itself
     std::vector<Lane> lanes_;
     Coefficients x_, polynomial_;

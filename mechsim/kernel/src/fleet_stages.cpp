@@ -61,8 +61,11 @@ void Fleet::predict() {
     for (int m = 0; m <= orders_; ++m)
         for (int offset = m; offset <= orders_; ++offset) {
             double* low = m < offset ? low_.data() + at(m * size_, 0) : nullptr;
-            predict_lanes(polynomial_, march_.binomials_[m], m, degrees_, march_.of_offset_[offset], width_ / kWidth,
-                          steps_.data(), mask_.data(), low, x_.degree(m));
+            for (int j : march_.of_offset_[offset]) {
+                sum_series(polynomial_, march_.binomials_[m], m, degrees_, at(j, 0), width_ / kWidth, steps_.data(), sums_.data());
+                add_lanes(sums_.data(), polynomial_.degree(m) + at(j, 0), mask_.data(), low ? low + at(j, 0) : nullptr,
+                          x_.degree(m) + at(j, 0), width_ / kWidth);
+            }
         }
 }
 
@@ -277,22 +280,16 @@ void Fleet::prepare() {
 }
 
 void Fleet::expand() {
-    const int step = width_ / kWidth;
     for (int stage = 1; stage < march_.control_.order; ++stage) {
-        std::fill(residual_.begin(), residual_.end(), 0.0);
-        for (Block* block : working_) predict_stage(*block, stage, residual_.data());
-        multiply_rows(residual_.data(), equation_factors(stage).data(), size_, step);
+        series_.predict(stage, equation_factors(stage), residual_.data());
         solve(residual_.data());
-        for (int j = 0; j < size_; ++j)
-            copy_scaled(residual_.data() + at(j, 0), unknown_factors(stage)[j], x_.degree(stage + march_.d_[j]) + at(j, 0),
-                        step);
-        for (Block* block : working_) correct_stage(*block, x_, stage);
+        series_.correct(stage, unknown_factors(stage), march_.d_, residual_.data(), x_);
     }
     std::vector<char> ready(width_);
     for (int l = 0; l < width_; ++l) ready[l] = lanes_[l].phase == Phase::ready;
     if (std::find(ready.begin(), ready.end(), 0) == ready.end()) return std::swap(x_, polynomial_);
     set_mask(ready);
-    blend(x_.values.data(), polynomial_.values.data(), mask_.data(), x_.values.size() / width_, step);
+    blend(x_.values.data(), polynomial_.values.data(), mask_.data(), x_.values.size() / width_, width_ / kWidth);
 }
 
 // The states from which the next steps go.

@@ -2,38 +2,26 @@
 
 namespace mechsim {
 
-MECHSIM_CLONES void predict_lanes(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees,
-                                  const std::vector<int>& unknowns, int step, const double* h, const long long* mask,
-                                  double* low, double* found) {
-    const int width = step * kWidth;
-    for (int j : unknowns)
-        for (int s = 0; s < step; ++s) {
-            const std::size_t place = std::size_t(j) * width + s * kWidth;
-            const Lanes length = vec(h)[s];
-            Lanes sum = {0, 0, 0, 0};
-            for (int n = degrees - 1; n > m; --n)
-                sum = (sum + binomial[n] * *vec(polynomial.degree(n) + place)) * length;
-            const Lanes old = *vec(polynomial.degree(m) + place);
-            const Mask moving = reinterpret_cast<const Mask*>(mask)[s];
-            Lanes& x = *vec(found + place);
-            if (!low) {
-                x = moving ? old + sum : x;
-                continue;
-            }
-            Lanes& rest = *vec(low + place);
-            const Lanes y = sum + rest, total = old + y, part = total - old;
-            rest = moving ? (old - (total - part)) + (y - part) : rest;
-            x = moving ? total : x;
+MECHSIM_CLONES void add_lanes(const double* sums, const double* from, const long long* mask, double* low, double* found,
+                              int step) {
+    for (int s = 0; s < step; ++s) {
+        const Lanes old = vec(from)[s], sum = vec(sums)[s];
+        const Mask moving = reinterpret_cast<const Mask*>(mask)[s];
+        Lanes& x = vec(found)[s];
+        if (!low) {
+            x = moving ? old + sum : x;
+            continue;
         }
+        Lanes& rest = vec(low)[s];
+        const Lanes y = sum + rest, total = old + y, part = total - old;
+        rest = moving ? (old - (total - part)) + (y - part) : rest;
+        x = moving ? total : x;
+    }
 }
 
 MECHSIM_CLONES void multiply_rows(double* rows, const double* factors, int count, int step) {
     for (int i = 0; i < count; ++i)
         for (int s = 0; s < step; ++s) vec(rows)[i * step + s] *= factors[i];
-}
-
-MECHSIM_CLONES void copy_scaled(const double* from, double factor, double* to, int step) {
-    for (int s = 0; s < step; ++s) vec(to)[s] = vec(from)[s] * factor;
 }
 
 MECHSIM_CLONES void blend(const double* from, double* to, const long long* mask, std::size_t rows, int step) {

@@ -8,11 +8,8 @@
 
 namespace mechsim {
 
-// Coefficient m of unknowns j at the end of the steps h: binomial sums of the polynomials. Where there is `low`, what
-// rounding takes from it is kept there.
-void predict_lanes(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees,
-                   const std::vector<int>& unknowns, int step, const double* h, const long long* mask, double* low,
-                   double* found);
+// found = from + sums. Where there is `low`, what rounding takes from it is kept there.
+void add_lanes(const double* sums, const double* from, const long long* mask, double* low, double* found, int step);
 
 // One correction of an unknown at a stage k <= 0, and what it amounts to.
 struct Correction {
@@ -23,7 +20,6 @@ struct Correction {
 void correct_unknown(const Correction& c, const long long* mask, int step);
 
 void multiply_rows(double* rows, const double* factors, int count, int step);
-void copy_scaled(const double* from, double factor, double* to, int step);
 void blend(const double* from, double* to, const long long* mask, std::size_t rows, int step);
 // rest -= A x
 void subtract_product(const SparseLU& pattern, const double* matrix, const double* x, double* rest, int step);
