@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "lane_loops.hpp"
 #include "policy.hpp"
 
 namespace mechsim {
@@ -65,10 +66,19 @@ void Fleet::allocate() {
     for (auto* rows : {&change_, &extent_, &compared_}) rows->assign((orders_ + 1) * width, 0.0);
     for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
     sums_.assign(4 * width, 0.0);
-    for (auto* row : {&moving_, &active_, &wanted_, &refined_, &finished_}) row->assign(width, 0);
-    previous_.assign(width, 0.0);
-    moved_ = previous_;
-    mask_.assign(width, 0);
+    for (Masks* row : {&moving_, &active_, &wanted_, &refined_, &finished_, &ready_, &well_, &unprobed_, &near_singular_,
+                       &far_, &turned_aside_, &evaluations_, &factorizations_})
+        row->assign(width, 0);
+    for (AlignedDoubles* row :
+         {&rows_.h, &rows_.left, &rows_.speed, &rows_.peak_speed, &rows_.distance, &rows_.turned, &rows_.rounding,
+          &rows_.rough, &rows_.off, &rows_.missed, &rows_.stale, &rows_.leverage, &rows_.earlier_leverage, &rows_.moved,
+          &rows_.previous, &rows_.rate, &least_, &allowed_, &longest_})
+        row->assign(width, 0.0);
+    rows_.mismatch.assign((orders_ + 1) * width, 0.0);
+    for (int back = 0; back < 2; ++back)
+        for (int offset = 1; offset <= orders_; ++offset)
+            if (!march_.of_offset_[offset].empty())
+                last_terms_.push_back({offset, march_.control_.order - 1 + offset - back, AlignedDoubles(width, 0.0)});
     inspected_.assign(width, {});
 }
 
@@ -98,6 +108,7 @@ bool Fleet::run(double seconds) {
         }
         if (!fill_lanes()) return true;
         arrive();
+        find_far();
         for (int l = 0; l < width_; ++l)
             if (moving_[l]) judge(l);
         aim_probes();
@@ -151,81 +162,96 @@ void Fleet::judge(int l) {
 void Fleet::judge_look(int l) {
     Lane& lane = lanes_[l];
     const bool reached = lane.status == Status::reached;
-    if (reached && missed(lane, kInside * lane.h) <= march_.control_.tolerance + lane.rounding)
+    if (reached && missed(l, kInside * rows_.h[l]) <= march_.control_.tolerance + rows_.rounding[l])
         lane.phase = Phase::landing;
-    else if (lane.near_singular || lane.redone++ == kMostRedone)
+    else if (near_singular_[l] || lane.redone++ == kMostRedone)
         leave(l);
-    else if (reached && lane.rough <= kRough)
+    else if (reached && rows_.rough[l] <= kRough)
         lane.phase = Phase::landing;
     else
-        shorten(lane);
+        shorten(l);
 }
 
 void Fleet::judge_landing(int l) {
     Lane& lane = lanes_[l];
     if (lane.t == lane.t_before) return leave(l);
     const bool reached = lane.status == Status::reached;
-    if (!reached || is_far(lane)) {
-        if (!reached) lane.off = INFINITY;
-        if (lane.near_singular || lane.redone++ == kMostRedone) return leave(l);
-        return shorten(lane);
+    rows_.off[l] = reached ? rows_.missed[l] : INFINITY;
+    if (!reached || far_[l]) {
+        if (near_singular_[l] || lane.redone++ == kMostRedone) return leave(l);
+        return shorten(l);
     }
-    if (lane.near_singular && lane.h != std::abs(lane.left) && lane.retreats + lane.retreated < kMostRetreats) {
+    if (near_singular_[l] && rows_.h[l] != std::abs(rows_.left[l]) && lane.retreats + lane.retreated < kMostRetreats) {
         if (lane.redone++ == kMostRedone) return leave(l);
         ++lane.retreated;
-        ++outcomes_[lane.motion].statistics.rejected;
-        lane.h *= kRetreat;
+        ++lane.counts.rejected;
+        rows_.h[l] *= kRetreat;
         return;
     }
     lane.retreats = lane.retreated > 0 ? lane.retreats + 1 : 0;
     accept(l);
 }
 
-void Fleet::shorten(Lane& lane) {
-    lane.h *= kShrink;
-    lane.longest = kGrowth * lane.h;
-    ++outcomes_[lane.motion].statistics.rejected;
+void Fleet::shorten(int l) {
+    rows_.h[l] *= kShrink;
+    lanes_[l].longest = kGrowth * rows_.h[l];
+    ++lanes_[l].counts.rejected;
 }
 
-double Fleet::missed(const Lane& lane, double h) const {
+double Fleet::missed(int l, double h) const {
     double largest = 0, power = 1;
     for (int offset = 1; offset <= orders_; ++offset) {
         power *= h;
         const double binomial = march_.binomials_[offset][march_.control_.order - 1 + offset];
-        largest = std::max(largest, lane.mismatch[offset] * power / binomial);
+        largest = std::max(largest, rows_.mismatch[at(offset, l)] * power / binomial);
     }
     return largest;
 }
 
-bool Fleet::is_far(Lane& lane) const {
-    const double off_before = lane.off;
-    lane.off = missed(lane, lane.h);
-    const bool cured = lane.rough > kRough || lane.off < kCured * off_before;
-    const double rejection = march_.control_.rejection + lane.rounding;
-    return lane.distance > rejection ||
-           lane.turned > lane.speed * rejection * std::max(1.0, lane.earlier_leverage) + lane.rounding / lane.h ||
-           (lane.off > march_.control_.tolerance + lane.rounding && cured);
+// What landings are off by, and which of them too far (see March::is_far).
+void Fleet::find_far() {
+    std::vector<double> inverse(orders_ + 1, 0.0);
+    for (int offset = 1; offset <= orders_; ++offset)
+        inverse[offset] = 1 / march_.binomials_[offset][march_.control_.order - 1 + offset];
+    const Landing landing{rows_.h.data(),        rows_.mismatch.data(), rows_.rough.data(), rows_.off.data(),
+                          rows_.rounding.data(), rows_.distance.data(), rows_.turned.data(), rows_.speed.data(),
+                          rows_.earlier_leverage.data(), rows_.missed.data(), far_.data()};
+    judge_landings(landing, march_.control_, inverse, width_ / kWidth);
 }
 
 // The motion is where it has landed.
 void Fleet::accept(int l) {
     Lane& lane = lanes_[l];
-    Outcome& outcome = outcomes_[lane.motion];
     if (!lane.starting) {
-        lane.last_step = lane.h;
-        if (lane.held) lane.longest = std::min(lane.longest, kGrowth * lane.h);
-        Statistics& statistics = outcome.statistics;
-        statistics.largest_projection = std::max(statistics.largest_projection, lane.distance);
-        ++statistics.steps;
-        if (keep_ == Keep::polynomials) write_step(l, outcome.record);
+        lane.last_step = rows_.h[l];
+        if (lane.held) lane.longest = std::min(lane.longest, kGrowth * rows_.h[l]);
+        lane.counts.largest_projection = std::max(lane.counts.largest_projection, rows_.distance[l]);
+        ++lane.counts.steps;
+        if (keep_ == Keep::polynomials) write_step(l, outcomes_[lane.motion].record);
     }
     const bool ended = lane.t == lane.t_end;
-    if (keep_ == Keep::last ? ended : !lane.starting || !lane.begun) write_point(lane.t, x_, l, outcome.record);
+    if (keep_ == Keep::last ? ended : !lane.starting || !lane.begun)
+        write_point(lane.t, x_, l, outcomes_[lane.motion].record);
     lane.begun = true;
     lane.phase = Phase::ready;
     if (!ended) return;
-    outcome.status = Status::reached;
+    store_counts(l);
+    outcomes_[lane.motion].status = Status::reached;
     lane.phase = Phase::idle;
+}
+
+void Fleet::store_counts(int l) {
+    Lane& lane = lanes_[l];
+    lane.counts.evaluations = evaluations_[l];
+    lane.counts.factorizations = factorizations_[l];
+    outcomes_[lane.motion].statistics = lane.counts;
+}
+
+// Of motions that are under way, too.
+std::vector<Outcome>& Fleet::outcomes() {
+    for (int l = 0; l < int(lanes_.size()); ++l)
+        if (lanes_[l].phase != Phase::idle) store_counts(l);
+    return outcomes_;
 }
 
 }  // namespace mechsim
