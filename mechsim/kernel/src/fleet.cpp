@@ -16,6 +16,8 @@ namespace {
 // the cache next to the core holds, and more motions for each operation still pay (measured: chains of 1 to 100 rods).
 constexpr std::size_t kCache = 2'000'000;
 
+constexpr double kLasting = 1.3;  // lasting pivots may have so many times the entries in their factors
+
 // As many lanes as fit the cache.
 int width_for(const std::vector<Block>& blocks, int degrees) {
     std::size_t bytes = 0;
@@ -34,7 +36,7 @@ Fleet::Fleet(March& march, double t, const double* reference, int width)
     if (march.redundant_ > 0 || march.control_.fixed_step > 0 || march.prepare() != Status::reached) return;
     constraints_ = march.constraints_;
     width_ = width > 0 ? width : width_for(march.blocks_, march.x_.degrees);
-    reference_ = std::make_unique<Pivots>(Pivots{march.lu_, nullptr, {}});
+    reference_ = std::make_unique<Pivots>(Pivots{lasting_pivots(march), nullptr, {}});
     for (const Block& block : march.blocks_)
         for (int instance = 0; instance < block.lanes; ++instance) {
             blocks_.push_back(of_motions(block, instance, width_));
@@ -49,6 +51,24 @@ Fleet::Fleet(March& march, double t, const double* reference, int width)
         }
     series_.list(blocks_, size_);
     allocate();
+}
+
+// Pivots of the march's matrix that serve other states and motions as well: entries that do not change along a motion come
+// first (masses, mostly), so that what is left has no zeros on its diagonal where a rod stands upright. Where that costs
+// solves too much, those of the march.
+SparseLU Fleet::lasting_pivots(const March& march) {
+    std::vector<char> steady(march.matrix_constant_.size(), 1);
+    for (const Block& block : march.matrix_blocks_)
+        for (std::size_t o = 0; o < block.outputs.size(); ++o)
+            for (int l = 0; l < block.lanes; ++l) {
+                const std::size_t entry = block.rows[o * block.stride + l];
+                if (entry < steady.size()) steady[entry] = 0;
+            }
+    SparseLU found = march.lu_;
+    const double* values = march.matrix_.data();
+    const bool regular = found.choose(values, steady);
+    const bool cheap = regular && found.factor_count() <= kLasting * march.lu_.factor_count();
+    return cheap && found.growth(values, found.column_scales(values)) < kFactorGrowth ? found : march.lu_;
 }
 
 void Fleet::allocate() {

@@ -96,6 +96,7 @@ class Fleet {
     };
 
     // fleet.cpp, fleet_motions.cpp: which motion is where, and what becomes of it
+    static SparseLU lasting_pivots(const March& march);
     void allocate();
     bool fill_lanes();
     Pivots* next_pivots();
