@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, handle, lanes, ours, peers, report, startup, tangents
+from bench import andrews, chain, handle, lanes, ours, peers, report, startup, sweep, tangents
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
@@ -58,6 +58,8 @@ def measure() -> Row:
     print("many motions in lanes", flush=True)
     in_lanes = lanes.measure()
     swept = lanes.sweep()
+    print("many pendulums, beside heyoka's batch and diffrax", flush=True)
+    pendulums = sweep.measure(skipped)
     print("figures 5-9", flush=True)
     figures = [ours.figure(experiment) for experiment in ours.FIGURES]
     return {
@@ -73,6 +75,7 @@ def measure() -> Row:
         "tangents": differentiated,
         "lanes": in_lanes,
         "sweep": swept,
+        "pendulums": pendulums,
         "figures": figures,
     }
 

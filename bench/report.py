@@ -9,7 +9,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from bench import handle, tangents
+from bench import handle, sweep, tangents
 from bench.lanes import sweep_section
 from bench.startup import BARS as STARTUP_BARS
 from bench.startup import PLOT_BAR
@@ -196,6 +196,10 @@ def text(results: Row, history: Path) -> str:
             *lanes_section(results["lanes"]),
             "",
             sweep_section(results["sweep"]),
+            "",
+            "## Many pendulums, beside other codes",
+            "",
+            *sweep.section(results["pendulums"]),
             "",
             "## The seed's figures 5-9",
             "",

@@ -119,7 +119,24 @@ Block of_motions(const Block& block, int instance, int width) {
             one.unknowns.push_back(block.unknowns[i * block.stride + instance] * width + l);
     for (std::size_t o = 0; o < block.outputs.size(); ++o)
         for (int l = 0; l < width; ++l) one.rows.push_back(block.rows[o * block.stride + instance] * width + l);
+    one.silence();
     return one;
+}
+
+// A linear operation on what a stage finds and on constants is zero before it, too: these are, beyond degree 0.
+void Block::silence() {
+    const int count = int(inputs.size());
+    const auto is_constant = [&](int reg) { return reg < count && !inputs[reg].time && inputs[reg].available >= kAlways; };
+    const auto lead = [&](int reg) { return reg < count ? inputs[reg].available : operations[reg - count].lead; };
+    const auto is_silent = [&](int reg, int wanted) {
+        return lead(reg) == wanted && (reg < count ? inputs[reg].hot : operations[reg - count].silent);
+    };
+    for (Operation& op : operations) {
+        const auto is_zero = [&](int reg) { return reg < 0 || is_constant(reg) || is_silent(reg, op.lead); };
+        op.silent = op.silent || (op.is_linear() && op.hot && is_zero(op.a) && is_zero(op.b));
+    }
+    for (const Output& output : outputs)
+        for (int t = output.first_term; t < output.last_term; ++t) terms[t].silent |= is_silent(terms[t].reg, output.lead);
 }
 
 void Block::tune(const double* table) {
@@ -141,8 +158,7 @@ void Block::make_watch() {
         counts[op.a] = true;
         const bool has_slope = op.code == Code::function && !op.is_integral();
         if (op.b >= 0 && !has_slope) counts[op.b] = true;
-        const bool linear = op.code == Code::add || op.code == Code::subtract || op.code == Code::scale || op.code == Code::shift;
-        if (linear || op.is_integral()) continue;
+        if (op.is_linear() || op.is_integral()) continue;
         watch.operations.push_back(i);
         wanted[count + i] = wanted[op.a] = true;
         if (op.b >= 0) wanted[op.b] = true;

@@ -35,6 +35,9 @@ struct Operation {
     // operand a.
     Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
     Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
+    bool is_linear() const {
+        return code == Code::add || code == Code::subtract || code == Code::scale || code == Code::shift;
+    }
     // Half of an arctangent: it has a slope, but no closed form of its own.
     bool is_integral() const {
         return code == Code::function && (function == Function::atan2 || function == Function::zero);
@@ -122,6 +125,7 @@ struct Block {
     void allocate(int degree_count);
     // Other constants, (constants, lanes). Lanes that only pad repeat the first one, so they compute nothing strange.
     void tune(const double* table);
+    void silence();
 
   private:
     void make_watch();
@@ -143,7 +147,7 @@ void evaluate_stage(Block& block, const Coefficients& x, int stage, double* resi
 void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask = nullptr);
 // After stage 0: add the sizes of all that the block adds to rows of offset 0.
 void add_sizes(const Block& block, double* sizes);
-// At a stage k >= 1: evaluate_stage before its solve, when what it will find counts as zero ...
+// At a stage k >= 1: evaluate_stage before its solve, when what it will find counts as zero (of motions: fleet_series.hpp) ...
 void predict_stage(Block& block, int stage, double* residual);
 // ... and after it: tell the operations whose history is read what was found.
 void correct_stage(Block& block, const Coefficients& x, int stage);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "lane_loops.hpp"
 #include "policy.hpp"
 
 namespace mechsim {
@@ -14,6 +15,8 @@ namespace {
 // Bytes that the series of all lanes may take. They are read at every stage, one after the other: so they may be more than
 // the cache next to the core holds, and more motions for each operation still pay (measured: chains of 1 to 100 rods).
 constexpr std::size_t kCache = 2'000'000;
+
+constexpr double kLasting = 1.3;  // lasting pivots may have so many times the entries in their factors
 
 // As many lanes as fit the cache.
 int width_for(const std::vector<Block>& blocks, int degrees) {
@@ -33,7 +36,7 @@ Fleet::Fleet(March& march, double t, const double* reference, int width)
     if (march.redundant_ > 0 || march.control_.fixed_step > 0 || march.prepare() != Status::reached) return;
     constraints_ = march.constraints_;
     width_ = width > 0 ? width : width_for(march.blocks_, march.x_.degrees);
-    reference_ = std::make_unique<Pivots>(Pivots{march.lu_, nullptr, {}});
+    reference_ = std::make_unique<Pivots>(Pivots{lasting_pivots(march), nullptr, {}});
     for (const Block& block : march.blocks_)
         for (int instance = 0; instance < block.lanes; ++instance) {
             blocks_.push_back(of_motions(block, instance, width_));
@@ -46,10 +49,26 @@ Fleet::Fleet(March& march, double t, const double* reference, int width)
             matrix_blocks_.push_back(of_motions(block, instance, width_));
             matrix_blocks_.back().allocate(1);
         }
-    for (Block& block : blocks_)
-        if (std::any_of(block.terms.begin(), block.terms.end(), [](const Term& term) { return !term.silent; }))
-            working_.push_back(&block);
+    series_.list(blocks_, size_);
     allocate();
+}
+
+// Pivots of the march's matrix that serve other states and motions as well: entries that do not change along a motion come
+// first (masses, mostly), so that what is left has no zeros on its diagonal where a rod stands upright. Where that costs
+// solves too much, those of the march.
+SparseLU Fleet::lasting_pivots(const March& march) {
+    std::vector<char> steady(march.matrix_constant_.size(), 1);
+    for (const Block& block : march.matrix_blocks_)
+        for (std::size_t o = 0; o < block.outputs.size(); ++o)
+            for (int l = 0; l < block.lanes; ++l) {
+                const std::size_t entry = block.rows[o * block.stride + l];
+                if (entry < steady.size()) steady[entry] = 0;
+            }
+    SparseLU found = march.lu_;
+    const double* values = march.matrix_.data();
+    const bool regular = found.choose(values, steady);
+    const bool cheap = regular && found.factor_count() <= kLasting * march.lu_.factor_count();
+    return cheap && found.growth(values, found.column_scales(values)) < kFactorGrowth ? found : march.lu_;
 }
 
 void Fleet::allocate() {
@@ -67,10 +86,19 @@ void Fleet::allocate() {
     for (auto* rows : {&change_, &extent_, &compared_}) rows->assign((orders_ + 1) * width, 0.0);
     for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
     sums_.assign(4 * width, 0.0);
-    for (auto* row : {&moving_, &active_, &wanted_, &refined_, &finished_}) row->assign(width, 0);
-    previous_.assign(width, 0.0);
-    moved_ = previous_;
-    mask_.assign(width, 0);
+    for (Masks* row : {&moving_, &active_, &wanted_, &refined_, &finished_, &ready_, &well_, &unprobed_, &near_singular_,
+                       &far_, &turned_aside_, &evaluations_, &factorizations_})
+        row->assign(width, 0);
+    for (AlignedDoubles* row :
+         {&rows_.h, &rows_.left, &rows_.speed, &rows_.peak_speed, &rows_.distance, &rows_.turned, &rows_.rounding,
+          &rows_.rough, &rows_.off, &rows_.missed, &rows_.stale, &rows_.leverage, &rows_.earlier_leverage, &rows_.moved,
+          &rows_.previous, &rows_.rate, &least_, &allowed_, &longest_})
+        row->assign(width, 0.0);
+    rows_.mismatch.assign((orders_ + 1) * width, 0.0);
+    for (int back = 0; back < 2; ++back)
+        for (int offset = 1; offset <= orders_; ++offset)
+            if (!march_.of_offset_[offset].empty())
+                last_terms_.push_back({offset, march_.control_.order - 1 + offset - back, AlignedDoubles(width, 0.0)});
     inspected_.assign(width, {});
 }
 
@@ -100,6 +128,7 @@ bool Fleet::run(double seconds) {
         }
         if (!fill_lanes()) return true;
         arrive();
+        find_far();
         for (int l = 0; l < width_; ++l)
             if (moving_[l]) judge(l);
         aim_probes();
@@ -153,81 +182,96 @@ void Fleet::judge(int l) {
 void Fleet::judge_look(int l) {
     Lane& lane = lanes_[l];
     const bool reached = lane.status == Status::reached;
-    if (reached && missed(lane, kInside * lane.h) <= march_.control_.tolerance + lane.rounding)
+    if (reached && missed(l, kInside * rows_.h[l]) <= march_.control_.tolerance + rows_.rounding[l])
         lane.phase = Phase::landing;
-    else if (lane.near_singular || lane.redone++ == kMostRedone)
+    else if (near_singular_[l] || lane.redone++ == kMostRedone)
         leave(l);
-    else if (reached && lane.rough <= kRough)
+    else if (reached && rows_.rough[l] <= kRough)
         lane.phase = Phase::landing;
     else
-        shorten(lane);
+        shorten(l);
 }
 
 void Fleet::judge_landing(int l) {
     Lane& lane = lanes_[l];
     if (lane.t == lane.t_before) return leave(l);
     const bool reached = lane.status == Status::reached;
-    if (!reached || is_far(lane)) {
-        if (!reached) lane.off = INFINITY;
-        if (lane.near_singular || lane.redone++ == kMostRedone) return leave(l);
-        return shorten(lane);
+    rows_.off[l] = reached ? rows_.missed[l] : INFINITY;
+    if (!reached || far_[l]) {
+        if (near_singular_[l] || lane.redone++ == kMostRedone) return leave(l);
+        return shorten(l);
     }
-    if (lane.near_singular && lane.h != std::abs(lane.left) && lane.retreats + lane.retreated < kMostRetreats) {
+    if (near_singular_[l] && rows_.h[l] != std::abs(rows_.left[l]) && lane.retreats + lane.retreated < kMostRetreats) {
         if (lane.redone++ == kMostRedone) return leave(l);
         ++lane.retreated;
-        ++outcomes_[lane.motion].statistics.rejected;
-        lane.h *= kRetreat;
+        ++lane.counts.rejected;
+        rows_.h[l] *= kRetreat;
         return;
     }
     lane.retreats = lane.retreated > 0 ? lane.retreats + 1 : 0;
     accept(l);
 }
 
-void Fleet::shorten(Lane& lane) {
-    lane.h *= kShrink;
-    lane.longest = kGrowth * lane.h;
-    ++outcomes_[lane.motion].statistics.rejected;
+void Fleet::shorten(int l) {
+    rows_.h[l] *= kShrink;
+    lanes_[l].longest = kGrowth * rows_.h[l];
+    ++lanes_[l].counts.rejected;
 }
 
-double Fleet::missed(const Lane& lane, double h) const {
+double Fleet::missed(int l, double h) const {
     double largest = 0, power = 1;
     for (int offset = 1; offset <= orders_; ++offset) {
         power *= h;
         const double binomial = march_.binomials_[offset][march_.control_.order - 1 + offset];
-        largest = std::max(largest, lane.mismatch[offset] * power / binomial);
+        largest = std::max(largest, rows_.mismatch[at(offset, l)] * power / binomial);
     }
     return largest;
 }
 
-bool Fleet::is_far(Lane& lane) const {
-    const double off_before = lane.off;
-    lane.off = missed(lane, lane.h);
-    const bool cured = lane.rough > kRough || lane.off < kCured * off_before;
-    const double rejection = march_.control_.rejection + lane.rounding;
-    return lane.distance > rejection ||
-           lane.turned > lane.speed * rejection * std::max(1.0, lane.earlier_leverage) + lane.rounding / lane.h ||
-           (lane.off > march_.control_.tolerance + lane.rounding && cured);
+// What landings are off by, and which of them too far (see March::is_far).
+void Fleet::find_far() {
+    std::vector<double> inverse(orders_ + 1, 0.0);
+    for (int offset = 1; offset <= orders_; ++offset)
+        inverse[offset] = 1 / march_.binomials_[offset][march_.control_.order - 1 + offset];
+    const Landing landing{rows_.h.data(),        rows_.mismatch.data(), rows_.rough.data(), rows_.off.data(),
+                          rows_.rounding.data(), rows_.distance.data(), rows_.turned.data(), rows_.speed.data(),
+                          rows_.earlier_leverage.data(), rows_.missed.data(), far_.data()};
+    judge_landings(landing, march_.control_, inverse, width_ / kWidth);
 }
 
 // The motion is where it has landed.
 void Fleet::accept(int l) {
     Lane& lane = lanes_[l];
-    Outcome& outcome = outcomes_[lane.motion];
     if (!lane.starting) {
-        lane.last_step = lane.h;
-        if (lane.held) lane.longest = std::min(lane.longest, kGrowth * lane.h);
-        Statistics& statistics = outcome.statistics;
-        statistics.largest_projection = std::max(statistics.largest_projection, lane.distance);
-        ++statistics.steps;
-        if (keep_ == Keep::polynomials) write_step(l, outcome.record);
+        lane.last_step = rows_.h[l];
+        if (lane.held) lane.longest = std::min(lane.longest, kGrowth * rows_.h[l]);
+        lane.counts.largest_projection = std::max(lane.counts.largest_projection, rows_.distance[l]);
+        ++lane.counts.steps;
+        if (keep_ == Keep::polynomials) write_step(l, outcomes_[lane.motion].record);
     }
     const bool ended = lane.t == lane.t_end;
-    if (keep_ == Keep::last ? ended : !lane.starting || !lane.begun) write_point(lane.t, x_, l, outcome.record);
+    if (keep_ == Keep::last ? ended : !lane.starting || !lane.begun)
+        write_point(lane.t, x_, l, outcomes_[lane.motion].record);
     lane.begun = true;
     lane.phase = Phase::ready;
     if (!ended) return;
-    outcome.status = Status::reached;
+    store_counts(l);
+    outcomes_[lane.motion].status = Status::reached;
     lane.phase = Phase::idle;
+}
+
+void Fleet::store_counts(int l) {
+    Lane& lane = lanes_[l];
+    lane.counts.evaluations = evaluations_[l];
+    lane.counts.factorizations = factorizations_[l];
+    outcomes_[lane.motion].statistics = lane.counts;
+}
+
+// Of motions that are under way, too.
+std::vector<Outcome>& Fleet::outcomes() {
+    for (int l = 0; l < int(lanes_.size()); ++l)
+        if (lanes_[l].phase != Phase::idle) store_counts(l);
+    return outcomes_;
 }
 
 }  // namespace mechsim

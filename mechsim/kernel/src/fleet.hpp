@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "fleet_series.hpp"
 #include "inspect.hpp"
 #include "lane_lu.hpp"
 #include "march.hpp"
@@ -54,7 +55,7 @@ class Fleet {
     void begin(Cases cases, Keep keep);
     // Go on for some seconds; true when all motions have come to an end.
     bool run(double seconds);
-    std::vector<Outcome>& outcomes() { return outcomes_; }
+    std::vector<Outcome>& outcomes();
     March& march() { return march_; }
 
   private:
@@ -64,18 +65,24 @@ class Fleet {
         Phase phase = Phase::idle;
         Status status = Status::reached;                 // of the projection
         bool starting = false;                           // it has come into its lane: a step of no length
-        bool begun = false, probed = false, leaves = false, held = false;
+        bool begun = false, leaves = false, held = false;
         double t = 0, t_low = 0, t_before = 0, t_low_before = 0, t_end = 0;
-        double h = 0, left = 0;                          // the step that is tried, and what is left
-        double last_step = 0, longest = INFINITY, speed = 0, peak_speed = 0, off = INFINITY;
-        double distance = 0, turned = 0, rounding = 0, rough = 0;
-        double stale = 0;                                // how much what its matrix depends on has moved since, relative
-        double leverage = 0, earlier_leverage = 0;       // the largest, here and where the step began ...
-        double former_leverage = 0;                      // ... and where the step before it began
-        bool near_singular = false;
+        double last_step = 0, longest = INFINITY;
+        double former_leverage = 0;                      // the largest, where the step before began
         int redone = 0, retreated = 0;                   // of this step, for a miss and for a singular pose;
         int retreats = 0;                                // steps in a row that were shortened for one
-        Changes mismatch{};
+        Statistics counts;                               // of its motion
+    };
+    using Masks = std::vector<long long, AlignedAllocator<long long>>;  // -1 for lanes that are meant, else 0
+    // What is decided for all lanes at once: a number of each.
+    struct Rows {
+        AlignedDoubles h, left;              // the step that is tried, and what is left
+        AlignedDoubles speed, peak_speed;
+        AlignedDoubles distance, turned, rounding, rough, off, missed;
+        AlignedDoubles stale;                // how much what its matrix depends on has moved since, relative
+        AlignedDoubles leverage, earlier_leverage;  // the largest, here and where the step began
+        AlignedDoubles moved, previous, rate;       // the last two corrections of a stage, and how fast they become smaller
+        AlignedDoubles mismatch;             // per offset and lane
     };
     struct Waiting {
         std::size_t motion;
@@ -89,6 +96,7 @@ class Fleet {
     };
 
     // fleet.cpp, fleet_motions.cpp: which motion is where, and what becomes of it
+    static SparseLU lasting_pivots(const March& march);
     void allocate();
     bool fill_lanes();
     Pivots* next_pivots();
@@ -99,9 +107,10 @@ class Fleet {
     void judge(int lane);
     void judge_look(int lane);
     void judge_landing(int lane);
-    bool is_far(Lane& lane) const;
-    double missed(const Lane& lane, double h) const;
-    void shorten(Lane& lane);
+    void find_far();
+    double missed(int lane, double h) const;
+    void shorten(int lane);
+    void store_counts(int lane);
     void accept(int lane);
     Carried carried_of(int lane) const;
     void leave(int lane);
@@ -120,6 +129,8 @@ class Fleet {
     bool has_roundings(int lane) const;
     double largest_term(int lane, int offset, int degree) const;
     void largest_terms(int offset, int degree, double* largest) const;
+    void longest_steps(int derivative, const double* allowed, double* h);
+    void note_speed(int lane, double h);
     void inspect_steps();
     double response(int lane, int row, double h);
 
@@ -128,32 +139,26 @@ class Fleet {
     void predict();
     void set_times();
     void prepare();
-    void factor(const std::vector<char>& wanted);
+    void factor(const Masks& wanted);
     void solve(double* b);
     void settle(int stage);
     void solve_stage(int stage);
-    void judge_correction(int stage, int iteration, int lane);
-    double contraction(int stage, int lane) const;
+    void judge_corrections(int stage, int iteration);
     void judge_balance();
     void factor_anew();
-    void finish(int lane);
     void fail(int stage, int lane);
     std::vector<char> balanced();
     void residual_of(int stage);
-    void note_mismatch(Lane& lane, int number);
     void expand();
     void keep_states();
     void make_probe(int lane);
-    void note_leverage(const std::vector<char>& wanted);
+    void note_leverage(const Masks& wanted);
     void aim_probes();
-    bool aim_probe(int lane);
+    void aim_probe(int lane);
 
     std::size_t at(int index, int lane) const { return std::size_t(index) * width_ + lane; }
     const std::vector<double>& equation_factors(int stage) const;
     const std::vector<double>& unknown_factors(int stage) const;
-    using Masks = std::vector<long long, AlignedAllocator<long long>>;
-    void set_mask(const std::vector<char>& wanted);
-    const Mask* mask() const { return reinterpret_cast<const Mask*>(mask_.data()); }
 
     March& march_;
     Bytes new_;  // the march before it was used
@@ -164,19 +169,28 @@ class Fleet {
     Pivots* pivots_ = nullptr;  // those by which the lanes go now,
     LaneLU* lu_ = nullptr;      // and their factors
     std::vector<Block> blocks_, matrix_blocks_;
-    std::vector<Block*> working_;
+    FleetSeries series_;
     std::vector<int> constraints_;  // rows that hold the state itself
     std::vector<Lane> lanes_;
     Coefficients x_, polynomial_;
     AlignedDoubles low_, low_before_, inverse_scales_, times_, steps_;
+    Rows rows_;
     AlignedDoubles matrix_, fresh_, matrix_constant_, residual_, right_side_, correction_;
     AlignedDoubles change_, extent_, compared_, total_;  // per degree and lane; of corrections, finite or not
     AlignedDoubles leverage_, leverage_before_, lengths_, probe_, aim_, pull_;
-    std::vector<double> previous_, moved_;
     AlignedDoubles sums_;
-    std::vector<char> moving_, active_, wanted_, refined_, finished_;
+    Masks moving_, active_, wanted_, refined_, finished_, ready_;
+    Masks well_;                           // of those that move: nothing has failed
+    Masks unprobed_, near_singular_, far_, turned_aside_;
+    Masks evaluations_, factorizations_;   // of each motion, a number
     bool refining_ = false;  // some lane is
-    Masks mask_;
+    // The largest terms of the last degrees, of unknowns of an offset: a row, and of its logarithms.
+    struct LastTerm {
+        int offset, degree;
+        AlignedDoubles logarithms;
+    };
+    std::vector<LastTerm> last_terms_;
+    AlignedDoubles least_, allowed_, longest_;
     struct Responses {
         bool known = false;
         Changes largest{};

@@ -54,11 +54,17 @@ void Fleet::load(int l, std::size_t motion, const Carried& carried) {
     lane.t_before = carried.t;
     lane.t_low_before = carried.t_low;
     lane.t_end = cases_.ends[motion];
-    lane.peak_speed = carried.peak_speed;
     lane.last_step = carried.last_step;
     lane.longest = carried.longest;
-    lane.earlier_leverage = carried.earlier_leverage;
     lane.retreats = carried.retreats;
+    lane.counts = outcomes_[motion].statistics;
+    evaluations_[l] = lane.counts.evaluations;
+    factorizations_[l] = lane.counts.factorizations;
+    unprobed_[l] = -1;
+    for (AlignedDoubles* row : {&rows_.h, &rows_.left, &rows_.speed, &rows_.stale, &rows_.leverage}) (*row)[l] = 0;
+    rows_.off[l] = INFINITY;
+    rows_.peak_speed[l] = carried.peak_speed;
+    rows_.earlier_leverage[l] = carried.earlier_leverage;
     for (int n = 0; n < x_.degrees; ++n)
         for (int j = 0; j < size_; ++j)
             polynomial_.degree(n)[at(j, l)] = n <= orders_ ? carried.x[std::size_t(n) * size_ + j] : 0.0;
@@ -102,7 +108,7 @@ void Fleet::tune_lane(int l, std::size_t motion) {
 // The motion at the beginning of its step.
 Carried Fleet::carried_of(int l) const {
     const Lane& lane = lanes_[l];
-    Carried carried{lane.t_before, lane.t_low_before, lane.peak_speed, lane.last_step, lane.longest,
+    Carried carried{lane.t_before, lane.t_low_before, rows_.peak_speed[l], lane.last_step, lane.longest,
                     lane.former_leverage, {}, {}, {}, lane.begun, lane.retreats};
     for (int n = 0; n <= orders_; ++n)
         for (int j = 0; j < size_; ++j) carried.x.push_back(n <= march_.d_[j] ? polynomial_.degree(n)[at(j, l)] : 0.0);
@@ -123,15 +129,17 @@ void Fleet::leave(int l) {
     if (keep_ == Keep::last && lane.begun)  // it may be the last
         write_point(lane.t_before, polynomial_, l, outcomes_[lane.motion].record);
     lane.phase = Phase::idle;
+    store_counts(l);
     follow_alone({lane.motion, carried_of(l)});
 }
 
 // A motion that went by other pivots returns to those of the reference when these are of use again. It looks now and then.
 bool Fleet::returns(int l) {
     const Lane& lane = lanes_[l];
-    if (pivots_ == reference_.get() || outcomes_[lane.motion].statistics.steps % kStepsAway != 0) return false;
+    if (pivots_ == reference_.get() || lane.counts.steps % kStepsAway != 0) return false;
     if (!is_common(matrix_of(l).data())) return false;
     reference_->waiting.push_back({lane.motion, carried_of(l)});
+    store_counts(l);
     lanes_[l].phase = Phase::idle;
     return true;
 }

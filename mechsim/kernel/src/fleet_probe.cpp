@@ -29,9 +29,9 @@ MECHSIM_CLONES void leverage_excess(const double* leverage, const double* before
                 kNear * larger(vec(before)[j * step + s], vec(ordinary)[chain[j] * step + s]));
 }
 
-// Sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
+// Where what pulls most is new: by sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
 MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const double* aim, const double* pull, int step,
-                                 double* sums) {
+                                 double* sums, long long* changed) {
     for (int i : constraints)
         for (int s = 0; s < step; ++s) {
             const Lanes old = vec(aim)[i * step + s], now = vec(pull)[i * step + s];
@@ -40,6 +40,12 @@ MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const doub
             vec(sums)[2 * step + s] += now * now;
             vec(sums)[3 * step + s] = larger(vec(sums)[3 * step + s], absolute(now));
         }
+    for (int s = 0; s < step; ++s) {
+        const Lanes none = {0, 0, 0, 0};
+        const Lanes same = vec(sums)[s], old_size = vec(sums)[step + s], new_size = vec(sums)[2 * step + s];
+        reinterpret_cast<Mask*>(changed)[s] = Mask(vec(sums)[3 * step + s] > none) & Mask(new_size - new_size == none) &
+                                              ~Mask(same * same > kSameAim * old_size * new_size);
+    }
 }
 
 // The answer of the constraints to a probe: what each multiplier pulls, and how far each unknown is moved.
@@ -56,7 +62,7 @@ MECHSIM_CLONES void take_answer(const double* answer, double sign, const double*
 
 // Constraints missed by about a unit of length each, and scales for the growth of pivots, where a motion comes into its lane.
 void Fleet::make_probe(int l) {
-    lanes_[l].probed = true;
+    unprobed_[l] = 0;
     const SparseLU& pattern = march_.lu_;
     for (int i = 0; i < size_; ++i) lengths_[at(i, l)] = aim_[at(i, l)] = pull_[at(i, l)] = probe_[at(i, l)] = 0;
     const std::vector<double> values = matrix_of(l);
@@ -73,31 +79,33 @@ void Fleet::make_probe(int l) {
     }
 }
 
-void Fleet::note_leverage(const std::vector<char>& wanted) {
+void Fleet::note_leverage(const Masks& wanted) {
     if (constraints_.empty()) return;
     const int step = width_ / kWidth;
     std::copy_n(probe_.begin(), std::size_t(size_) * width_, residual_.begin());
     solve(residual_.data());
-    set_mask(wanted);
     for (int i : constraints_)
-        take_answer(residual_.data() + at(i, 0), -1, lengths_.data() + at(i, 0), mask_.data(), false,
+        take_answer(residual_.data() + at(i, 0), -1, lengths_.data() + at(i, 0), wanted.data(), false,
                     pull_.data() + at(i, 0), step);
     for (int j = 0; j < size_; ++j)
         if (march_.d_[j] > 0)
-            take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), mask_.data(), true,
+            take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), wanted.data(), true,
                         leverage_.data() + at(j, 0), step);
     std::fill(sums_.begin(), sums_.end(), 0.0);
     AlignedDoubles before(std::size_t(size_) * width_, 0.0), now = before;
     largest_leverages(leverage_before_.data(), march_.chain_, before.data(), sums_.data() + width_, step);
     std::fill(sums_.begin(), sums_.end(), 0.0);
     largest_leverages(leverage_.data(), march_.chain_, now.data(), sums_.data(), step);
-    for (std::size_t i = 0; i < before.size(); ++i)  // now what is ordinary
-        before[i] = std::max(kOrdinary, may_be_near_pose(1, 1, before[i], now[i]) ? 0.0 : kOrdinaryPart * before[i]);
+    for (int j = 0; j < size_; ++j) {  // now what is ordinary, in the rows of chains
+        if (march_.chain_[j] != j) continue;
+        for (std::size_t i = at(j, 0); i < at(j + 1, 0); ++i)
+            before[i] = std::max(kOrdinary, may_be_near_pose(1, 1, before[i], now[i]) ? 0.0 : kOrdinaryPart * before[i]);
+    }
     leverage_excess(leverage_.data(), leverage_before_.data(), before.data(), march_.chain_, sums_.data() + width_, step);
     for (int l = 0; l < width_; ++l) {
         if (!wanted[l]) continue;
-        lanes_[l].leverage = sums_[l];
-        lanes_[l].near_singular = sums_[width_ + l] > 0;
+        rows_.leverage[l] = sums_[l];
+        near_singular_[l] = sums_[width_ + l] > 0 ? -1 : 0;
     }
 }
 
@@ -105,21 +113,21 @@ void Fleet::note_leverage(const std::vector<char>& wanted) {
 void Fleet::aim_probes() {
     if (constraints_.empty()) return;
     std::fill(sums_.begin(), sums_.end(), 0.0);
-    compare_aims(constraints_, aim_.data(), pull_.data(), width_ / kWidth, sums_.data());
-    std::vector<char>& changed = wanted_;
-    for (int l = 0; l < width_; ++l) changed[l] = moving_[l] && lanes_[l].phase == Phase::ready && aim_probe(l);
-    if (std::find(changed.begin(), changed.end(), 1) != changed.end()) note_leverage(changed);
+    compare_aims(constraints_, aim_.data(), pull_.data(), width_ / kWidth, sums_.data(), turned_aside_.data());
+    bool some = false;
+    for (int l = 0; l < width_; ++l) {
+        turned_aside_[l] &= lanes_[l].phase == Phase::ready ? moving_[l] : 0;
+        if (turned_aside_[l]) aim_probe(l), some = true;
+    }
+    if (some) note_leverage(turned_aside_);
 }
 
-bool Fleet::aim_probe(int l) {
-    const double same = sums_[l], old_size = sums_[at(1, l)], new_size = sums_[at(2, l)], largest = sums_[at(3, l)];
-    if (!(largest > 0) || !std::isfinite(new_size)) return false;
-    if (same * same > kSameAim * old_size * new_size) return false;
+void Fleet::aim_probe(int l) {
+    const double largest = sums_[at(3, l)];
     for (int i : constraints_) {
         aim_[at(i, l)] = pull_[at(i, l)] / largest;
         probe_[at(i, l)] = lengths_[at(i, l)] * (scatter(i) + aim_[at(i, l)]);
     }
-    return true;
 }
 
 }  // namespace mechsim

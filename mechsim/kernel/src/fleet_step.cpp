@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fleet.hpp"
+#include "lane_math.hpp"
 #include "policy.hpp"
 
 namespace mechsim {
@@ -17,12 +18,22 @@ MECHSIM_CLONES void largest_of(const double* coefficients, const double* inverse
                                                           vec(inverse_scales)[j * step + s]);
 }
 
-// Of several numbers the one whose root is least is found by this (to 1e-2, of which roots leave a thousandth), so that
-// only one root is taken.
-double rough_log(double value) {
-    int exponent;
-    const double part = 2 * std::frexp(value, &exponent) - 1;  // in [0, 1)
-    return exponent - 1 + part * (1.3465 - 0.3465 * part);
+MECHSIM_CLONES void take_logarithms(double* numbers, int step) {
+    const Lanes none = {0, 0, 0, 0};
+    for (int s = 0; s < step; ++s) vec(numbers)[s] = vec(numbers)[s] > none ? log2_of(vec(numbers)[s]) : none - INFINITY;
+}
+
+// The step at which a term reaches what is allowed, by logarithms, where it is the shortest so far.
+MECHSIM_CLONES void shorten_to(const double* allowed, const double* term, double factor, int power, double* least, int step) {
+    const double inverse = 1.0 / power, log_factor = std::log2(factor);
+    for (int s = 0; s < step; ++s) {
+        const Lanes found = (vec(allowed)[s] - vec(term)[s] - log_factor) * inverse;
+        vec(least)[s] = found < vec(least)[s] ? found : vec(least)[s];
+    }
+}
+
+MECHSIM_CLONES void take_powers(const double* exponents, double* numbers, int step) {
+    for (int s = 0; s < step; ++s) vec(numbers)[s] = exp2_of(vec(exponents)[s]);
 }
 
 }  // namespace
@@ -39,50 +50,57 @@ double Fleet::largest_term(int l, int offset, int degree) const {
     return largest;
 }
 
+// The step over which the last terms stay below what is allowed, for derivative 0 or 1 of the unknowns.
+void Fleet::longest_steps(int derivative, const double* allowed, double* h) {
+    const int step = width_ / kWidth;
+    std::fill(least_.begin(), least_.end(), INFINITY);
+    for (const LastTerm& term : last_terms_)
+        if (term.offset > derivative)
+            shorten_to(allowed, term.logarithms.data(), derivative == 1 ? term.degree : 1.0, term.degree - derivative,
+                       least_.data(), step);
+    take_powers(least_.data(), h, step);
+}
+
+// What starts slowly is judged by the speed it soon has.
+void Fleet::note_speed(int l, double h) {
+    double power = 1;
+    for (int n = 2; n < degrees_; ++n) {
+        double fastest = 0;
+        for (int offset = 2; offset <= orders_; ++offset) fastest = std::max(fastest, largest_term(l, offset, n));
+        rows_.speed[l] = std::max(rows_.speed[l], n * fastest * (power *= h));
+    }
+}
+
 // Steps for the lanes that are ready, whose series have just been found.
 void Fleet::choose_steps() {
-    const int last = march_.control_.order - 1;
-    AlignedDoubles speed(width_, 0.0);
-    for (int offset = 2; offset <= orders_; ++offset) largest_terms(offset, 1, speed.data());
-    std::vector<AlignedDoubles> terms;  // per offset from 1 on, of the last degree and the one before
-    for (int offset = 1; offset <= orders_; ++offset)
-        for (int back = 0; back < 2; ++back) {
-            terms.emplace_back(width_, 0.0);
-            largest_terms(offset, last + offset - back, terms.back().data());
-        }
-    const auto longest = [&](int l, int derivative, double allowed) {
-        double least = INFINITY, power = 0, quotient = INFINITY;
-        for (int back = 0; back < 2; ++back)
-            for (int offset = derivative + 1; offset <= orders_; ++offset) {
-                const int degree = last + offset - back;
-                const double largest = terms[2 * (offset - 1) + back][l] * (derivative == 1 ? degree : 1);
-                const double ratio = allowed / largest;
-                if (!(largest > 0) || std::isinf(ratio)) continue;
-                const double log = ratio > 0 ? rough_log(ratio) / (degree - derivative) : -INFINITY;
-                if (log < least) least = log, quotient = ratio, power = 1.0 / (degree - derivative);
-            }
-        return least < INFINITY ? std::pow(quotient, power) : INFINITY;
-    };
-    const double tolerance = march_.control_.tolerance;
-    for (int l = 0; l < width_; ++l) {
-        Lane& lane = lanes_[l];
-        if (lane.phase != Phase::ready) continue;
-        lane.peak_speed = std::max(lane.peak_speed, speed[l]);
-        lane.speed = lane.peak_speed;
-        lane.h = longest(l, 0, tolerance);
-        if (!std::isfinite(lane.h)) continue;
-        double power = 1;
-        if (lane.peak_speed * lane.h < kSlow)
-            for (int n = 2; n < degrees_; ++n) {
-                double fastest = 0;
-                for (int offset = 2; offset <= orders_; ++offset) fastest = std::max(fastest, largest_term(l, offset, n));
-                lane.speed = std::max(lane.speed, n * fastest * (power *= lane.h));
-            }
-        lane.h = march_.control_.safety * std::min(lane.h, longest(l, 1, tolerance * lane.speed));
+    const int step = width_ / kWidth;
+    const double tolerance = march_.control_.tolerance, safety = march_.control_.safety;
+    double* speed = sums_.data();
+    std::fill_n(speed, width_, 0.0);
+    for (int offset = 2; offset <= orders_; ++offset) largest_terms(offset, 1, speed);
+    for (LastTerm& term : last_terms_) {
+        std::fill(term.logarithms.begin(), term.logarithms.end(), 0.0);
+        largest_terms(term.offset, term.degree, term.logarithms.data());
+        take_logarithms(term.logarithms.data(), step);
     }
+    std::fill(allowed_.begin(), allowed_.end(), std::log2(tolerance));
+    longest_steps(0, allowed_.data(), longest_.data());
+    for (int l = 0; l < width_; ++l) {
+        if (!ready_[l]) continue;
+        rows_.peak_speed[l] = std::max(rows_.peak_speed[l], speed[l]);
+        rows_.speed[l] = rows_.peak_speed[l];
+        rows_.h[l] = longest_[l];
+        if (rows_.peak_speed[l] * longest_[l] < kSlow) note_speed(l, longest_[l]);
+    }
+    for (int l = 0; l < width_; ++l) allowed_[l] = tolerance * rows_.speed[l];
+    take_logarithms(allowed_.data(), step);
+    longest_steps(1, allowed_.data(), longest_.data());
     keep_states();
-    for (int l = 0; l < width_; ++l)
-        if (lanes_[l].phase == Phase::ready) begin_step(l);
+    for (int l = 0; l < width_; ++l) {
+        if (!ready_[l]) continue;
+        if (std::isfinite(rows_.h[l])) rows_.h[l] = safety * std::min(rows_.h[l], longest_[l]);
+        begin_step(l);
+    }
     inspect_steps();
     for (int l = 0; l < width_; ++l)
         if (lanes_[l].phase == Phase::ready) launch(l);
@@ -95,13 +113,13 @@ void Fleet::begin_step(int l) {
     lane.t_low_before = lane.t_low;
     const bool roundings = has_roundings(l);
     // Near singular poses a march takes steps of a lower order.
-    const bool careful = lane.leverage > kLowOrder && march_.control_.careful_order < march_.control_.order &&
-                         may_be_near_pose(lane.h, lane.last_step, lane.earlier_leverage, lane.leverage);
-    lane.former_leverage = lane.earlier_leverage;
-    lane.earlier_leverage = lane.leverage;
-    lane.left = (lane.t_end - lane.t) - lane.t_low;
-    lane.h = std::min(lane.h, lane.longest);
-    if (roundings || careful || std::isnan(lane.h))
+    const bool careful = rows_.leverage[l] > kLowOrder && march_.control_.careful_order < march_.control_.order &&
+                         may_be_near_pose(rows_.h[l], lane.last_step, rows_.earlier_leverage[l], rows_.leverage[l]);
+    lane.former_leverage = rows_.earlier_leverage[l];
+    rows_.earlier_leverage[l] = rows_.leverage[l];
+    rows_.left[l] = (lane.t_end - lane.t) - lane.t_low;
+    rows_.h[l] = std::min(rows_.h[l], lane.longest);
+    if (roundings || careful || std::isnan(rows_.h[l]))
         leave(l);
     else
         returns(l);
@@ -110,13 +128,14 @@ void Fleet::begin_step(int l) {
 void Fleet::launch(int l) {
     Lane& lane = lanes_[l];
     // A last step that would leave only a sliver is taken whole.
-    if (lane.h * (1 + 1e-10) >= std::abs(lane.left)) lane.h = std::abs(lane.left);
+    double& h = rows_.h[l];
+    if (h * (1 + 1e-10) >= std::abs(rows_.left[l])) h = std::abs(rows_.left[l]);
     lane.starting = false;
-    lane.held = lane.h == lane.longest;
+    lane.held = h == lane.longest;
     lane.longest = INFINITY;
-    lane.off = INFINITY;
+    rows_.off[l] = INFINITY;
     lane.redone = lane.retreated = 0;
-    const bool look = outcomes_[lane.motion].statistics.steps % kLookEvery == 0 || lane.h > kLonger * lane.last_step;
+    const bool look = lane.counts.steps % kLookEvery == 0 || h > kLonger * lane.last_step;
     lane.phase = look ? Phase::looking : Phase::landing;
 }
 
@@ -124,7 +143,8 @@ void Fleet::launch(int l) {
 bool Fleet::has_roundings(int l) const {
     const Lane& lane = lanes_[l];
     const int last = march_.control_.order - 1;
-    if (lane.leverage <= kOrdinary || last < kFewest + 1 || orders_ < 2) return false;
+    const double leverage = rows_.leverage[l];
+    if (leverage <= kOrdinary || last < kFewest + 1 || orders_ < 2) return false;
     const auto distance = [&](int offset, int stage) {
         return largest_term(l, offset, stage + offset - 1) / largest_term(l, offset, stage + offset);
     };
@@ -134,8 +154,8 @@ bool Fleet::has_roundings(int l) const {
     if (!agrees(distance(0, last - 1)) || !agrees(distance(orders_, last)) || !agrees(distance(orders_, last - 1)))
         return false;
     const int degree = last + orders_;
-    return largest_term(l, orders_, degree) * std::pow(ratio, degree) < kRoundings * lane.leverage &&
-           tells_pose_at(ratio, lane.last_step, lane.earlier_leverage, lane.leverage);
+    return largest_term(l, orders_, degree) * std::pow(ratio, degree) < kRoundings * leverage &&
+           tells_pose_at(ratio, lane.last_step, rows_.earlier_leverage[l], leverage);
 }
 
 // Formulas may hide what they do from their series: steps end before that.
@@ -144,16 +164,16 @@ void Fleet::inspect_steps() {
     if (!watched) return;
     responses_.assign(std::size_t(size_) * width_, {});
     for (int l = 0; l < width_; ++l) {
-        const Lane& lane = lanes_[l];
-        const bool ready = lane.phase == Phase::ready;
-        const double h = ready ? std::min(lane.h, std::abs(lane.left)) : 0.0;
-        inspected_[l] = {h, lane.left < 0 ? -1 : 1, march_.control_.tolerance * (lane.speed * h < kSlow ? kSlow : 1.0)};
+        const bool ready = lanes_[l].phase == Phase::ready;
+        const double h = ready ? std::min(rows_.h[l], std::abs(rows_.left[l])) : 0.0;
+        inspected_[l] = {h, rows_.left[l] < 0 ? -1 : 1,
+                         march_.control_.tolerance * (rows_.speed[l] * h < kSlow ? kSlow : 1.0)};
     }
     const LaneResponse response = [this](int lane, int row, double h) { return this->response(lane, row, h); };
     for (Block& block : blocks_)
         if (block.watched) inspect_motions(block, inspected_, march_.control_.order, response);
     for (int l = 0; l < width_; ++l)
-        if (lanes_[l].phase == Phase::ready) lanes_[l].h = std::min(lanes_[l].h, inspected_[l].h);
+        if (lanes_[l].phase == Phase::ready) rows_.h[l] = std::min(rows_.h[l], inspected_[l].h);
 }
 
 double Fleet::response(int l, int row, double h) {
@@ -170,7 +190,7 @@ double Fleet::response(int l, int row, double h) {
             largest = std::max(largest, std::abs(change[j]) * inverse_scales_[at(j, l)]);
         }
     }
-    return moved_by(found.largest, orders_, h, lanes_[l].speed);
+    return moved_by(found.largest, orders_, h, rows_.speed[l]);
 }
 
 }  // namespace mechsim

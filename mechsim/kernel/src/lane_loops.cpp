@@ -1,39 +1,115 @@
 #include "lane_loops.hpp"
 
+#include <cmath>
+
+#include "policy.hpp"
+
 namespace mechsim {
 
-MECHSIM_CLONES void predict_lanes(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees,
-                                  const std::vector<int>& unknowns, int step, const double* h, const long long* mask,
-                                  double* low, double* found) {
-    const int width = step * kWidth;
-    for (int j : unknowns)
-        for (int s = 0; s < step; ++s) {
-            const std::size_t place = std::size_t(j) * width + s * kWidth;
-            const Lanes length = vec(h)[s];
-            Lanes sum = {0, 0, 0, 0};
-            for (int n = degrees - 1; n > m; --n)
-                sum = (sum + binomial[n] * *vec(polynomial.degree(n) + place)) * length;
-            const Lanes old = *vec(polynomial.degree(m) + place);
-            const Mask moving = reinterpret_cast<const Mask*>(mask)[s];
-            Lanes& x = *vec(found + place);
-            if (!low) {
-                x = moving ? old + sum : x;
-                continue;
-            }
-            Lanes& rest = *vec(low + place);
-            const Lanes y = sum + rest, total = old + y, part = total - old;
-            rest = moving ? (old - (total - part)) + (y - part) : rest;
-            x = moving ? total : x;
+MECHSIM_CLONES void add_lanes(const double* sums, const double* from, const long long* mask, double* low, double* found,
+                              int step) {
+    for (int s = 0; s < step; ++s) {
+        const Lanes old = vec(from)[s], sum = vec(sums)[s];
+        const Mask moving = reinterpret_cast<const Mask*>(mask)[s];
+        Lanes& x = vec(found)[s];
+        if (!low) {
+            x = moving ? old + sum : x;
+            continue;
         }
+        Lanes& rest = vec(low)[s];
+        const Lanes y = sum + rest, total = old + y, part = total - old;
+        rest = moving ? (old - (total - part)) + (y - part) : rest;
+        x = moving ? total : x;
+    }
+}
+
+bool any(const long long* mask, int width) {
+    long long found = 0;
+    for (int l = 0; l < width; ++l) found |= mask[l];
+    return found != 0;
+}
+
+MECHSIM_CLONES void weigh_corrections(const Judged& judged, const Newton& newton, int step) {
+    const Lanes none = {0, 0, 0, 0}, one = none + 1.0;
+    for (int s = 0; s < step; ++s) {
+        Mask& active = reinterpret_cast<Mask*>(judged.active)[s];
+        Mask& finished = reinterpret_cast<Mask*>(judged.finished)[s];
+        Lanes relative = none, stale = vec(judged.stale)[s];
+        for (int degree = 0; degree <= newton.orders; ++degree) {
+            const Lanes change = vec(judged.change)[degree * step + s], extent = vec(judged.extent)[degree * step + s];
+            Lanes reference = vec(judged.compared)[degree * step + s];
+            // Positions are compared with the scale itself, which is what makes a length long or short.
+            if (degree == 0 && newton.stage < 0) reference = one;
+            reference = larger(reference, newton.stage < 0 ? larger(extent, change) : extent);
+            vec(judged.compared)[degree * step + s] = reference;
+            const Lanes part = change / (reference > none ? reference : one);
+            relative = change > none ? larger(relative, part) : relative;
+            if (degree <= newton.matrix_order) stale = change > none ? larger(stale, part) : stale;
+        }
+        const Lanes total = vec(judged.total)[s], moved = total - total == none ? relative : none + NAN;
+        vec(judged.moved)[s] = moved;
+        vec(judged.stale)[s] = active ? stale : vec(judged.stale)[s];
+        if (newton.stage == -newton.orders) {
+            Lanes &distance = vec(judged.distance)[s], &rounding = vec(judged.rounding)[s];
+            distance = active ? larger(distance, vec(judged.change)[s]) : distance;
+            rounding = active ? kRounding * vec(judged.extent)[s] : rounding;
+        }
+        if (newton.stage == 1 - newton.orders) {
+            Lanes& turned = vec(judged.turned)[s];
+            turned = active ? larger(turned, vec(judged.change)[step + s]) : turned;
+        }
+        if (newton.stage == 0 && newton.iteration == 0) {  // by how much leading derivatives were missed, beyond rounding
+            Lanes rough = none;
+            for (int offset = 1; offset <= newton.orders; ++offset) {
+                const Lanes change = vec(judged.change)[offset * step + s], extent = vec(judged.extent)[offset * step + s];
+                const Mask seen = Mask(change > kSettled * extent);
+                Lanes& mismatch = vec(judged.mismatch)[offset * step + s];
+                mismatch = active ? (seen ? change : none) : mismatch;
+                rough = seen ? larger(rough, change / extent) : rough;
+            }
+            vec(judged.rough)[s] = active ? rough : vec(judged.rough)[s];
+        }
+        const Lanes previous = vec(judged.previous)[s], rounding = vec(judged.rounding)[s];
+        const Lanes leverage = vec(judged.earlier_leverage)[s], now_stale = vec(judged.stale)[s];
+        const Lanes changed = newton.curved ? larger(now_stale, moved) : now_stale;
+        const Lanes expected = kCurvature * larger(one, leverage) * (changed + kEpsilon);
+        const Lanes rate = previous < none + INFINITY ? moved / previous : expected;
+        vec(judged.rate)[s] = rate < one ? rate : one;
+        const Mask negligible = Mask(moved <= kNegligible);
+        const Mask careful = Mask(leverage > kCareful);
+        const Mask enough = Mask(moved * vec(judged.rate)[s] <= newton.settled + rounding) &
+                            (~careful | Mask(moved <= kSettled + rounding));
+        // As close as rounding allows.
+        const Mask rounded = Mask(moved > 0.5 * previous) & Mask(moved < none + 1e-9);
+        const Mask done = active & ~negligible & (newton.iteration > 2 ? enough | rounded : enough);
+        finished |= done;
+        active &= ~(done | negligible);
+    }
+}
+
+MECHSIM_CLONES void judge_landings(const Landing& landing, const Control& control,
+                                   const std::vector<double>& inverse_binomials, int step) {
+    const Lanes none = {0, 0, 0, 0}, one = none + 1.0;
+    for (int s = 0; s < step; ++s) {
+        const Lanes h = vec(landing.h)[s], rounding = vec(landing.rounding)[s];
+        Lanes missed = none, power = one;
+        for (std::size_t offset = 1; offset < inverse_binomials.size(); ++offset) {
+            power *= h;
+            missed = larger(missed, vec(landing.mismatch)[offset * step + s] * power * inverse_binomials[offset]);
+        }
+        vec(landing.missed)[s] = missed;
+        const Mask cured = Mask(vec(landing.rough)[s] > kRough) | Mask(missed < kCured * vec(landing.off)[s]);
+        const Lanes rejection = control.rejection + rounding, leverage = larger(one, vec(landing.earlier_leverage)[s]);
+        const Lanes turn = vec(landing.speed)[s] * rejection * leverage + rounding / h;
+        reinterpret_cast<Mask*>(landing.far)[s] = Mask(vec(landing.distance)[s] > rejection) |
+                                                  Mask(vec(landing.turned)[s] > turn) |
+                                                  (Mask(missed > control.tolerance + rounding) & cured);
+    }
 }
 
 MECHSIM_CLONES void multiply_rows(double* rows, const double* factors, int count, int step) {
     for (int i = 0; i < count; ++i)
         for (int s = 0; s < step; ++s) vec(rows)[i * step + s] *= factors[i];
-}
-
-MECHSIM_CLONES void copy_scaled(const double* from, double factor, double* to, int step) {
-    for (int s = 0; s < step; ++s) vec(to)[s] = vec(from)[s] * factor;
 }
 
 MECHSIM_CLONES void blend(const double* from, double* to, const long long* mask, std::size_t rows, int step) {

@@ -5,14 +5,12 @@
 
 #include "block.hpp"
 #include "lu.hpp"
+#include "march.hpp"
 
 namespace mechsim {
 
-// Coefficient m of unknowns j at the end of the steps h: binomial sums of the polynomials. Where there is `low`, what
-// rounding takes from it is kept there.
-void predict_lanes(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees,
-                   const std::vector<int>& unknowns, int step, const double* h, const long long* mask, double* low,
-                   double* found);
+// found = from + sums. Where there is `low`, what rounding takes from it is kept there.
+void add_lanes(const double* sums, const double* from, const long long* mask, double* low, double* found, int step);
 
 // One correction of an unknown at a stage k <= 0, and what it amounts to.
 struct Correction {
@@ -22,8 +20,36 @@ struct Correction {
 };
 void correct_unknown(const Correction& c, const long long* mask, int step);
 
+// What corrections of a stage k <= 0 amount to: rows of one number per lane, or of one per degree and lane.
+struct Judged {
+    const double *change, *extent, *total;
+    double *compared, *moved;
+    const double* previous;
+    double *rate, *stale, *distance, *turned, *rounding;
+    const double* earlier_leverage;
+    double *mismatch, *rough;
+    long long *active, *finished;
+};
+struct Newton {
+    int stage, iteration, orders;
+    int matrix_order;  // the highest derivative that makes the matrix stale when it is corrected here
+    bool curved;       // rows may not be linear in what is corrected
+    double settled;
+};
+// How much was moved, whether that settles a lane, and how fast corrections become smaller (see March::settle). A lane whose
+// correction is no number stays active, and has moved by none.
+void weigh_corrections(const Judged& judged, const Newton& newton, int step);
+
+// What decides whether landings are too far from where the polynomials lead (see March::is_far).
+struct Landing {
+    const double *h, *mismatch, *rough, *off, *rounding, *distance, *turned, *speed, *earlier_leverage;
+    double* missed;
+    long long* far;
+};
+void judge_landings(const Landing& landing, const Control& control, const std::vector<double>& inverse_binomials, int step);
+
+bool any(const long long* mask, int width);
 void multiply_rows(double* rows, const double* factors, int count, int step);
-void copy_scaled(const double* from, double factor, double* to, int step);
 void blend(const double* from, double* to, const long long* mask, std::size_t rows, int step);
 // rest -= A x
 void subtract_product(const SparseLU& pattern, const double* matrix, const double* x, double* rest, int step);

@@ -67,8 +67,9 @@ struct SparseLU::Elimination {
         return found;
     }
 
-    // The pivot that fills least, among entries that are large enough in a few of the shortest rows (none of `late`).
-    Place cheapest(const std::vector<char>& late) const {
+    // The pivot that fills least, among entries that are large enough in a few of the shortest rows (none of `late`); only
+    // `steady` ones, if told which are.
+    Place cheapest(const std::vector<char>& late, const std::vector<char>& steady = {}) const {
         Place best;
         long best_cost = -1;
         double best_size = 0;
@@ -77,9 +78,12 @@ struct SparseLU::Elimination {
             if (!late.empty() && late[i]) continue;
             const double most = largest(i).first;
             if (!(most > 0)) continue;
+            bool able = steady.empty();
             for (const auto& [j, slot] : row[i]) {
+                if (!steady.empty() && (slot >= int(steady.size()) || !steady[slot])) continue;
                 const double relative = std::abs(current[slot]) * column_scale[j] / most;
                 if (relative < kThreshold) continue;
+                able = true;
                 const long cost = long(count - 1) * long(column[j].size() - 1);
                 if (best.row < 0 || cost < best_cost || (cost == best_cost && relative > best_size)) {
                     best = {i, j};
@@ -87,7 +91,8 @@ struct SparseLU::Elimination {
                     best_size = relative;
                 }
             }
-            if (++tried >= kRowsTried && best.row >= 0) break;
+            tried += able;
+            if (tried >= kRowsTried && best.row >= 0) break;
             if (best_cost == 0) break;
         }
         return best;
@@ -142,7 +147,8 @@ struct SparseLU::Elimination {
     }
 };
 
-bool SparseLU::analyse(const double* values) {
+bool SparseLU::analyse(const double* values, const std::vector<char>& given) {
+    std::vector<char> steady = given;
     ++analyses_;
     pivots_.clear();
     u_.clear();
@@ -150,7 +156,11 @@ bool SparseLU::analyse(const double* values) {
     targets_.clear();
     Elimination matrix(size_, rows_, columns_, values);
     for (int step = 0; step < size_; ++step) {
-        const Elimination::Place place = matrix.cheapest({});
+        Elimination::Place place = matrix.cheapest({}, steady);
+        if (place.row < 0 && !steady.empty()) {
+            steady.clear();
+            place = matrix.cheapest({});
+        }
         if (place.row < 0) {
             pivots_.clear();
             return false;
@@ -162,6 +172,8 @@ bool SparseLU::analyse(const double* values) {
             u_.push_back({s, j, matrix.column_scale[j] / matrix.column_scale[place.column]});
         for (const auto& update : updates) {
             l_.push_back({update.slot, update.row, 0});
+            for (int target : update.targets)
+                if (target < int(steady.size())) steady[target] = 0;
             targets_.insert(targets_.end(), update.targets.begin(), update.targets.end());
         }
         pivot.u_last = int(u_.size());

@@ -31,6 +31,10 @@ class SparseLU {
     double growth(const double* values, const std::vector<double>& column_scales);
     // Row and column of each pivot.
     std::vector<int> pivots() const;
+    // Choose pivots now, and first among entries that are `steady`: those of other matrices are the same. False if there are none.
+    bool choose(const double* values, const std::vector<char>& steady) { return analyse(values, steady); }
+    // Entries of the factors, which a solve reads.
+    std::size_t factor_count() const { return u_.size() + l_.size(); }
     // Choose pivots anew when a matrix is factored next.
     void forget() { pivots_.clear(); }
 
@@ -64,7 +68,7 @@ class SparseLU {
     };
 
     struct Elimination;
-    bool analyse(const double* values);
+    bool analyse(const double* values, const std::vector<char>& steady = {});
     void collect_rows();
     template <int Width>
     void solve_vectors(Lanes* b, Lanes* y, int given) const;

@@ -1,0 +1,131 @@
+#include "fleet_series.hpp"
+
+#include <algorithm>
+
+#include "operations.hpp"
+
+namespace mechsim {
+
+void FleetSeries::list(const std::vector<Block>& blocks, int size) {
+    size_ = size;
+    std::vector<std::vector<Part>> of_row(size + 1);
+    for (const Block& block : blocks) {
+        step_ = block.stride / kWidth;
+        const int inputs = int(block.inputs.size());
+        if (block.contributions.empty()) continue;  // nothing to say after stage 0
+        for (int i : block.predicted) predicted_.push_back({&block, block.operations[i]});
+        for (int i : block.corrected) corrected_.push_back({&block, block.operations[i]});
+        for (int reg : block.cleared)
+            cleared_.push_back({vec(block.row(reg, 0)),
+                                reg < inputs ? block.inputs[reg].available : block.operations[reg - inputs].lead});
+        for (const Contribution& part : block.contributions)
+            of_row[part.row / block.stride].push_back({vec(block.series.get() + part.offset),
+                                                       vec(block.constants.get() + part.source), part.lead});
+        for (int i : block.read) {
+            const int unknown = block.unknowns[std::size_t(i) * block.stride] / block.stride;
+            if (unknown < size)  // a constant has no coefficients but the first
+                reads_.push_back({unknown, block.inputs[i].order, block.inputs[i].available, vec(block.row(i, 0)),
+                                  vec(block.change(i))});
+        }
+    }
+    for (int row = 0; row < size; ++row) {
+        const int first = int(parts_.size());
+        parts_.insert(parts_.end(), of_row[row].begin(), of_row[row].end());
+        sums_.push_back({row, first, int(parts_.size())});
+    }
+}
+
+template <int Step>
+MECHSIM_INLINE void FleetSeries::predict_rows(int stage, const double* row_factors, double* right_sides) const {
+    constexpr Shape shape{Step, true};
+    for (const Cleared& cleared : cleared_)
+        for (int s = 0; s < Step; ++s) cleared.row[(stage + cleared.lead) * Step + s] = Lanes{0, 0, 0, 0};
+    for (const auto& [block, operation] : predicted_)
+        evaluate_operation<true, shape>(*block, operation, stage + operation.lead);
+    for (const Sum& sum : sums_) {
+        Lanes total[Step];
+        for (int s = 0; s < Step; ++s) total[s] = Lanes{0, 0, 0, 0};
+        for (const Part* part = parts_.data() + sum.first; part < parts_.data() + sum.last; ++part) {
+            const Lanes* values = part->values + (stage + part->lead) * Step;
+            for (int s = 0; s < Step; ++s) total[s] += part->factor[s] * values[s];
+        }
+        const double factor = row_factors[sum.row];
+        for (int s = 0; s < Step; ++s) vec(right_sides)[sum.row * Step + s] = total[s] * factor;
+    }
+}
+
+template <int Step>
+MECHSIM_INLINE void FleetSeries::correct_rows(int stage, const double* unknown_factors, const int* offsets,
+                                              const double* found, Coefficients& x) const {
+    constexpr Shape shape{Step, true};
+    for (int j = 0; j < size_; ++j) {
+        Lanes* row = vec(x.degree(stage + offsets[j])) + j * Step;
+        for (int s = 0; s < Step; ++s) row[s] = vec(found)[j * Step + s] * unknown_factors[j];
+    }
+    for (const Read& read : reads_) {
+        const int n = stage + read.available;
+        const double factor = falling(read.order, n);
+        const Lanes* value = vec(x.degree(n + read.order)) + read.unknown * Step;
+        for (int s = 0; s < Step; ++s) read.change[s] = read.row[n * Step + s] = factor * value[s];
+    }
+    for (const auto& [block, operation] : corrected_)
+        correct_operation<false, shape>(*block, operation, stage + operation.lead);
+}
+
+MECHSIM_CLONES void FleetSeries::predict_lanes(const FleetSeries& series, int stage, const double* row_factors,
+                                               double* right_sides) {
+    switch (series.step_) {
+        case 1: return series.predict_rows<1>(stage, row_factors, right_sides);
+        case 2: return series.predict_rows<2>(stage, row_factors, right_sides);
+        case 4: return series.predict_rows<4>(stage, row_factors, right_sides);
+        default: return series.predict_rows<8>(stage, row_factors, right_sides);
+    }
+}
+
+MECHSIM_CLONES void FleetSeries::correct_lanes(const FleetSeries& series, int stage, const double* unknown_factors,
+                                               const int* offsets, const double* found, Coefficients& x) {
+    switch (series.step_) {
+        case 1: return series.correct_rows<1>(stage, unknown_factors, offsets, found, x);
+        case 2: return series.correct_rows<2>(stage, unknown_factors, offsets, found, x);
+        case 4: return series.correct_rows<4>(stage, unknown_factors, offsets, found, x);
+        default: return series.correct_rows<8>(stage, unknown_factors, offsets, found, x);
+    }
+}
+
+void FleetSeries::predict(int stage, const std::vector<double>& row_factors, double* right_sides) const {
+    predict_lanes(*this, stage, row_factors.data(), right_sides);
+}
+
+void FleetSeries::correct(int stage, const std::vector<double>& unknown_factors, const std::vector<int>& offsets,
+                          const double* found, Coefficients& x) const {
+    correct_lanes(*this, stage, unknown_factors.data(), offsets.data(), found, x);
+}
+
+namespace {
+
+template <int Step>
+MECHSIM_INLINE void sum_rows(const double* first, std::ptrdiff_t width, const double* binomial, int m, int degrees,
+                             const double* h, double* sums) {
+    Lanes sum[Step], length[Step];
+    for (int s = 0; s < Step; ++s) sum[s] = Lanes{0, 0, 0, 0}, length[s] = vec(h)[s];
+    for (int n = degrees - 1; n > m; --n) {
+        const Lanes* coefficient = vec(first + n * width);
+        for (int s = 0; s < Step; ++s) sum[s] = (sum[s] + binomial[n] * coefficient[s]) * length[s];
+    }
+    for (int s = 0; s < Step; ++s) vec(sums)[s] = sum[s];
+}
+
+}  // namespace
+
+MECHSIM_CLONES void sum_series(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees,
+                               std::size_t place, int step, const double* h, double* sums) {
+    const double* first = polynomial.degree(0) + place;
+    switch (step) {
+        case 1: return sum_rows<1>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
+        case 2: return sum_rows<2>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
+        case 4: return sum_rows<4>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
+        default: return sum_rows<8>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
+    }
+}
+
+}  // namespace mechsim
