@@ -158,7 +158,7 @@ class _Work:
     def _starts(self, variation: Variation, values: Array, numbers: Indices) -> States:
         """Where motions start; the time is NaN where a motion must be looked at alone, or has failed already."""
         found = variation.starts(values)
-        t, q, v, singular = found.t, found.positions.T.copy(), found.velocities.T.copy(), found.singular
+        t, q, v, singular = found.t, found.positions, found.velocities, found.singular
         for k in np.flatnonzero(~found.found).tolist():
             t[k] = np.nan
             try:
