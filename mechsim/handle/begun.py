@@ -66,14 +66,18 @@ class Begun:
 
 def _columns(handle: MechanismHandle, start: Beginnings) -> tuple[Array, Array] | None:
     """Positions and velocities of each motion, (motions, coordinates), where they are given so."""
-    if not isinstance(start, tuple) or len(start) != 2 or not any(np.ndim(part) == 2 for part in start):
-        return None  # type: ignore[arg-type]
-    q, v = (np.atleast_2d(np.asarray(part, dtype=float)) for part in start)  # type: ignore[arg-type]
+    if not isinstance(start, tuple) or len(start) != 2 or not any(_is_table(part) for part in start):
+        return None
+    q, v = (np.atleast_2d(np.array(part, dtype=float)) for part in start)
     n = handle.system.n
-    if q.shape[1] != n or v.shape[1] != n or (len(q) != len(v) and 1 not in (len(q), len(v))):
+    if q.shape[1:] != (n,) or v.shape[1:] != (n,) or (len(q) != len(v) and 1 not in (len(q), len(v))):
         message = f"positions and velocities to start from must be (motions, {n}), but are {q.shape} and {v.shape}"
         raise MechsimError(Fault(message, hint=f"columns are {', '.join(handle.coordinates)}"))
     return q, v
+
+
+def _is_table(part: object) -> bool:
+    return isinstance(part, np.ndarray) and part.ndim == 2
 
 
 def consistent_many(variation: Variation, values: Array, t: Array, q: Array, v: Array) -> States:

@@ -97,9 +97,18 @@ class _Work:
                 list(pool.map(self._follow, rest))
 
     def motions(self, seconds: float) -> Motions:
-        labels, numbers = (self.labels[: self.n], self.labels[self.n :]), np.arange(len(self.group))
-        told = (self.ends, list(self.batches), self.group, self.place, self.alone, numbers)
-        return Motions(*labels, self.given, seconds, *told)
+        return Motions(
+            self.labels[: self.n],
+            self.labels[self.n :],
+            self.given,
+            seconds,
+            _ends=self.ends,
+            _told=list(self.batches),
+            _group=self.group,
+            _place=self.place,
+            _alone=self.alone,
+            _numbers=np.arange(len(self.group)),
+        )
 
     # --- in lanes
 
@@ -128,7 +137,7 @@ class _Work:
         tends = self.tends[numbers] if self.tends is not None else np.full(len(numbers), _end_of(family))
         rows = self.begun.rows(numbers)
         kept = np.flatnonzero(hold & self._are_sound(family, self.begun.t[rows], tends))
-        if not np.any(kept.size):
+        if not len(kept):
             return
         if self.begun.given[rows[0]]:
             state = self.begun.t[rows[kept]], self.begun.q[rows[kept]], self.begun.v[rows[kept]]
@@ -139,7 +148,7 @@ class _Work:
         ready = np.flatnonzero(np.isfinite(states.t) & ~moving)
         if len(ready):
             kept = kept[ready]
-            begun = States(*(each[ready] for each in (states.t, states.positions, states.velocities, states.singular)))
+            begun = states.chosen(ready)
             columns = np.ascontiguousarray(alike.columns[:, places[kept]])
             self._march(variation, columns, values[:, kept], begun, tends[kept], numbers[kept])
 

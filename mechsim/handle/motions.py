@@ -115,8 +115,15 @@ class Motions(Sequence[Case]):
             return Case(self, range(len(self))[k])
         chosen = range(len(self))[k]
         alone = {place: self._alone[number] for place, number in enumerate(chosen) if number in self._alone}
-        parts = {"_ends": self._ends.chosen(k), "_alone": alone, "_motions": {}}
-        return replace(self, **parts, **{name: getattr(self, name)[k] for name in ("_group", "_place", "_numbers")})
+        return replace(
+            self,
+            _ends=self._ends.chosen(k),
+            _group=self._group[k],
+            _place=self._place[k],
+            _alone=alone,
+            _numbers=self._numbers[k],
+            _motions={},
+        )
 
     @property
     def t(self) -> Array:

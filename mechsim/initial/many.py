@@ -1,7 +1,7 @@
 """Many starts beside a known one: what `Beside` finds for each, found by the kernel (kernel/src/starts.hpp).
 
-The rules are those of warm.py, nearest.py and branch.py, and so are their bounds, which are handed over here. Whatever is
-not plain (a singular pose, a branch that ends, a file to be read again on the way) is left to `Beside`, one by one.
+The rules are those of warm.py, nearest.py and branch.py, and so are their bounds, which are handed over here. Whatever
+is not plain (a singular pose, a branch that ends, a file to be read again on the way) is left to `Beside`, one by one.
 """
 
 from __future__ import annotations

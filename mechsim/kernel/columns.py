@@ -1,7 +1,7 @@
 """Energies for many sets of numbers at once, each at a state of its own.
 
-Arrays have the sets as their last axis, and every operation is one over all of them. Nothing is summed along the sets, so
-what is found for one is the same whatever others there are.
+Arrays have the sets as their last axis, and every operation is one over all of them. Nothing is summed along the sets,
+so what is found for one is the same whatever others there are.
 """
 
 from __future__ import annotations

@@ -92,7 +92,9 @@ def make_starts(
 ) -> _kernel.Starts:
     """A search from the positions `known` of the parameters `here`; see `struct Asked` in src/starts.hpp."""
     numbers = equations.numbers
-    nodes = [equations.needed, numbers.scales, guesses, rates]
+    nodes = [_integers(each) for each in (equations.needed, numbers.scales, guesses, rates)]
+    lines, stores = equations.tables()
+    cost, rate_cost = (np.ascontiguousarray(each, dtype=float) for each in costs)
     return _kernel.Starts(
         numbers.program,
         equations.n,
@@ -100,13 +102,15 @@ def make_starts(
         np.ascontiguousarray(here, dtype=float),
         numbers.guards.table(),
         placed.table(),
-        *equations.tables(),
+        lines,
+        stores,
         int(time),
-        [_integers(each) for each in nodes],
+        nodes,
         [_integers(coordinates[name]) for name in COORDINATES],
         _integers(rows),
         np.ascontiguousarray(known, dtype=float),
-        *(np.ascontiguousarray(cost, dtype=float) for cost in costs),
+        cost,
+        rate_cost,
         np.array(rules, dtype=float),
     )
 

@@ -1,13 +1,13 @@
 """Programs of a system at a point, written out for one set of numbers: one operation after the other, over all lanes.
 
-The kernel evaluates them for one set after the other (src/formulas.hpp), so that what is found for a set cannot depend on
-the others. Numbers are read from one array: nodes of the numbers (kernel/numbers.py) that are needed, the time,
+The kernel evaluates them for one set after the other (src/formulas.hpp), so that what is found for a set cannot depend
+on the others. Numbers are read from one array: nodes of the numbers (kernel/numbers.py) that are needed, the time,
 positions, velocities, multipliers, a zero, then the results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,7 +59,7 @@ def written_out(system: System, numbers: Numbers, names: tuple[str, ...], placed
         wanted = {output.key: dict(placed(group, output.key)) for output in program.outputs}
         wanted = {key: {lane: at for lane, at in lanes.items() if at >= 0} for key, lanes in wanted.items()}
         for lane in range(group.lanes):
-            own = program.restrict(lambda key, lane=lane: lane in wanted[key])
+            own = program.restrict({key for key, lanes in wanted.items() if lane in lanes}.__contains__)
             node = [("node", int(number)) for number in table[:, lane]]
             registers = [_input(group, source, lane) for source in own.inputs]
             for operation in own.operations:
@@ -110,5 +110,5 @@ def _operation(written: Written, operation: Operation, registers: list[Reference
     return ZERO if operation.function == "zero" else written.line(operation.function, a)
 
 
-def _table(rows: list[tuple[int, ...]], width: int) -> Integers:
+def _table(rows: Sequence[tuple[int, ...]], width: int) -> Integers:
     return np.array(rows, dtype=np.int32).reshape(len(rows), width)
