@@ -183,6 +183,7 @@ def test_a_lost_branch_is_told_with_its_case() -> None:
     found, said = lost("always")
     assert found.finished.all()
     (told,) = [str(each.message) for each in said if issubclass(each.category, mechsim.BranchWarning)]
+    assert found.remarked == [1] and found.remark(1) in told and found[1:].remarked == [0] and not found.remark(0)
     assert told.startswith("case 1 (turn = 6.28") and "d = 6.4" in told and "of the way to these parameters" in told
 
 
