@@ -118,6 +118,9 @@ def _guessed(
     tape.guards, tape.choices = {}, {}
     try:
         return _written(placed(mechanism, problem).numbers(), asked), tape.guards
+    except ArithmeticError:  # of a mechanism on the way to another, where centres of circles may fall together
+        zero = tape.number_of(0.0)
+        return _written([0.0] * len(mechanism.variables), asked), {("less", zero, zero): True}  # never holds
     finally:
         tape.guards, tape.choices = guards, choices
 
