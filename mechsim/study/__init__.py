@@ -1,0 +1,1 @@
+"""Many runs of one mechanism: what is measured of each, and how they are told apart."""
