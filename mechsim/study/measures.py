@@ -19,7 +19,7 @@ from mechsim.study.reading import Asked, Reader
 from mechsim.study.scalars import Scalars
 from mechsim.study.steps import Gathered, Many, Steps
 
-BLOCK = 1 << 15  # steps at once: what they need stays near the processor, and bounds what is needed of memory
+BLOCK = 1 << 14  # steps at once: what they need stays near the processor, and bounds what is needed of memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)

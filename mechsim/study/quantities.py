@@ -272,18 +272,19 @@ class Quantity:
         return steps.pieces(polynomials, np.arange(len(steps.case))), fine
 
     def plain_largest(self, steps: Steps, sign: float) -> Array:
-        """`sign` times the largest value of `sign` times what is plain. Most steps are left out by the sums of their
-        coefficients, before anything is done with them."""
+        """`sign` times the largest value of `sign` times what is plain. Most steps are left out before anything is done
+        with them: between its ends a function is above its chord by an eighth of its curvature, at most."""
         assert self.plain is not None
         unknown, own = self.plain
         series = steps.series(unknown.label, unknown.order)
         series = -series if own * sign < 0 else series
-        ends, tops = series[0].copy(), series[0].copy()
-        for row in series[1:]:
+        ends, bend = series[0].copy(), np.zeros(series.shape[1])
+        for degree, row in enumerate(series[1:], 1):
             ends += row
-            tops += np.maximum(row, 0.0)
-        known = piecewise.by_case(np.maximum, np.maximum(series[0], ends), steps.case, np.full(steps.count, -np.inf))
-        high = np.flatnonzero(tops > known[steps.case])
+            bend -= degree * (degree - 1) / 8.0 * np.minimum(row, 0.0)
+        tops = np.maximum(series[0], ends)
+        known = piecewise.by_case(np.maximum, tops, steps.case, np.full(steps.count, -np.inf))
+        high = np.flatnonzero(tops + bend > known[steps.case])
         pieces = steps.pieces(bernstein.of_taylor(series[:, high]), high)
         return sign * piecewise.largest(pieces, known)
 

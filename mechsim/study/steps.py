@@ -119,13 +119,12 @@ class Steps:
         """The coefficients of a coordinate or velocity by powers of the share of a step, (degree + 1, steps)."""
         key = label, order
         if key not in self._series:
-            own = self.many.polynomials.coefficients[self.rows, :, self.labels.index(label)].T
-            found, power = np.empty((own.shape[0] - order, own.shape[1])), np.ones(own.shape[1])
-            for degree in range(len(found)):
-                found[degree] = own[degree + order] * power
-                if order:
-                    found[degree] *= degree + 1
-                power = power * self.durations
+            kept = self.many.polynomials.coefficients
+            found = np.ascontiguousarray(kept[self.rows, order:, self.labels.index(label)].T)
+            power = np.ones(found.shape[1])
+            for degree, row in enumerate(found):
+                row *= power if order == 0 else power * (degree + 1)
+                power *= self.durations
             self._series[key] = found
         return self._series[key]
 
