@@ -89,7 +89,7 @@ Meanings = Mapping[str, Meaning]
 
 
 class Place(ABC):
-    """Where quantities are asked for: each of its points has a case, and a time since which constants are as they are."""
+    """Where quantities are asked for. Each point has a case, and a time since which constants are as they are."""
 
     def __init__(self, steps: Steps, case: Indices):
         self.steps, self.case = steps, case
@@ -163,8 +163,8 @@ class Place(ABC):
         return kinetic.reshape(self.times.shape), potential.reshape(self.times.shape)
 
     def _column(self, column: Column) -> Array:
-        case, since, times = self._flat
-        found = np.empty(len(times))
+        case = self._flat[0]
+        found = np.empty(len(case))
         for k in np.unique(case).tolist():
             rows = np.flatnonzero(case == k)
             derived, points = self._points(k, column, rows)
@@ -193,7 +193,7 @@ class Inside(Place):
         self.step, self.shares = step, shares
 
     @cached_property
-    def times(self) -> Array:  # type: ignore[override]
+    def times(self) -> Array:
         return self.steps.begins[self.step] + self.shares * self.steps.durations[self.step]
 
     @property
@@ -258,7 +258,8 @@ class Quantity:
         """The coordinate or velocity that it is, and with which sign; None if it is more."""
         node, sign = self.node, 1.0
         while isinstance(node, ast.UnaryOp):
-            node, sign = node.operand, -sign if isinstance(node.op, ast.USub) else sign
+            sign = -sign if isinstance(node.op, ast.USub) else sign
+            node = node.operand
         meaning = self.meanings.get(name) if (name := name_of(node)) is not None else None
         return (meaning, sign) if isinstance(meaning, Unknown) else None
 

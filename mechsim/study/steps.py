@@ -58,15 +58,15 @@ class Many(Protocol):
 
 @runtime_checkable
 class Energetic(Protocol):
-    """Motions that know the energies of all their cases at once: at points with the number of a case, time, positions and
-    velocities (points, n)."""
+    """Motions that know the energies of all their cases at once: at points with the number of a case, time, positions
+    and velocities (points, n)."""
 
     def energies(self, case: Indices, t: Array, q: Array, v: Array) -> tuple[Array, Array]: ...
 
 
 class Steps:
-    """Some finished cases of many. `changing`: constants of the mechanism change along a motion, so that what depends on
-    them is asked of each motion."""
+    """Some finished cases of many. `changing`: constants of the mechanism change along a motion, so that what depends
+    on them is asked of each motion."""
 
     def __init__(self, many: Many, cases: Indices, parameter: Callable[[str], Array], changing: bool):
         self.many, self.cases, self.changing = many, cases, changing
