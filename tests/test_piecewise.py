@@ -116,7 +116,7 @@ def test_an_integral_is_that_of_its_parts(coefficients, share):
     assert piecewise.integral(before)[0] == pytest.approx(parts[0], abs=2 * ROUNDINGS * size)
 
 
-@examples
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.lists(series, min_size=1, max_size=4), min_size=2, max_size=6), st.floats(-0.5, 0.5))
 def test_a_case_is_the_same_in_any_company(cases, level):
     tables = []
@@ -155,7 +155,7 @@ def test_shifted_in_time(shift, times):
     assert piecewise.time_of_largest(other) - shift == pytest.approx(piecewise.time_of_largest(one), abs=1e-6)
 
 
-@examples
+@settings(deadline=None, max_examples=15)
 @given(st.floats(0.05, 0.95), st.floats(0.1, 3.0), partitions)
 def test_corners_are_followed_to_roundings(place, slope, times):
     end = float(times[-1])
