@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mechsim.study import bernstein, piecewise
+from mechsim.study import bernstein, piecewise, resolving
 from mechsim.study.piecewise import Pieces
 from mechsim.study.resolving import Sampled, resolve
 
@@ -224,3 +224,19 @@ def test_what_is_too_fast_is_told():
     ends = np.arange(4.0)
     _, fine = resolve(sample, np.zeros(3, int), ends[:-1], ends[1:], 1)
     assert not fine.any()
+
+
+def test_in_parts_as_at_once(monkeypatch):
+    """Where many cases need many pieces they are resolved in parts: bit by bit the same."""
+    case, ends = np.repeat(np.arange(5), 3), np.tile(np.arange(3.0), 5)
+
+    def sample(step, shares):
+        values = np.abs(np.sin((3.0 + case[step]) * (ends[step] + shares)))
+        return Sampled(values, np.zeros(len(step)), np.zeros(len(step), dtype=bool))
+
+    whole, _ = resolve(sample, case, ends, ends + 1, 5)
+    monkeypatch.setattr(resolving, "MOST_AT_ONCE", 3)
+    parts, fine = resolve(sample, case, ends, ends + 1, 5)
+    assert fine.all()
+    for name in ("case", "begins", "ends", "polynomials", "noise"):
+        assert np.array_equal(getattr(parts, name), getattr(whole, name))

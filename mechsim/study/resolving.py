@@ -21,6 +21,7 @@ FLAT = 0.4  # noise: the last coefficients are at least this share of those befo
 SLOW = 0.05  # a corner: the last coefficients are this share of those before, and all that are left out count
 SMALL = 1e-4  # of the largest value: what is larger is no noise
 MOST = 200_000  # pieces of one case at a time; beyond, nothing that a mechanism does is that fast
+MOST_AT_ONCE = 250_000  # pieces of all cases, which take 200 MB
 LAST, MIDDLE = slice(12, 17), slice(5, 10)  # of the coefficients
 
 
@@ -58,6 +59,24 @@ def resolve(sample: Sample, case: Indices, begins: Array, ends: Array, count: in
 
     Where a value is no number, nor is the polynomial.
     """
+    found = _resolved(sample, case, begins, ends, count)
+    if found is not None:
+        return found
+    # Too much at once: what comes of a case does not depend on others, so half of the cases are as good.
+    middle = int(np.searchsorted(case, case[len(case) // 2])) or int(np.searchsorted(case, case[0], side="right"))
+    first, second = slice(0, middle), slice(middle, len(case))
+    one, fine = resolve(sample, case[first], begins[first], ends[first], count)
+    other, rest = resolve(
+        lambda step, shares: sample(step + middle, shares), case[second], begins[second], ends[second], count
+    )
+    parts = [(each.case, each.begins, each.ends) for each in (one, other)]
+    joined = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+    polynomials = np.concatenate([one.polynomials, other.polynomials], axis=1)
+    return Pieces(count, joined[0], joined[1], joined[2], polynomials, one.noise + other.noise), fine & rest
+
+
+def _resolved(sample: Sample, case: Indices, begins: Array, ends: Array, count: int) -> tuple[Pieces, Mask] | None:
+    """The same; None where too many pieces would be needed at once, of several cases."""
     parts = _Parts(np.arange(len(case)), np.zeros(len(case)), 1.0, np.full(len(case), np.inf))
     scale, noise, fine = np.zeros(count), np.zeros(count), np.ones(count, dtype=bool)
     finished: list[tuple[_Parts, Array]] = []
@@ -83,6 +102,8 @@ def resolve(sample: Sample, case: Indices, begins: Array, ends: Array, count: in
         parts = _halved(parts.chosen(~done), tail[~done])
         fine &= np.bincount(case[parts.step], minlength=count) <= MOST
         parts = parts.chosen(fine[case[parts.step]])
+        if len(parts) > MOST_AT_ONCE and case[0] != case[-1]:
+            return None
     return _assembled(finished, case, begins, ends, count, noise), fine
 
 

@@ -16,7 +16,7 @@ from mechsim.result.motion import derived_columns
 from mechsim.study.bernstein import Array, Indices
 from mechsim.study.piecewise import Pieces
 
-MOST_STEPS = 1 << 14  # at once: what they need stays near the processor, and bounds what is needed of memory
+MOST_STEPS = 1 << 16  # at once: what they need stays near the processor, and bounds what is needed of memory
 
 Value = Array | float | str  # of a parameter: for each case, for all, or an expression for all
 
@@ -94,15 +94,14 @@ def blocks_of(cases: Indices, series: Series) -> Iterator[Block]:
 
 def _degrees(series: Series) -> Indices:
     """How many degrees the polynomials of each case have, highest power included, at least those of a parabola."""
+    case = np.repeat(np.arange(len(series.offsets) - 1), np.diff(series.offsets))
     found = np.zeros(len(series.offsets) - 1, dtype=np.intp)
-    case = np.repeat(np.arange(len(found)), np.diff(series.offsets))
-    for degree in reversed(range(series.coefficients.shape[1])):
-        left = found[case] == 0
-        if not left.any():
+    for degree in reversed(range(2, series.coefficients.shape[1])):
+        there = case[(series.coefficients[:, degree] != 0).any(axis=1)]
+        found[there] = np.maximum(found[there], degree + 1)
+        if found[case].all():
             break
-        there = (series.coefficients[left, degree] != 0).any(axis=1) if degree > 2 else np.ones(left.sum(), dtype=bool)
-        found[case[left][there]] = degree + 1
-    return found
+    return np.maximum(found, 3)
 
 
 def _spans(ends: Indices, most: int) -> Iterator[tuple[int, int]]:
