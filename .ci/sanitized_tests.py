@@ -9,7 +9,8 @@ import pytest
 
 NAME = "mechsim.kernel._kernel"
 # What reaches each file of the kernel: operations and refusals, marches, stops and continuations, formulas looked at.
-TESTS = ("kernel", "kernel_guards", "engine", "continued", "pulses", "living", "change_points", "tangents", "lanes")
+TESTS = ("kernel", "kernel_guards", "kernel_starts", "engine", "continued", "pulses", "living", "change_points")
+TESTS += ("tangents", "lanes")
 SPEC = importlib.util.spec_from_file_location(NAME, os.environ["MECHSIM_SANITIZED_KERNEL"])
 assert SPEC is not None and SPEC.loader is not None
 MODULE = importlib.util.module_from_spec(SPEC)
