@@ -80,6 +80,7 @@ class _Work:
         self.batches: list[Batch] = []
         self.group, self.place = (np.full(count, -1, dtype=np.intp) for _ in range(2))
         self.alone: dict[int, Alone] = {}
+        self.remarks: dict[int, str] = {}
 
     def do(self) -> None:
         for alike in self.given.alike(len(self.group), self.handle._given):
@@ -99,7 +100,7 @@ class _Work:
     def motions(self, seconds: float) -> Motions:
         labels, numbers = (self.labels[: self.n], self.labels[self.n :]), np.arange(len(self.group))
         told = (self.ends, list(self.batches), self.group, self.place, self.alone, numbers)
-        return Motions(*labels, self.given, seconds, *told)
+        return Motions(*labels, self.given, seconds, *told, _remarks=self.remarks)
 
     # --- in lanes
 
@@ -223,6 +224,7 @@ class _Work:
 
     def _tell(self, k: int, message: str) -> None:
         """That a branch could not be followed, of this motion."""
+        self.remarks[k] = message
         given = [f"{name} = {value}" for name, value in self.given[k].items()]
         shown = ", ".join([*given[:SHOWN], *["..."] * (len(given) > SHOWN)])
         warnings.warn(f"case {k} ({shown}): {message}", BranchWarning, stacklevel=2)

@@ -102,6 +102,7 @@ class Motions(Sequence[Case]):
     _alone: dict[int, Alone]
     _numbers: Indices  # among all that were asked for
     _motions: dict[int, Motion] = field(default_factory=dict, repr=False)
+    _remarks: dict[int, str] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self._ends.t)
@@ -115,7 +116,8 @@ class Motions(Sequence[Case]):
             return Case(self, range(len(self))[k])
         chosen = range(len(self))[k]
         alone = {place: self._alone[number] for place, number in enumerate(chosen) if number in self._alone}
-        parts = {"_ends": self._ends.chosen(k), "_alone": alone, "_motions": {}}
+        remarks = {place: self._remarks[number] for place, number in enumerate(chosen) if number in self._remarks}
+        parts = {"_ends": self._ends.chosen(k), "_alone": alone, "_motions": {}, "_remarks": remarks}
         return replace(self, **parts, **{name: getattr(self, name)[k] for name in ("_group", "_place", "_numbers")})
 
     @property
@@ -170,6 +172,15 @@ class Motions(Sequence[Case]):
         if k in self._alone:
             return self._alone[k].words
         return self._told[self._group[k]].message(int(self._place[k]))
+
+    def remark(self, k: int) -> str:
+        """What a BranchWarning said of a motion; nothing if there was none."""
+        return self._remarks.get(k, "")
+
+    @property
+    def remarked(self) -> list[int]:
+        """The motions of which there is a remark."""
+        return sorted(self._remarks)
 
     def error(self, k: int) -> MechsimError | None:
         """What `handle.simulate` would have raised."""

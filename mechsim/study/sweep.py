@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from mechsim.errors import Fault, MechsimError
+from mechsim.errors import BranchWarning, Fault, MechsimError
 from mechsim.result.paths import OutputError, explained, sources
 from mechsim.source import Folders, Parameters, Source
 from mechsim.study.executors import Executor, InProcess, cores
@@ -103,7 +104,9 @@ class Sweep:
         resumed = self.tally.done
         self.watch = Watch()
         if self.executor is not None:
-            self._run(self.executor, observer)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", BranchWarning)  # the rows say it
+                self._run(self.executor, observer)
             self.executor.close()
         described = self.executor.described if self.executor is not None else ""
         outcome = Outcome(self.plan, self.path, self.tally, resumed, self.watch.seconds, self.watch.rate, described)

@@ -3,14 +3,13 @@ depends on nothing but the case."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from mechsim.errors import BranchWarning, MechsimError, printable
+from mechsim.errors import MechsimError, printable
 from mechsim.handle import MechanismHandle
 from mechsim.handle.motions import Motions
 from mechsim.result.layout import Array
@@ -77,40 +76,27 @@ class Worker:
 
     def _rows(self, chunk: Chunk) -> Rows:
         job = self.job
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", BranchWarning)
-            motions = self.handle.simulate_many(
-                dict(chunk.columns), tol=job.tol, order=job.order, t0=job.t0, tend=job.tend, keep=self.keep
-            )
-        if len(chunk) > 1 and any(issubclass(each.category, BranchWarning) for each in caught):
-            return joined([self._attempt(chunk.part(k, k + 1)) for k in range(len(chunk))])
-        values, notes = self.measures.of_many(motions)
-        values[np.logical_not(motions.finished)] = np.nan
-        told = [str(each.message) for each in caught if issubclass(each.category, BranchWarning)]
-        messages = {k: text for k, note in enumerate(notes) if (text := _joined(_message(motions, k), note, *told))}
+        motions = self.handle.simulate_many(
+            dict(chunk.columns), tol=job.tol, order=job.order, t0=job.t0, tend=job.tend, keep=self.keep
+        )
+        values, reasons = self.measures.of_many(motions)
+        values[~motions.finished] = np.nan
+        wanting = {k for k, reason in enumerate(reasons) if reason} | set(np.flatnonzero(~motions.finished).tolist())
+        told = {k: _joined(motions.message(k), reasons[k], motions.remark(k)) for k in {*wanting, *motions.remarked}}
         if job.motions:
             self._save(motions, chunk, Path(job.motions))
-        statuses = motions.status
-        words = tuple(dict.fromkeys(statuses))
-        codes = np.array([words.index(status) for status in statuses], dtype=np.int8)
-        return Rows(values, _steps(motions), codes, words, messages)
+        steps = np.asarray(motions.statistics["steps"], dtype=np.int64)
+        messages = {k: text for k, text in sorted(told.items()) if text}
+        return Rows(values, np.maximum(steps, 0), motions.codes, motions.STATUSES, messages)
 
     def _save(self, motions: Motions, chunk: Chunk, folder: Path) -> None:
         """Whole motions, as far as there are any: `case_12.npz`."""
         for k in range(len(chunk)):
             try:
-                motion = motions[k].motion
+                motion = motions.motion(k)
             except MechsimError:
                 continue
             motion.save(folder / f"case_{chunk.first + k}.npz")
-
-
-def _steps(motions: Motions) -> np.ndarray:
-    return np.zeros(len(motions), dtype=np.int64)
-
-
-def _message(motions: Motions, k: int) -> str:
-    return motions[k].message
 
 
 def _joined(*texts: str) -> str:
