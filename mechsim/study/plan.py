@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from mechsim._version import __version__
@@ -213,19 +213,7 @@ def _refuse_equal_columns(values: Sequence[Varied], listed_: Dimension | None, m
 
 def measures_of(written: Sequence[Written], spec: MechSpec) -> Measures:
     """Measures as they are written; faults have the places of these."""
-    try:
-        return Measures.parse([each.text for each in written], spec)
-    except SpecError as error:
-        raise SpecError(*(_placed(fault, written) for fault in error.faults)) from None
-
-
-def _placed(fault: Fault, written: Sequence[Written]) -> Fault:
-    """A fault of `--measure 2` at the place where the second one stands."""
-    word, _, number = fault.mark.file.partition(" ") if fault.mark else ("", "", "")
-    if fault.mark is None or word != "--measure" or not number.isdigit():
-        return fault
-    place = written[int(number) - 1].mark
-    return replace(fault, mark=Mark(place.file, place.line, place.column + fault.mark.column - 1))
+    return Measures.parse([each.text for each in written], spec, [each.mark for each in written])
 
 
 def _texts(measure: str | Sequence[str]) -> Sequence[str]:

@@ -24,6 +24,7 @@ from mechsim.study.worker import Chunk, Worker
 # One thread for each process is all that the cores have time for.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 HERE = "here"
+LAST_CHUNK = 2.0  # seconds that a chunk which runs here is waited for at the end
 FEWEST_STARTS = 3  # of a process that dies before it does anything
 
 
@@ -100,6 +101,7 @@ class Processes:
         self._ready, self._closed = threading.Event(), threading.Event()
         self._job: Job | None = None
         self._begun: float | None = None
+        self._here: threading.Thread | None = None
         if at_once:
             self._start()
 
@@ -111,7 +113,8 @@ class Processes:
     def begin(self, job: Job, worker: Worker) -> None:
         """Give them their job; `worker` runs chunks here meanwhile."""
         self._job, self._begun = job, time.perf_counter()
-        threading.Thread(target=self._run_here, args=(worker,), daemon=True).start()
+        self._here = threading.Thread(target=self._run_here, args=(worker,), daemon=True)
+        self._here.start()
         if self._processes[0].popen is not None:
             self._serve_all()
 
@@ -141,6 +144,8 @@ class Processes:
         self._closed.set()
         for process in self._processes:
             process.kill()
+        if self._here is not None:
+            self._here.join(LAST_CHUNK)
 
     def _run_here(self, worker: Worker) -> None:
         """Until processes are ready: what this process runs, it may die of."""
