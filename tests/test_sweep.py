@@ -249,7 +249,9 @@ def test_pandas_and_xarray(tmp_path):
     data = table.to_xarray()
     assert dict(data.sizes) == {"g": 3, "m": 2}
     assert data["final(A_x)"].sel(g=7.5, m=2).item() == table["final(A_x)"][3]
-    drawn = mechsim.sweep(PENDULUM, vary={"g": "5:10:3", "l": "normal:1:0.01"}, draws=4, measure="final(A_x)").to_xarray()
+    drawn = mechsim.sweep(
+        PENDULUM, vary={"g": "5:10:3", "l": "normal:1:0.01"}, draws=4, measure="final(A_x)"
+    ).to_xarray()
     assert dict(drawn.sizes) == {"g": 3, "draw": 4} and drawn["l"].dims == ("draw",)
 
 
