@@ -29,7 +29,7 @@ KEPT = {"final": 0, "steps": 1, "polynomials": 2}
 # alone: steps of a march of its own
 COUNTS = ("steps", "alone", "rejected", "factorizations", "evaluations", "pivot_choices")
 OTHER_STRUCTURE = "other_structure"
-# How a motion can end, by the numbers of the kernel; then what only marches of their own say, and what none begins with.
+# How a motion can end, by the numbers of the kernel; then what only a march of its own says, and what begins none.
 STATUSES = (*("finished", "interrupted"), *(s.name.lower() for s in Status if s > 1), "contradiction", OTHER_STRUCTURE)
 
 
@@ -113,7 +113,8 @@ def integrate_many(
     fleets: Fleets | None = None,
     reference: Any = None,
 ) -> Many:
-    """March from each of `starts` (States as columns, or a list of what has the attributes of one) to its end, one of `tends` or the only one.
+    """March from each of `starts` to its end, one of `tends` or the only one. Starts are States, as columns, or a list
+    of what has the attributes of one.
 
     `sets` gives each motion parameters of its own; the system is that of the file. `keep`: "final" points only, all
     "steps", or the "polynomials" of all steps. `reference` is the state at which pivots are chosen, by default the

@@ -104,6 +104,10 @@ class States(Sequence[State]):
             return States(*columns, self.fixed)
         return State(float(columns[0]), columns[1], columns[2], bool(columns[3]), self.fixed)
 
+    def chosen(self, places: np.ndarray) -> States:
+        columns = self.t[places], self.positions[places], self.velocities[places], self.singular[places]
+        return States(*columns, self.fixed)
+
     def derivatives(self, offsets: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Of the chosen ones what `state_of` gives for each: (chosen, derivatives, unknowns)."""
         n = self.positions.shape[1]

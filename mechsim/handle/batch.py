@@ -13,7 +13,7 @@ from mechsim.engine.many import STATUSES, Many, words_of
 from mechsim.errors import Fault, IntegrationError, MechsimError
 from mechsim.handle.family import Variation
 from mechsim.handle.series import Steps, steps_of
-from mechsim.kernel.columns import Columns, padded
+from mechsim.kernel.columns import energies_of
 from mechsim.model.mechanism import Mechanism
 from mechsim.result import Motion
 from mechsim.result.layout import Array
@@ -85,12 +85,8 @@ class Batch:
     def energies(self) -> Array:
         """Kinetic and potential, (2, motions), where they ended."""
         variation, many = self.variation, self.many
-        wide = padded(len(many))
-        values = variation.numbers.values(self.columns[:, wide])
-        columns = Columns(variation.like, variation.numbers, values, many.t[wide])
-        with np.errstate(all="ignore"):
-            found = columns.energies(many.q[wide].T, many.v[wide].T)
-        return np.array(found)[:, : len(many)]
+        values = variation.numbers.values(self.columns)
+        return energies_of(variation.like, variation.numbers, values, many.t, many.q, many.v)
 
     def settled(self) -> Settled:
         """What can be pickled."""

@@ -13,13 +13,8 @@ from mechsim.engine.state import States
 from mechsim.equations import Values
 from mechsim.errors import Fault, MechsimError
 from mechsim.handle.family import Variation
-from mechsim.handle.run import OFF
-from mechsim.initial.many import with_state_rates
-from mechsim.kernel.columns import Columns, padded
-from mechsim.kernel.linear import generic
-from mechsim.kernel.orthogonal import Rows, total
 from mechsim.result import Motion
-from mechsim.structure import SINGULAR, is_singular
+from mechsim.structure import is_singular
 
 if TYPE_CHECKING:
     from mechsim.handle.mechanism_handle import MechanismHandle
@@ -71,48 +66,25 @@ class Begun:
 
 def _columns(handle: MechanismHandle, start: Beginnings) -> tuple[Array, Array] | None:
     """Positions and velocities of each motion, (motions, coordinates), where they are given so."""
-    if not isinstance(start, tuple) or len(start) != 2 or not any(np.ndim(part) == 2 for part in start):
-        return None  # type: ignore[arg-type]
-    q, v = (np.atleast_2d(np.asarray(part, dtype=float)) for part in start)  # type: ignore[arg-type]
+    if not isinstance(start, tuple) or len(start) != 2 or not any(_is_table(part) for part in start):
+        return None
+    q, v = (np.atleast_2d(np.array(part, dtype=float)) for part in start)
     n = handle.system.n
-    if q.shape[1] != n or v.shape[1] != n or (len(q) != len(v) and 1 not in (len(q), len(v))):
+    if q.shape[1:] != (n,) or v.shape[1:] != (n,) or (len(q) != len(v) and 1 not in (len(q), len(v))):
         message = f"positions and velocities to start from must be (motions, {n}), but are {q.shape} and {v.shape}"
         raise MechsimError(Fault(message, hint=f"columns are {', '.join(handle.coordinates)}"))
     return q, v
 
 
+def _is_table(part: object) -> bool:
+    return isinstance(part, np.ndarray) and part.ndim == 2
+
+
 def consistent_many(variation: Variation, values: Array, t: Array, q: Array, v: Array) -> States:
     """States to start from, (states, coordinates), with the rates of integrals, as `consistent` of run.py has them; the
     time is NaN where they do not satisfy the constraints, which is told of each alone."""
-    count = len(t)
-    wide = padded(count)
-    columns = Columns(variation.like, variation.numbers, values[:, wide], t[wide])
-    positions, velocities = np.ascontiguousarray(q[wide].T), np.ascontiguousarray(v[wide].T)
-    with np.errstate(all="ignore"):
-        close = _is_close(columns, positions, velocities)
-        rates = with_state_rates(columns, positions, velocities, variation.states)
-        regular = _is_regular(columns, positions)
-    singular = np.zeros(count, dtype=bool)
-    for k in np.flatnonzero(~regular[:count] & close[:count]):
-        system = variation.system(np.ascontiguousarray(values[:, k]))
-        singular[k] = is_singular(system, float(t[k]), q[k])
-    begun = np.where(close[:count], t, np.nan)
-    return States(begun, q, np.ascontiguousarray(rates[:, :count].T), singular)
-
-
-def _is_close(columns: Columns, q: Array, v: Array) -> NDArray[np.bool_]:
-    scaled = columns.rate_jacobian(q, v) * columns.scales
-    lengths = np.sqrt(total(np.swapaxes(scaled * scaled, 0, 1)))
-    lengths = np.where(lengths > 0, lengths, 1.0)
-    speed = np.maximum(1.0, np.max(np.abs(v / columns.scales), axis=0, initial=0.0))
-    off = np.abs(columns.constraints(q) / lengths), np.abs(columns.rates(q, v) / (lengths * speed))
-    return np.asarray((off[0] <= OFF).all(axis=0) & (off[1] <= OFF).all(axis=0))
-
-
-def _is_regular(columns: Columns, q: Array) -> NDArray[np.bool_]:
-    """Surely no singular pose is near."""
-    if not 0 < columns.m <= columns.n:
-        return np.ones(columns.count, dtype=bool)
-    jacobian = columns.rate_jacobian(q, columns.scales * generic(columns.n)[:, None]) * columns.scales
-    lengths = np.sqrt(total(np.swapaxes(jacobian * jacobian, 0, 1)))
-    return np.asarray(Rows(jacobian / np.where(lengths > 0, lengths, 1.0)[:, None]).independence() >= SINGULAR)
+    rates, close, regular = variation.many.checked(values, t, q, v)
+    singular = np.zeros(len(t), dtype=bool)
+    for k in np.flatnonzero(~regular & close):
+        singular[k] = is_singular(variation.system(np.ascontiguousarray(values[:, k])), float(t[k]), q[k])
+    return States(np.where(close, t, np.nan), q, rates, singular)

@@ -46,7 +46,9 @@ class Ending:
             motion.mechanism,
             tuple(solution.system.labels),
             float(solution.t[-1]),
-            *(rows[-1] for rows in (solution.q, solution.v, solution.lam)),
+            solution.q[-1],
+            solution.v[-1],
+            solution.lam[-1],
             (float(kinetic[0]), float(potential[0])),
             [int(statistics.get(name, statistics["steps"])) for name in COUNTS],
             float(statistics["largest_projection"]),
@@ -80,9 +82,10 @@ class Ends:
 
     @classmethod
     def unknown(cls, count: int, coordinates: int, multipliers: int) -> Ends:
-        numbers = (np.full((count, size), np.nan) for size in (coordinates, coordinates, multipliers))
+        q, v, lam = (np.full((count, size), np.nan) for size in (coordinates, coordinates, multipliers))
         codes = np.full(count, STATUSES.index("interrupted"), dtype=np.int8)
-        return cls(np.full(count, np.nan), *numbers, codes, np.zeros((count, len(COUNTS)), np.int64), np.zeros(count))
+        counts = np.zeros((count, len(COUNTS)), dtype=np.int64)
+        return cls(np.full(count, np.nan), q, v, lam, codes, counts, np.zeros(count))
 
     def chosen(self, rows: slice) -> Ends:
         return Ends(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))

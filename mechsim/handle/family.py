@@ -21,9 +21,8 @@ from mechsim.engine.machine import Machines
 from mechsim.errors import AssemblyError, BranchWarning, IntegrationError, Note
 from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
-from mechsim.initial.many import ManyBeside, ManyStarts, with_state_rates
+from mechsim.initial.many import ManyBeside, ManyStarts
 from mechsim.initial.problem import InitialValueProblem
-from mechsim.kernel.columns import Columns, padded
 from mechsim.kernel.numbers import TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -136,35 +135,30 @@ class Variation:
     def starts(self, values: np.ndarray) -> ManyStarts:
         """Starts for many sets of values, (nodes, sets), that hold: the file's own where no number of it has changed,
         else those on its branch that are found side by side; `start_alone` finds others."""
-        count, starting = values.shape[1], self.tuning.starting
+        starting = self.tuning.starting
         changed = np.flatnonzero((values[starting] != self._own[starting, None]).any(axis=0))
         found = self._own_starts(values)
-        if len(changed) and self._abreast is None:
+        if len(changed) and not self.many.finds:
             found.found[changed] = False
-        elif len(changed) and self._abreast is not None:
-            chosen = values[:, changed]
-            some = self._abreast.starts(chosen, lambda share, places: self.tuning.values_at(share, chosen[:, places]))
-            found.t[changed], found.found[changed] = some.t, some.found
-            found.positions[:, changed], found.velocities[:, changed] = some.positions, some.velocities
-            found.singular[changed] = False
+        elif len(changed):
+            chosen = np.ascontiguousarray(values[:, changed])
+            some = self.many.starts(chosen, self.tuning.parameters(chosen))
+            for name in ("t", "positions", "velocities", "found", "singular"):
+                getattr(found, name)[changed] = getattr(some, name)
         return found
 
     def _own_starts(self, values: np.ndarray) -> ManyStarts:
         """The file's own start for each set, with the rates of its states."""
         own, count = self.family.start, values.shape[1]
-        t, found = np.full(count, own.t), np.ones(count, dtype=bool)
-        q, v = (np.repeat(each[:, None], count, axis=1) for each in (own.positions, own.velocities))
-        if len(self.states):
-            wide = padded(count)
-            with np.errstate(all="ignore"):
-                columns = Columns(self.like, self.numbers, values[:, wide], t[wide])
-                v = with_state_rates(columns, q[:, wide], v[:, wide], self.states)[:, :count]
-        return ManyStarts(t, q, v, found, np.full(count, own.singular))
+        q, v = (np.repeat(each[None], count, axis=0) for each in (own.positions, own.velocities))
+        if self._has_states:
+            v = self.many.with_state_rates(np.ascontiguousarray(values), own.t, own.positions, own.velocities)
+        return ManyStarts(np.full(count, own.t), q, v, np.ones(count, dtype=bool), np.full(count, own.singular))
 
     @cached_property
-    def _abreast(self) -> ManyBeside | None:
-        found = ManyBeside(self.family.beside, self.tuning.asked)
-        return found if found.usable else None
+    def many(self) -> ManyBeside:
+        """The starts of many sets beside the file's own."""
+        return ManyBeside(self.family.beside, self.tuning.asked)
 
     def member(self, parameters: Mapping[str, float], tell: Told) -> Member | None:
         """The mechanism with these parameters; None where the file must be read again for it."""
@@ -190,7 +184,7 @@ class Variation:
         own, found = self.family.start, self.starts(values[:, None])
         if not found.found[0]:
             return self.start_alone(values, tell)
-        q, v = found.positions[:, 0], found.velocities[:, 0]
+        q, v = found.positions[0], found.velocities[0]
         if np.array_equal(values[self.tuning.starting], self._own[self.tuning.starting]):
             return replace(own, system=system, velocities=v)
         return Start(float(found.t[0]), q, v, (), own.redundancy, system, fixed=own.fixed)
@@ -205,9 +199,8 @@ class Variation:
         return StraightWay(self.tuning, self.family.spec, there, self.family.times)
 
     @cached_property
-    def states(self) -> np.ndarray:
-        kinds = [variable.kind for variable in self.mechanism.variables]
-        return np.array([place for place, kind in enumerate(kinds) if kind == "state"], dtype=np.intp)
+    def _has_states(self) -> bool:
+        return any(variable.kind == "state" for variable in self.mechanism.variables)
 
 
 def start_on_branch(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mechsim.handle.mechanism_handle import MechanismHandle
 
 FINAL = "final"  # only where motions end is kept
-AT_ONCE = 4096  # motions whose numbers are in memory together
+AT_ONCE = 1024  # motions for each thread whose numbers are in memory together, and nearly in the cache
 SHOWN = 6  # parameters of a case that a warning names
 
 
@@ -86,8 +86,9 @@ class _Work:
         for alike in self.given.alike(len(self.group), self.handle._given):
             alike = with_formulas(self.handle._file, alike)
             for family, places in self._families(alike):
-                for first in range(0, len(places), AT_ONCE):
-                    self._in_lanes(family, alike, places[first : first + AT_ONCE])
+                size = AT_ONCE * self.settings.threads
+                for first in range(0, len(places), size):
+                    self._in_lanes(family, alike, places[first : first + size])
         rest = [k for k in np.flatnonzero(self.group < 0).tolist() if k not in self.alone]
         threads = self.settings.threads
         if threads == 1 or len(rest) < 2:
@@ -98,9 +99,19 @@ class _Work:
                 list(pool.map(self._follow, rest))
 
     def motions(self, seconds: float) -> Motions:
-        labels, numbers = (self.labels[: self.n], self.labels[self.n :]), np.arange(len(self.group))
-        told = (self.ends, list(self.batches), self.group, self.place, self.alone, numbers)
-        return Motions(*labels, self.given, seconds, *told, _remarks=self.remarks)
+        return Motions(
+            self.labels[: self.n],
+            self.labels[self.n :],
+            self.given,
+            seconds,
+            _ends=self.ends,
+            _told=list(self.batches),
+            _group=self.group,
+            _place=self.place,
+            _alone=self.alone,
+            _numbers=np.arange(len(self.group)),
+            _remarks=self.remarks,
+        )
 
     # --- in lanes
 
@@ -129,20 +140,19 @@ class _Work:
         tends = self.tends[numbers] if self.tends is not None else np.full(len(numbers), _end_of(family))
         rows = self.begun.rows(numbers)
         kept = np.flatnonzero(hold & self._are_sound(family, self.begun.t[rows], tends))
-        if not np.any(kept.size):
+        if not len(kept):
             return
+        values, numbers, tends, rows = _chosen(kept, values, numbers, tends, rows)
         if self.begun.given[rows[0]]:
-            state = self.begun.t[rows[kept]], self.begun.q[rows[kept]], self.begun.v[rows[kept]]
-            states = consistent_many(variation, values[:, kept], *state)
+            states = consistent_many(variation, values, self.begun.t[rows], self.begun.q[rows], self.begun.v[rows])
         else:
-            states = self._starts(variation, values[:, kept], numbers[kept])
+            states = self._starts(variation, values, numbers)
         moving = states.singular & (states.velocities != 0).any(axis=1)
         ready = np.flatnonzero(np.isfinite(states.t) & ~moving)
         if len(ready):
-            kept = kept[ready]
-            begun = States(*(each[ready] for each in (states.t, states.positions, states.velocities, states.singular)))
-            columns = np.ascontiguousarray(alike.columns[:, places[kept]])
-            self._march(variation, columns, values[:, kept], begun, tends[kept], numbers[kept])
+            values, numbers, tends = _chosen(ready, values, numbers, tends)
+            columns = np.ascontiguousarray(alike.columns[:, places[kept[ready]]])
+            self._march(variation, columns, values, states.chosen(ready), tends, numbers)
 
     def _are_sound(self, family: Family, t0: Array, tends: Array) -> np.ndarray:
         """Whether settings make sense; what is wrong with them is told of each alone."""
@@ -159,7 +169,7 @@ class _Work:
     def _starts(self, variation: Variation, values: Array, numbers: Indices) -> States:
         """Where motions start; the time is NaN where a motion must be looked at alone, or has failed already."""
         found = variation.starts(values)
-        t, q, v, singular = found.t, found.positions.T.copy(), found.velocities.T.copy(), found.singular
+        t, q, v, singular = found.t, found.positions, found.velocities, found.singular
         for k in np.flatnonzero(~found.found).tolist():
             t[k] = np.nan
             try:
@@ -191,7 +201,7 @@ class _Work:
             threads=settings.threads,
             fleets=variation.fleets(spec.solver.order, spec.solver.tolerance),
         )
-        if "interrupted" in many.status:
+        if np.any(many.codes == STATUSES.index("interrupted")):
             raise KeyboardInterrupt
         self.ends.take(numbers, many)
         self.group[numbers], self.place[numbers] = len(self.batches), np.arange(len(numbers))
@@ -242,6 +252,13 @@ def _distinct(*columns: Array) -> tuple[list[tuple[float, ...]], Indices]:
         codes = codes * len(values) + number
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     return [tuple(float(column[k]) for column in columns) for k in first], group
+
+
+def _chosen(places: Indices, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of each the columns at these places; all, mostly, which need no copy."""
+    if len(places) == columns[0].shape[-1]:
+        return columns
+    return tuple(np.ascontiguousarray(each[..., places]) for each in columns)
 
 
 def _is_for_lanes(family: Family) -> bool:

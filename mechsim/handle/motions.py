@@ -117,8 +117,16 @@ class Motions(Sequence[Case]):
         chosen = range(len(self))[k]
         alone = {place: self._alone[number] for place, number in enumerate(chosen) if number in self._alone}
         remarks = {place: self._remarks[number] for place, number in enumerate(chosen) if number in self._remarks}
-        parts = {"_ends": self._ends.chosen(k), "_alone": alone, "_motions": {}, "_remarks": remarks}
-        return replace(self, **parts, **{name: getattr(self, name)[k] for name in ("_group", "_place", "_numbers")})
+        return replace(
+            self,
+            _ends=self._ends.chosen(k),
+            _group=self._group[k],
+            _place=self._place[k],
+            _alone=alone,
+            _numbers=self._numbers[k],
+            _motions={},
+            _remarks=remarks,
+        )
 
     @property
     def t(self) -> Array:

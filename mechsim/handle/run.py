@@ -13,14 +13,13 @@ from mechsim.errors import AssemblyError, Fault
 from mechsim.handle.derivatives import directions_of
 from mechsim.handle.family import Member
 from mechsim.initial.assembly import with_state_rates
+from mechsim.initial.many import OFF
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.result import Motion
 from mechsim.result.layout import Array
 from mechsim.simulation import Prepared, motion_of
 from mechsim.structure import is_singular
-
-OFF = 1e-6  # of the mechanism's size, or of its speed: a state that misses its constraints by more is not meant
 
 
 @dataclass(frozen=True, slots=True)

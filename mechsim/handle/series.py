@@ -19,8 +19,8 @@ Steps = tuple[
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Step s of all goes from `begins[s]` to `ends[s]`; there unknown j is the polynomial `coefficients[s, :, j]` of the
-    time since its beginning. Those of motion k are the steps `offsets[k]` to `offsets[k + 1]`."""
+    """Step s of all goes from `begins[s]` to `ends[s]`; there unknown j is the polynomial `coefficients[s, :, j]` of
+    the time since its beginning. Those of motion k are the steps `offsets[k]` to `offsets[k + 1]`."""
 
     unknowns: tuple[str, ...]  # coordinates, then multipliers
     offsets: Indices

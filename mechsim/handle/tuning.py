@@ -45,9 +45,9 @@ class Tuning:
         guesses, placing = _guessed(tape, self.mechanism, problem, asked[0])
         rates = _written([0.0] * len(guesses), asked[1])
         self.numbers = Numbers(tape, self.mechanism, system, [*guesses, *rates])
-        further = self.numbers.further[: len(guesses)], self.numbers.further[len(guesses) :]
-        self.asked = Asked(system, self.numbers, self._time, *further, Guards(placing), *asked)
         self._here = self.column(settled(living.parameters))
+        further = self.numbers.further[: len(guesses)], self.numbers.further[len(guesses) :]
+        self.asked = Asked(system, self.numbers, self._here[:, 0], self._time, *further, Guards(placing), *asked)
         self._nodes = {i: node[1] for i, node in enumerate(self.numbers.nodes) if node[0] == "parameter"}
 
     def column(self, parameters: Mapping[str, float | Number]) -> np.ndarray:
@@ -65,11 +65,6 @@ class Tuning:
         for node, number in self._nodes.items():
             found[number] = values[node]
         return found
-
-    def values_at(self, share: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Those at a share of the straight way from the file's own parameters to each set of these."""
-        end = self.parameters(values)
-        return self.numbers.values(np.where(share == 1, end, self._here + share * (end - self._here)))
 
     def system(self, values: np.ndarray) -> TunedSystem:
         return TunedSystem(self.like, self.numbers, values, self._mechanism)

@@ -47,7 +47,7 @@ class Given(Sequence[Parameters]):
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{size} of {name}" for name, size in sizes.items())
             raise MechsimError(Fault(f"the parameters are of different number: {told}"))
-        self.count = len(self.rows) if self.rows is not None else next(iter(sizes.values()), 1)
+        self._count = len(self.rows) if self.rows is not None else next(iter(sizes.values()), 1)
 
     @property
     def names(self) -> set[str]:
@@ -56,7 +56,7 @@ class Given(Sequence[Parameters]):
         return {name for row in self.rows for name in row}
 
     def __len__(self) -> int:
-        return self.count
+        return self._count
 
     def __getitem__(self, k: int) -> Parameters:  # type: ignore[override]
         if self.rows is not None:

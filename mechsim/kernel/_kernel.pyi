@@ -20,6 +20,32 @@ class Constants:
     def values(self, parameters: Doubles) -> Doubles: ...
     def changes(self, values: Doubles, directions: Doubles) -> Doubles: ...
 
+class Starts:
+    """See src/starts.hpp; `kernel/starts.py` writes what it is made from."""
+
+    def __init__(
+        self,
+        numbers: Constants,
+        coordinates: int,
+        constraints: int,
+        here: Doubles,
+        kept: Integers,
+        placed: Integers,
+        lines: list[NDArray[np.int32]],
+        stores: list[NDArray[np.int32]],
+        time: int,
+        nodes: list[NDArray[np.int32]],
+        places: list[NDArray[np.int32]],
+        rows: Integers,
+        known: Doubles,
+        cost: Doubles,
+        rate_cost: Doubles,
+        rules: Doubles,
+    ) -> None: ...
+    def find(self, values: Doubles, parameters: Doubles) -> tuple[Doubles, Doubles, Doubles, Doubles]: ...
+    def check(self, values: Doubles, t: Doubles, q: Doubles, v: Doubles) -> tuple[Doubles, Doubles, Doubles]: ...
+    def state_rates(self, values: Doubles, t: float, q: Doubles, v: Doubles) -> Doubles: ...
+
 class NewMarch(Marching, Protocol):
     """One that is being made: its blocks are added, then it is ready."""
 

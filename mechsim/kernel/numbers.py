@@ -73,18 +73,18 @@ class Numbers:
         return table
 
     @cached_property
-    def _program(self) -> _kernel.Constants:
+    def program(self) -> _kernel.Constants:
         return program_of(self.nodes, self.count)
 
     def values(self, parameters: ArrayLike) -> np.ndarray:
         """The values of all nodes, (nodes, sets), for parameters (varied, sets)."""
-        return self._program.values(np.ascontiguousarray(parameters, dtype=float))
+        return self.program.values(np.ascontiguousarray(parameters, dtype=float))
 
     def changes(self, values: np.ndarray, directions: ArrayLike) -> np.ndarray:
         """How the values of one set, (nodes,), change with the parameters: (nodes, directions) for directions
         (varied, directions)."""
         steps = np.ascontiguousarray(directions, dtype=float)
-        return self._program.changes(np.ascontiguousarray(values, dtype=float), steps)
+        return self.program.changes(np.ascontiguousarray(values, dtype=float), steps)
 
     def hold(self, values: np.ndarray) -> np.ndarray:
         """For each set, whether the mechanism is the same but for its numbers, and all of these are numbers."""
@@ -200,6 +200,14 @@ class Guards:
         chosen = [(a, b, outcome) for a, b, outcome, name in guards if name == wanted]
         a, b, outcome = np.array(chosen, dtype=np.intp).reshape(-1, 3).T
         return a, b, outcome.astype(bool)[:, None]
+
+    def table(self) -> np.ndarray:
+        """As the kernel reads them: whether less or equal, both nodes, and the outcome."""
+        rows = [
+            np.stack([np.full(len(a), less), a, b, outcome[:, 0]], axis=1)
+            for less, (a, b, outcome) in ((1, self.less), (0, self.equal))
+        ]
+        return np.ascontiguousarray(np.concatenate(rows), dtype=np.int32)
 
     def hold(self, values: np.ndarray) -> np.ndarray:
         comparisons = ((np.less, self.less), (np.equal, self.equal))

@@ -10,33 +10,6 @@ namespace {
 
 bool is_binary(Step step) { return step >= Step::add && step <= Step::hypot; }
 
-double value_of(Step step, double a, double b) {
-    switch (step) {
-        case Step::value:
-        case Step::parameter: return a;
-        case Step::add: return a + b;
-        case Step::subtract: return a - b;
-        case Step::multiply: return a * b;
-        case Step::divide: return a / b;
-        case Step::power: return std::pow(a, b);
-        case Step::atan2: return std::atan2(a, b);
-        case Step::hypot: return std::hypot(a, b);
-        case Step::root: return std::sqrt(a);
-        case Step::exp: return std::exp(a);
-        case Step::log: return std::log(a);
-        case Step::sin: return std::sin(a);
-        case Step::cos: return std::cos(a);
-        case Step::tan: return std::tan(a);
-        case Step::sinh: return std::sinh(a);
-        case Step::cosh: return std::cosh(a);
-        case Step::tanh: return std::tanh(a);
-        case Step::asin: return std::asin(a);
-        case Step::acos: return std::acos(a);
-        case Step::atan: return std::atan(a);
-    }
-    return 0;
-}
-
 struct Slopes {
     double a, b;
 };
@@ -71,6 +44,33 @@ Slopes slopes_of(Step step, double a, double b, double w) {
 }
 
 }  // namespace
+
+double value_of(Step step, double a, double b) {
+    switch (step) {
+        case Step::value:
+        case Step::parameter: return a;
+        case Step::add: return a + b;
+        case Step::subtract: return a - b;
+        case Step::multiply: return a * b;
+        case Step::divide: return a / b;
+        case Step::power: return std::pow(a, b);
+        case Step::atan2: return std::atan2(a, b);
+        case Step::hypot: return std::hypot(a, b);
+        case Step::root: return std::sqrt(a);
+        case Step::exp: return std::exp(a);
+        case Step::log: return std::log(a);
+        case Step::sin: return std::sin(a);
+        case Step::cos: return std::cos(a);
+        case Step::tan: return std::tan(a);
+        case Step::sinh: return std::sinh(a);
+        case Step::cosh: return std::cosh(a);
+        case Step::tanh: return std::tanh(a);
+        case Step::asin: return std::asin(a);
+        case Step::acos: return std::acos(a);
+        case Step::atan: return std::atan(a);
+    }
+    return 0;
+}
 
 Constants::Constants(std::vector<Node> nodes, int parameters) : nodes_(std::move(nodes)), parameters_(parameters) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {

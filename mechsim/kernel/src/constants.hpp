@@ -17,6 +17,9 @@ struct Node {
     double value;  // of a node that is a mere number
 };
 
+// The value of one operation; `b` counts only where there are two operands.
+double value_of(Step step, double a, double b);
+
 class Constants {
   public:
     // Throws where a node reads what does not come before it.

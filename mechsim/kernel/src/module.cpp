@@ -14,6 +14,7 @@
 #include "graph.hpp"
 #include "guard.hpp"
 #include "march.hpp"
+#include "starts_module.hpp"
 
 namespace nb = nanobind;
 using namespace mechsim;
@@ -322,6 +323,7 @@ NB_MODULE(_kernel, m) {
         })
         .def("values", &evaluate_constants)
         .def("changes", &differentiate_constants);
+    add_starts(m);
     m.def("transversal", [](int size, const Integers& rows, const Integers& columns, const Integers& values) {
         return transversal(pattern(size, rows, columns, values));
     });
