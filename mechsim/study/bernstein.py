@@ -1,7 +1,7 @@
 """Polynomials on [0, 1] by their Bernstein coefficients, as columns: (degree + 1, count).
 
-The coefficients are a control polygon: a polynomial lies between the least and the largest of them, crosses zero no more
-often than they do (and as often but for an even number), and its integral is their mean. Every operation is one
+The coefficients are a control polygon: a polynomial lies between the least and the largest of them, crosses zero no
+more often than they do (and as often but for an even number), and its integral is their mean. Every operation is one
 over all columns, sums go degree by degree: so what is found for a polynomial is the same, bit by bit, whatever others
 there are. G. Farin, Curves and Surfaces for CAGD, chapters 4 and 5.
 """

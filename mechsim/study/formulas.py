@@ -115,7 +115,9 @@ def _power(look: Look, a: Term, b: Term) -> Term:
     value = _POW(a.values, b.values)
     slope, log = np.abs(value * b.values / a.values), np.abs(value * _LOG(np.abs(a.values)))
     logs = np.where(b.wobble > 0, log * b.wobble, 0.0)
-    return Term(value, np.minimum(slope * a.wobble, _POW(a.wobble * ROUNDING, b.values) / ROUNDING) + logs + np.abs(value))
+    return Term(
+        value, np.minimum(slope * a.wobble, _POW(a.wobble * ROUNDING, b.values) / ROUNDING) + logs + np.abs(value)
+    )
 
 
 def _whole_power(look: Look, a: Term, exponent: int) -> Term:

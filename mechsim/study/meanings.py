@@ -22,7 +22,7 @@ BOUNDS = {"t0": Bound(False), "tend": Bound(True)}  # known outside functions of
 
 
 class Names:
-    """The names of one file. Columns come before parameters: within a function of the motion `T` is the kinetic energy."""
+    """The names of one file. Columns come before parameters: in a function of the motion `T` is the kinetic energy."""
 
     def __init__(self, spec: MechSpec):
         self.spec, self.mechanism = spec, build(spec)
@@ -40,7 +40,7 @@ class Names:
                     self._columns.setdefault(f"{point}_{axis}_dot", 0.0)
         self._signals = {signal.name: signal.expression for signal in spec.actions.signals}
         self._known: dict[str, Meaning | None] = {}  # signals: one that others use often is worked out once
-        self._tabled = {each.name for each in (*spec.actions.tables, *spec.actions.piecewise)}
+        self._tabled = {each.name for each in spec.actions.tables} | {each.name for each in spec.actions.piecewise}
 
     def _placed(self, place: int) -> Meaning:
         count = len(self.labels)
@@ -150,7 +150,7 @@ class Names:
         if name in self.mechanism.points:
             return f"a point has {listed([f'{name}_{axis}' for axis in AXES[: self.mechanism.dimension]])}"
         known = [*self._columns, *self.spec.parameters, *self._signals, *self._further]
-        return did_you_mean(name, known) or f"columns are {listed([label for label in self._columns])}"
+        return did_you_mean(name, known) or f"columns are {listed(self._columns)}"
 
     def number(self, name: str) -> Meaning | None:
         """Of a name outside of functions of the motion: what is one number for each case."""

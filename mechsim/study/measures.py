@@ -19,7 +19,7 @@ from mechsim.study.reading import Asked, Reader
 from mechsim.study.scalars import Scalars
 from mechsim.study.steps import Gathered, Many, Steps
 
-BLOCK = 1 << 15  # steps at once: what they need stays near the processor, and bounds what is needed of memory
+BLOCK = 1 << 14  # steps at once: what they need stays near the processor, and bounds what is needed of memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +52,8 @@ class Measures:
         return values[0], messages[0]
 
     def of_many(self, many: Many) -> tuple[Array, list[str]]:
-        """The numbers of many motions, (cases, measures), NaN where there is none, and for each case why, if so. Those of
-        a motion that did not finish are NaN: its own status says why."""
+        """The numbers of many motions, (cases, measures), NaN where there is none, and for each case why, if so. Those
+        of a motion that did not finish are NaN: its own status says why."""
         count = len(many.t)
         values, messages = np.full((count, len(self.asked)), np.nan), [""] * count
         parameters = Parameters(self.spec, many.parameters)
@@ -76,9 +76,7 @@ class Measures:
             return
         counts = np.diff(many.polynomials.offsets)[cases]
         cases, counts = cases[counts > 0], counts[counts > 0]
-        yield from (
-            cases[first:last] for first, last in _spans(np.cumsum(counts), BLOCK)
-        )
+        yield from (cases[first:last] for first, last in _spans(np.cumsum(counts), BLOCK))
 
     def _others(self, many: Many) -> list[int]:
         """Finished cases whose steps are not with the others': their mechanism has another structure."""

@@ -1,7 +1,7 @@
-"""Functions of time of many motions, piece by piece polynomials: their integrals, extremes and upward crossings of zero.
+"""Functions of time of many motions, piece by piece polynomials: their integrals, extremes and upward crossings.
 
-Nothing is missed between samples: pieces are looked at by the polygons of their Bernstein coefficients, and halved until
-these say how many extremes or zeros a piece has.
+Nothing is missed between samples: pieces are looked at by the polygons of their Bernstein coefficients, and halved
+until these say how many extremes or zeros a piece has.
 """
 
 from __future__ import annotations
@@ -205,7 +205,9 @@ def _signed(pieces: Pieces, band: Array) -> tuple[Pieces, Indices, Array]:
     if len(finished) == 1:
         return finished[0]
     parts = [part for part, _, _ in finished]
-    case, begins, ends = (np.concatenate([getattr(part, name) for part in parts]) for name in ("case", "begins", "ends"))
+    case, begins, ends = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("case", "begins", "ends")
+    )
     polynomials = np.concatenate([part.polynomials for part in parts], axis=1)
     order = np.lexsort((ends, begins, case))
     ordered = Pieces(pieces.count, case, begins, ends, polynomials, pieces.noise).chosen(order)
@@ -220,8 +222,8 @@ def _sides(pieces: Pieces, turns: Indices, band: Array) -> tuple[Array, Array]:
     last = np.where(turns == 1, -sign, sign)
     ends = np.sign(pieces.polynomials[-1])
     last = np.where((turns > 1) & (ends != 0), ends, last)  # so often halved that its ends say all
-    clear = lambda side: np.where(((side > 0) & above) | ((side < 0) & below), side, 0.0)
-    return clear(sign), clear(last)
+    first, last = (np.where(((side > 0) & above) | ((side < 0) & below), side, 0.0) for side in (sign, last))
+    return first, last
 
 
 def _risen(signs: Array, case: Indices) -> Mask:

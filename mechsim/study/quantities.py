@@ -89,7 +89,7 @@ Meanings = Mapping[str, Meaning]
 
 
 class Place(ABC):
-    """Where quantities are asked for: each of its points has a case, and a time since which constants are as they are."""
+    """Where quantities are asked for. Each point has a case, and a time since which constants are as they are."""
 
     def __init__(self, steps: Steps, case: Indices):
         self.steps, self.case = steps, case
@@ -163,8 +163,8 @@ class Place(ABC):
         return kinetic.reshape(self.times.shape), potential.reshape(self.times.shape)
 
     def _column(self, column: Column) -> Array:
-        case, since, times = self._flat
-        found = np.empty(len(times))
+        case = self._flat[0]
+        found = np.empty(len(case))
         for k in np.unique(case).tolist():
             rows = np.flatnonzero(case == k)
             derived, points = self._points(k, column, rows)
@@ -193,7 +193,7 @@ class Inside(Place):
         self.step, self.shares = step, shares
 
     @cached_property
-    def times(self) -> Array:  # type: ignore[override]
+    def times(self) -> Array:
         return self.steps.begins[self.step] + self.shares * self.steps.durations[self.step]
 
     @property
@@ -258,7 +258,8 @@ class Quantity:
         """The coordinate or velocity that it is, and with which sign; None if it is more."""
         node, sign = self.node, 1.0
         while isinstance(node, ast.UnaryOp):
-            node, sign = node.operand, -sign if isinstance(node.op, ast.USub) else sign
+            sign = -sign if isinstance(node.op, ast.USub) else sign
+            node = node.operand
         meaning = self.meanings.get(name) if (name := name_of(node)) is not None else None
         return (meaning, sign) if isinstance(meaning, Unknown) else None
 
@@ -272,18 +273,19 @@ class Quantity:
         return steps.pieces(polynomials, np.arange(len(steps.case))), fine
 
     def plain_largest(self, steps: Steps, sign: float) -> Array:
-        """`sign` times the largest value of `sign` times what is plain. Most steps are left out by the sums of their
-        coefficients, before anything is done with them."""
+        """`sign` times the largest value of `sign` times what is plain. Most steps are left out before anything is done
+        with them: between its ends a function is above its chord by an eighth of its curvature, at most."""
         assert self.plain is not None
         unknown, own = self.plain
         series = steps.series(unknown.label, unknown.order)
         series = -series if own * sign < 0 else series
-        ends, tops = series[0].copy(), series[0].copy()
-        for row in series[1:]:
+        ends, bend = series[0].copy(), np.zeros(series.shape[1])
+        for degree, row in enumerate(series[1:], 1):
             ends += row
-            tops += np.maximum(row, 0.0)
-        known = piecewise.by_case(np.maximum, np.maximum(series[0], ends), steps.case, np.full(steps.count, -np.inf))
-        high = np.flatnonzero(tops > known[steps.case])
+            bend -= degree * (degree - 1) / 8.0 * np.minimum(row, 0.0)
+        tops = np.maximum(series[0], ends)
+        known = piecewise.by_case(np.maximum, tops, steps.case, np.full(steps.count, -np.inf))
+        high = np.flatnonzero(tops + bend > known[steps.case])
         pieces = steps.pieces(bernstein.of_taylor(series[:, high]), high)
         return sign * piecewise.largest(pieces, known)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import MechSpec
-from mechsim.spec.expression import CONSTANTS, Expression, name_of, operands_of, parse_expression
+from mechsim.spec.expression import Expression, name_of, operands_of, parse_expression
 from mechsim.study.meanings import Names
 from mechsim.study.quantities import Bound, Column, Held, Meaning, Meanings, Written
 
@@ -116,7 +116,9 @@ class Reader:
             return [unknown] if meaning is None else []
         if nested is not None:
             hint = f"{function} takes what changes along the motion: a column such as {self.names.states[0]}"
-            message = f"{expression.shown(node)} is a number of the whole motion and cannot stand inside {function}(...)"
+            message = (
+                f"{expression.shown(node)} is a number of the whole motion and cannot stand inside {function}(...)"
+            )
             return [Fault(message, expression.at(node), hint)]
         below = [self._of_motion(expression, child, inside, function) for child in operands_of(node)]
         return [fault for faults in below for fault in faults] + self._senseless(expression, node)
@@ -148,7 +150,9 @@ class Reader:
         t0, tend = float(problem.t0), float(problem.tend)
         if time is None or t0 <= time <= tend:
             return []
-        return [Fault(f"the time {time:g} is outside of the motion, which is from {t0:g} to {tend:g}", expression.at(node))]
+        return [
+            Fault(f"the time {time:g} is outside of the motion, which is from {t0:g} to {tend:g}", expression.at(node))
+        ]
 
     def _unit(self, node: ast.expr) -> str | None:
         """The unit of a number; None if nobody says, "" if it has none."""

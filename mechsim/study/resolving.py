@@ -53,9 +53,9 @@ class _Parts:
 
 
 def resolve(sample: Sample, case: Indices, begins: Array, ends: Array, count: int) -> tuple[Pieces, Mask]:
-    """The pieces of a function on steps of cases, and which cases have it resolved: the others' pieces are not to be used.
+    """The pieces of a function on steps of cases, and which cases have it resolved: other pieces are not to be used.
 
-    A value that is no number is a piece's end: it is there in the polynomial.
+    Where a value is no number, nor is the polynomial.
     """
     parts = _Parts(np.arange(len(case)), np.zeros(len(case)), 1.0, np.full(len(case), np.inf))
     scale, noise, fine = np.zeros(count), np.zeros(count), np.ones(count, dtype=bool)

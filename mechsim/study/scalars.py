@@ -81,7 +81,9 @@ class _Evaluation:
         bad = np.broadcast_to(bad, self.steps.count)
         shown = [self.asked.expression.shown(child) for child in operands_of(node)]
         full = [np.broadcast_to(operand, self.steps.count)[bad] for operand in operands]
-        parts = [[f"{name} is {value:.6g}" for value in column.tolist()] for name, column in zip(shown, full, strict=True)]
+        parts = [
+            [f"{name} is {value:.6g}" for value in column.tolist()] for name, column in zip(shown, full, strict=True)
+        ]
         told = [", ".join(each) for each in zip(*parts, strict=True)]
         self._tell(bad, [f"{self.asked.expression.shown(node)} has no value: {why}" for why in told])
 

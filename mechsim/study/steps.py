@@ -58,15 +58,15 @@ class Many(Protocol):
 
 @runtime_checkable
 class Energetic(Protocol):
-    """Motions that know the energies of all their cases at once: at points with the number of a case, time, positions and
-    velocities (points, n)."""
+    """Motions that know the energies of all their cases at once: at points with the number of a case, time, positions
+    and velocities (points, n)."""
 
     def energies(self, case: Indices, t: Array, q: Array, v: Array) -> tuple[Array, Array]: ...
 
 
 class Steps:
-    """Some finished cases of many. `changing`: constants of the mechanism change along a motion, so that what depends on
-    them is asked of each motion."""
+    """Some finished cases of many. `changing`: constants of the mechanism change along a motion, so that what depends
+    on them is asked of each motion."""
 
     def __init__(self, many: Many, cases: Indices, parameter: Callable[[str], Array], changing: bool):
         self.many, self.cases, self.changing = many, cases, changing
@@ -119,13 +119,12 @@ class Steps:
         """The coefficients of a coordinate or velocity by powers of the share of a step, (degree + 1, steps)."""
         key = label, order
         if key not in self._series:
-            own = self.many.polynomials.coefficients[self.rows, :, self.labels.index(label)].T
-            found, power = np.empty((own.shape[0] - order, own.shape[1])), np.ones(own.shape[1])
-            for degree in range(len(found)):
-                found[degree] = own[degree + order] * power
-                if order:
-                    found[degree] *= degree + 1
-                power = power * self.durations
+            kept = self.many.polynomials.coefficients
+            found = np.ascontiguousarray(kept[self.rows, order:, self.labels.index(label)].T)
+            power = np.ones(found.shape[1])
+            for degree, row in enumerate(found):
+                row *= power if order == 0 else power * (degree + 1)
+                power *= self.durations
             self._series[key] = found
         return self._series[key]
 
