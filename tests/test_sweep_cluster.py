@@ -98,10 +98,10 @@ def test_a_scheduler_that_goes_away_leaves_what_is_finished(tmp_path):
     """It is killed once rows have come; then processes of this machine go on."""
     (tmp_path / "p.yaml").write_text(PENDULUM)
     script = (
-        "import logging, sys, time\n"
+        "import time\n"
         "from distributed import LocalCluster\n"
         "if __name__ == '__main__':\n"
-        "    c = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)\n"
+        "    c = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)\n"
         "    print(c.scheduler_address, flush=True)\n"
         "    time.sleep(300)\n"
     )

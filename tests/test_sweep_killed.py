@@ -1,4 +1,4 @@
-"""Whatever ends a sweep, finished cases are kept and not run again, and the file is the same byte by byte in the end."""
+"""Whatever ends a sweep, finished cases are kept and not run again, and in the end the file is the same."""
 
 import os
 import random

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.errors import Fault, MechsimError
 from mechsim.result import Motion
@@ -16,7 +17,7 @@ from mechsim.result.motion import derived_columns
 from mechsim.study.bernstein import Array, Indices
 from mechsim.study.piecewise import Pieces
 
-Value = Array | float | str  # of a parameter: for each case, for all, or an expression for all
+Value = NDArray[np.generic] | float | str  # of a parameter: for each case, for all, or an expression for all
 
 
 class Series(Protocol):
