@@ -312,6 +312,19 @@ def test_chunks_cover_all_cases_once_whatever_they_take(count, workers, seconds)
     assert seen == list(range(count)) and schedule.outstanding == 0
 
 
+def test_chunks_of_quick_cases_grow_and_end_together():
+    from mechsim.study.executors import Done
+    from mechsim.study.rows import failed_rows
+
+    schedule = Schedule(cases_of([varied("x", "0:1:100000", HERE, {})], None, None, False, 0), [(0, 100000)], 2)
+    sizes = []
+    while schedule.left:
+        chunk = schedule.next()
+        sizes.append(len(chunk))
+        schedule.returned(Done(chunk, failed_rows(len(chunk), 0, "x", ""), 1e-5 * len(chunk), "w"))
+    assert sizes[:4] == [1, 8, 64, 512] and max(sizes) == 20000 and len(sizes) < 60 and sizes[-1] <= 32
+
+
 # --- the command
 
 

@@ -74,7 +74,7 @@ def standing_line(standing: Standing) -> str:
     if standing.failed:
         words.append(f"{standing.failed} failed")
     if standing.rate:
-        words.append(f"{standing.rate:.3g} a second")
+        words.append(f"{_rate(standing.rate)} a second")
     if standing.left is not None and standing.done < standing.count:
         words.append(f"{duration(standing.left)} left")
     return ", ".join(words)
@@ -82,7 +82,11 @@ def standing_line(standing: Standing) -> str:
 
 def worker_line(worker: AtWork) -> str:
     at = "" if worker.chunk is None else f", at cases {worker.chunk[0]} to {worker.chunk[1]}"
-    return f"  {worker.name}: {worker.cases} cases, {worker.rate:.3g} a second{at}"
+    return f"  {worker.name}: {worker.cases} cases, {_rate(worker.rate)} a second{at}"
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:.0f}" if rate >= 100 else f"{rate:.3g}"
 
 
 def duration(seconds: float) -> str:
@@ -165,7 +169,7 @@ def _show(outcome: Outcome, seconds: float) -> None:
     ran = tally.done - outcome.resumed
     resumed = f", {outcome.resumed} were there already" if outcome.resumed else ""
     failed = f", {tally.failed} failed" if tally.failed else ""
-    speed = f"{outcome.rate:.3g} cases a second in {outcome.executor}, " if ran else ""
+    speed = f"{_rate(outcome.rate)} cases a second in {outcome.executor}, " if ran else ""
     columns = 1 + len(plan.cases.names) + len(plan.measures.labels) + 3
     path = summary.short(str(outcome.path))
     facts = [

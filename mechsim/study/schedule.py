@@ -43,8 +43,9 @@ class Schedule:
         self.outstanding += 1
         if self._back:
             return self._back.pop()
+        size = self._size()
         first, last = self._gaps.pop()
-        end = min(last, first + self._size())
+        end = min(last, first + size)
         if end < last:
             self._gaps.append((end, last))
         return Chunk(first, self.cases.columns(first, end))
