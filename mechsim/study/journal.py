@@ -20,7 +20,7 @@ import numpy as np
 from mechsim.errors import Fault
 from mechsim.result.paths import OutputError, explained, held
 from mechsim.study.plan import Plan
-from mechsim.study.rows import Rows, arrays_of, schema_of
+from mechsim.study.rows import Rows, arrays_of, numbers, schema_of, values_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -154,8 +154,8 @@ class Journal:
         import pyarrow
 
         arrays = arrays_of(first, rows)
-        check = np.full(len(rows), _checksum(arrays), dtype=np.uint32)
-        batch = pyarrow.RecordBatch.from_arrays([*arrays, pyarrow.array(check)], schema=self._schema)
+        check = numbers(np.full(len(rows), _checksum(arrays)))
+        batch = pyarrow.RecordBatch.from_arrays([*arrays, check], schema=self._schema)
         offset = self.stream.tell()
         self._write(memoryview(batch.serialize()))
         self.batches.append(Batch(first, len(rows), offset))
@@ -205,7 +205,7 @@ def _schema(plan: Plan) -> pyarrow.Schema:
     import pyarrow
 
     columns = schema_of(plan.measures.labels)
-    return columns.append(pyarrow.field(CHECK, pyarrow.uint32())).with_metadata({KEY: json.dumps(plan.identity)})
+    return columns.append(pyarrow.field(CHECK, pyarrow.int64())).with_metadata({KEY: json.dumps(plan.identity)})
 
 
 def _is_journal(stream: IO[bytes]) -> bool:
@@ -250,11 +250,11 @@ def _batches(stream: IO[bytes], schema: pyarrow.Schema) -> Iterator[tuple[Batch,
 
 
 def _is_sound(table: pyarrow.RecordBatch, batch: Batch, plan: Plan) -> bool:
-    cases = table.column(0).to_numpy()
+    cases = values_of(table.column(0))
     follow = np.array_equal(cases, np.arange(batch.first, batch.first + batch.rows))
     within = batch.first >= 0 and batch.first + batch.rows <= len(plan.cases)
     arrays = table.columns[:-1]
-    return follow and within and bool(np.all(table.column(CHECK).to_numpy() == _checksum(arrays)))
+    return follow and within and bool(np.all(values_of(table.column(CHECK)) == _checksum(arrays)))
 
 
 def _checksum(arrays: list[pyarrow.Array]) -> int:
@@ -263,8 +263,8 @@ def _checksum(arrays: list[pyarrow.Array]) -> int:
 
     check = 0
     for array in arrays:
-        numbers = array.type in (pyarrow.int64(), pyarrow.float64())
-        content = array.to_numpy().tobytes() if numbers else "\0".join(array.to_pylist()).encode()
+        plain = array.type in (pyarrow.int64(), pyarrow.float64())
+        content = values_of(array).tobytes() if plain else "\0".join(array.to_pylist()).encode()
         check = zlib.crc32(content, check)
     return check
 

@@ -74,13 +74,37 @@ def schema_of(labels: Sequence[str], names: Sequence[str] = ()) -> pyarrow.Schem
 
 def arrays_of(first: int, rows: Rows) -> list[pyarrow.Array]:
     """The columns of `schema_of(labels)`, of cases from `first` on."""
+    count = len(rows)
+    words, messages = [word.encode() for word in rows.words], [b""] * count
+    for k, message in rows.messages.items():
+        messages[k] = message.encode()
+    cases = numbers(np.arange(first, first + count))
+    statuses = texts([words[code] for code in rows.codes.tolist()])
+    return [cases, *map(numbers, rows.values.T), numbers(rows.steps), statuses, texts(messages)]
+
+
+def numbers(values: np.ndarray) -> pyarrow.Array:
+    """A column of floats, or of whole numbers. `pyarrow.array` would import pandas, which takes as long as a start."""
     import pyarrow
 
-    count = len(rows)
-    messages = [""] * count
-    for k, message in rows.messages.items():
-        messages[k] = message
-    statuses = pyarrow.DictionaryArray.from_arrays(rows.codes, list(rows.words)).cast(pyarrow.string())
-    values = [pyarrow.array(np.ascontiguousarray(column)) for column in rows.values.T]
-    numbers = pyarrow.array(np.arange(first, first + count, dtype=np.int64))
-    return [numbers, *values, pyarrow.array(rows.steps), statuses, pyarrow.array(messages, pyarrow.string())]
+    kind, wide = (pyarrow.float64(), np.float64) if values.dtype.kind == "f" else (pyarrow.int64(), np.int64)
+    content = np.ascontiguousarray(values, dtype=wide)
+    return pyarrow.Array.from_buffers(kind, len(content), [None, pyarrow.py_buffer(content)])
+
+
+def texts(values: Sequence[bytes]) -> pyarrow.Array:
+    """A column of texts, given in UTF-8."""
+    import pyarrow
+
+    ends = np.zeros(len(values) + 1, dtype=np.int32)
+    np.cumsum([len(value) for value in values], out=ends[1:])
+    buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(values))]
+    return pyarrow.Array.from_buffers(pyarrow.string(), len(values), buffers)
+
+
+def values_of(column: pyarrow.Array) -> np.ndarray:
+    """The numbers of a column without gaps; `to_numpy` would import pandas too."""
+    import pyarrow
+
+    kind = np.float64 if column.type == pyarrow.float64() else np.int64
+    return np.frombuffer(column.buffers()[1], dtype=kind, count=len(column), offset=8 * column.offset)

@@ -16,7 +16,7 @@ from mechsim._version import __version__
 from mechsim.errors import Fault
 from mechsim.result.paths import OutputError, check_target, explained
 from mechsim.study.plan import Plan
-from mechsim.study.rows import BESIDE, schema_of
+from mechsim.study.rows import BESIDE, numbers, schema_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -74,7 +74,7 @@ def pieces(plan: Plan, found: Found) -> Iterator[pyarrow.Table]:
     count = 0
     for first, batch in found:
         values = plan.cases.columns(first, first + batch.num_rows).values()
-        arrays = [batch.column(0), *map(pyarrow.array, values), *batch.columns[1:]]
+        arrays = [batch.column(0), *map(numbers, values), *batch.columns[1:]]
         waiting.append(pyarrow.RecordBatch.from_arrays(arrays, schema=columns))
         count += batch.num_rows
         if count >= PIECE:
