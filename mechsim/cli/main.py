@@ -30,6 +30,7 @@ COMMANDS = {
     "animate": "Draw the motion: film, picture or interactive page.",
     "plot": "Plot energies, coordinates, paths; compare results.",
     "bench": "Run specs with known answers and compare with what was accepted.",
+    "sweep": "Run a mechanism with many parameters and measure each motion.",
     "schema": "Print the JSON Schema of mechanism files.",
     "version": "Print versions of mechsim and what it stands on.",
 }

@@ -16,7 +16,7 @@ NUMBER_FORMAT = r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[eEfFgG]"  # prints one number, as
 SMALLEST_TOLERANCE = 1e-16  # a double holds no more digits: beyond, steps only become shorter and roundings more
 
 __all__ = ["Collinear", "FixedPoint", "Known", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem"]
-__all__ += ["Reference", "Rigid", "Solver", "Spring", "StartValue", "Torque", "Vector"]
+__all__ += ["Reference", "Rigid", "Solver", "Spring", "StartValue", "Sweep", "Torque", "Vector", "Written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,14 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """Text of the file that is read later, and its place."""
+
+    text: str
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """What a run is judged by: known values in the order of time, and the most that certificate and steps may come to;
     None: not judged."""
@@ -146,6 +154,18 @@ class Reference:
     energy: float | None
     constraints: float | None
     steps: int | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Which parameters vary in a sweep, what is measured, and how draws are made; None: not said."""
+
+    vary: Mapping[str, Written]
+    measures: tuple[Written, ...]
+    draws: int | None
+    latin: bool
+    seed: int | None
     mark: Mark
 
 
@@ -173,3 +193,4 @@ class MechSpec:
     output: Output = field(default_factory=Output)
     unused: tuple[str, ...] = ()  # parameters that nothing depends on
     reference: Reference | None = field(default=None, metadata=PLAIN)  # answers known from elsewhere
+    sweep: Sweep | None = field(default=None, metadata=PLAIN)  # what `mechsim sweep` does unless told otherwise

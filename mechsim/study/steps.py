@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.errors import Fault, MechsimError
 from mechsim.result import Motion
@@ -18,7 +19,7 @@ from mechsim.study.piecewise import Pieces
 
 MOST_STEPS = 1 << 16  # at once: what they need stays near the processor, and bounds what is needed of memory
 
-Value = Array | float | str  # of a parameter: for each case, for all, or an expression for all
+Value = NDArray[np.generic] | float | str  # of a parameter: for each case, for all, or an expression for all
 
 
 class Series(Protocol):
