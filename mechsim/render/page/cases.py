@@ -7,8 +7,8 @@ what differs from that of the first case; its numbers are 16-bit integers, which
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from mechsim.errors import Fault, MechsimError
 from mechsim.render.frames import sample, span
-from mechsim.render.options import Options, default_speed
+from mechsim.render.options import Options
 from mechsim.render.page.data import film_of
 from mechsim.render.page.document import number_text, page_text
 from mechsim.render.page.packing import packed, patch_of, together
 from mechsim.render.page.samples import Fineness
-from mechsim.render.scene import Scene, scene_of
+from mechsim.render.scene import scene_of
 from mechsim.render.swept import Swept
+from mechsim.result.motion import Motion
 from mechsim.result.paths import OutputError, replacing
 from mechsim.study.grid import FINISHED
 
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
     from mechsim.study.table import SweepTable
 
 MOST_BYTES = 5_000_000  # of a page
-MOST_FILMS = 240  # a film takes about a tenth of a second to make
+MOST_FILMS = 200  # a film takes about a tenth of a second to make
 MOST_CASES = 20_000  # in the charts of a page
 CHUNK = 24  # motions that are in memory at once
 COARSE = Fineness(121, 60_000)
 CHARTS = 3
+MOST_NOTES = 3
 Observer = Callable[[int, int], None]
 
 
@@ -48,21 +50,23 @@ def write_sweep(
     swept = Swept(table)
     cases = thinned(swept.grid.shape, MOST_CASES)
     data = _table(swept, cases)
-    first, scene, base = _first_film(table, cases, options)
+    first, last = _finished(table, cases)
+    films, scene = {}, scene_of(table.motion(first))
     room = MOST_BYTES - len(page_text({}, scene)) - _size(data)
-    arrows = len(cases) <= MOST_FILMS and len(cases) * _size(packed(base)) <= room
-    if not arrows:
-        base = film_of_case(scene, table.motion(first), options, arrows=False)
-    count = int(min(MOST_FILMS, room // _size(packed(base))))
-    chosen = sorted({first, *cases[_on_grid(swept, cases, count)].tolist()})
-    films = {first: base}
-    for number, motion in _motions(table, [case for case in chosen if case != first]):
-        films[number] = film_of_case(scene_of(motion), motion, options, arrows=arrows)
+    for arrows in (True, False):
+        films = {number: film_of_case(motion, options, arrows=arrows) for number, motion in _motions(table, [first, last])}
+        base, other = packed(films[first]), packed(films[last])
+        count = (room - _size(base)) // _size(patch_of(base, other))
+        if len(cases) <= min(count, MOST_FILMS):
+            break
+    chosen = cases[_on_grid(swept, cases, min(count, MOST_FILMS))].tolist()
+    for number, motion in _motions(table, [case for case in chosen if case not in films]):
+        films[number] = film_of_case(motion, options, arrows=arrows)
         if observer:
             observer(len(films), len(chosen))
     notes = _notes(swept, len(cases), films, arrows)
     together(list(films.values()))
-    base = packed(base)
+    base = packed(films[first])
     data |= {
         "first": int(np.searchsorted(cases, first)),
         "films": [
@@ -76,14 +80,13 @@ def write_sweep(
     return notes
 
 
-def film_of_case(scene: Scene, motion: Any, options: Options, *, arrows: bool) -> dict[str, Any]:
+def film_of_case(motion: Motion, options: Options, *, arrows: bool) -> dict[str, Any]:
     """The film of one case, by itself."""
+    scene = scene_of(motion)
     start, end = span(motion, scene)
-    table = motion.trajectory
-    speed = options.speed or default_speed(end - start)
-    chosen = replace(options, speed=speed)
-    frames = sample(table, np.array([start]), scene)
-    film = film_of(scene, frames, table, chosen, fineness=COARSE, arrows=arrows)
+    begin = start if options.start is None else min(max(options.start, start), end)
+    frames = sample(motion, np.array([begin]), scene)
+    film = film_of(scene, frames, motion.trajectory, options, fineness=COARSE, arrows=arrows)
     film["parameters"] = [[name, number_text(value)] for name, value in scene.parameters_to_show]
     return film
 
@@ -151,21 +154,16 @@ def _charts(swept: Swept) -> list[dict[str, Any]]:
     return charts
 
 
-def _first_film(
-    table: SweepTable, cases: NDArray[np.int64], options: Options
-) -> tuple[int, Scene, dict[str, Any]]:
-    """The case that is shown first, of those that finished the one in the middle."""
+def _finished(table: SweepTable, cases: NDArray[np.int64]) -> tuple[int, int]:
+    """Of the cases that finished the one in the middle, which is shown first, and the last."""
     finished = cases[np.asarray(table.status)[cases] == FINISHED]
     if not len(finished):
         why = next((str(message) for message in table["message"] if message), "")
         raise OutputError(Fault("no case of the sweep has a motion to show", hint=why))
-    first = int(finished[len(finished) // 2])
-    motion = table.motion(first)
-    scene = scene_of(motion)
-    return first, scene, film_of_case(scene, motion, options, arrows=True)
+    return int(finished[len(finished) // 2]), int(finished[-1])
 
 
-def _motions(table: SweepTable, cases: Sequence[int]) -> Iterator[tuple[int, Any]]:
+def _motions(table: SweepTable, cases: Sequence[int]) -> Iterator[tuple[int, Motion]]:
     """The motions of these cases that have any."""
     for begin in range(0, len(cases), CHUNK):
         chunk = cases[begin : begin + CHUNK]
@@ -220,12 +218,11 @@ def _notes(swept: Swept, cases: int, films: dict[int, dict[str, Any]], arrows: b
         notes.append(f"the page has the motions of {len(films):,} cases; for others the nearest one moves")
     if not arrows:
         notes.append("forces and reactions are left out, to make room for more motions")
-    said = [dict.fromkeys(film.pop("notes")) for film in films.values()]
-    notes += dict.fromkeys(note for each in said[:1] for note in each)
-    return tuple(dict.fromkeys(notes))
+    said = list(dict.fromkeys(note for film in films.values() for note in film.pop("notes")))
+    if len(said) > MOST_NOTES:
+        said = [*said[:MOST_NOTES], f"{len(said) - MOST_NOTES} more notes on motions of other cases"]
+    return (*notes, *said)
 
 
 def _size(value: Any) -> int:
-    import json
-
     return len(json.dumps(value, separators=(",", ":")))

@@ -14,7 +14,7 @@ from mechsim.render.frames import Frames, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
 from mechsim.render.page.channels import Channels
-from mechsim.render.page.samples import FINE, Fineness, smooth_samples, too_few
+from mechsim.render.page.samples import Fineness, smooth_samples, too_few
 from mechsim.render.page.shapes import packed_arrows, packed_fitting, short
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
 from mechsim.render.sizes import Sizes, natural_sizes, with_peaks
@@ -29,7 +29,13 @@ TAIL = 2.0  # seconds of film that a trace is seen
 
 
 def film_of(
-    scene: Scene, frames: Frames, trajectory: Trajectory, options: Options, *, fineness: Fineness = FINE, arrows: bool = True
+    scene: Scene,
+    frames: Frames,
+    trajectory: Trajectory,
+    options: Options,
+    *,
+    fineness: Fineness | None = None,
+    arrows: bool = True,
 ) -> dict[str, Any]:
     """Everything the page shows. The motion starts with the first of `frames` and ends with the results."""
     start = float(frames.t[0])

@@ -11,6 +11,8 @@ from mechsim.render.frames import SEEN, Frames, hermite, sample
 from mechsim.render.scene import Scene
 from mechsim.result.trajectory import Trajectory
 
+FEWEST_SAMPLES = 241
+MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
 
 
@@ -22,13 +24,11 @@ class Fineness:
     most: int
 
 
-FINE = Fineness(241, 400_000)  # 2.1 MB of base64: with the page around it a film stays below 3 MB
-
-
 def smooth_samples(
-    trajectory: Trajectory, scene: Scene, start: float, end: float, fineness: Fineness = FINE
+    trajectory: Trajectory, scene: Scene, start: float, end: float, fineness: Fineness | None = None
 ) -> Frames:
     """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
+    fineness = fineness or Fineness(FEWEST_SAMPLES, MOST_NUMBERS)
     if end <= start:
         return sample(trajectory, np.array([start]), scene)
     vectors = sum(len(part.points) for part in scene.parts)

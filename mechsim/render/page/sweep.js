@@ -93,8 +93,7 @@ class Sweep {
 // All that can be picked of the sweep's cases, and what the chosen one is.
 
 function caseTitle(sweep, number) {
-  const numbers = sweep.data.numbers;
-  return `Case ${((numbers ? numbers[number] : number) + 1).toLocaleString("en")} of ${sweep.data.total.toLocaleString("en")}`;
+  return `Case ${sweep.data.numbers?.[number] ?? number}`;
 }
 
 function caseWords(sweep, number) {
@@ -115,7 +114,7 @@ function addSlider(sweep, axis) {
   element("sliders").append(label);
   return (places) => {
     input.value = places[axis];
-    const text = isAxis ? quantity(sweep.axes[axis].values[places[axis]], "", 5) : String(places[axis] + 1);
+    const text = isAxis ? quantity(sweep.axes[axis].values[places[axis]], "", 5) : String(places[axis]);
     output.textContent = text;
     input.setAttribute("aria-valuetext", `${name} = ${text}`);
   };
@@ -139,6 +138,7 @@ function chooseCase(sweep, number) {
   const places = sweep.places(number);
   sweep.sliders.forEach((show) => show(places));
   element("case-number").textContent = caseTitle(sweep, number);
+  element("case-total").textContent = `of 0 to ${sweep.data.total - 1}`;
   element("case-status").textContent = failure ? failure.split(":")[0].replaceAll("_", " ") : "";
   const filmed = sweep.filmed(number);
   element("case-note").textContent =
@@ -171,6 +171,13 @@ function caseKeys(sweep) {
   return { ",": () => stepCase(sweep, -1), ".": () => stepCase(sweep, 1) };
 }
 
+// `#case=12` opens the page at that case of the file.
+function wantedCase(sweep) {
+  const wanted = Number(/[#&]case=(\d+)/.exec(location.hash)?.[1] ?? NaN);
+  const index = sweep.data.numbers ? sweep.data.numbers.indexOf(wanted) : wanted;
+  return index >= 0 && index < sweep.data.shown.length ? index : null;
+}
+
 function showSweep(sweep) {
   document.querySelectorAll('[data-if="sweep"]').forEach((each) => (each.hidden = false));
   const places = sweep.axes.length + (sweep.draws > 1 ? 1 : 0);
@@ -180,7 +187,6 @@ function showSweep(sweep) {
     charts.push(chart);
     element("charts").append(chart.figure);
   }
-  const wanted = /[#&]case=(\d+)/.exec(location.hash);
-  chooseCase(sweep, wanted ? Math.min(Number(wanted[1]), sweep.data.shown.length - 1) : sweep.case);
+  chooseCase(sweep, wantedCase(sweep) ?? sweep.case);
   fitWindow();
 }
