@@ -100,7 +100,7 @@ def share_panel(measures: Sequence[Measured]) -> Drawing:
             values, errors = np.array([(each.shares[number].value, each.shares[number].error) for each in known]).T
             places = np.arange(len(known)) + (number - (len(names) - 1) / 2) * high
             axes.barh(places, values, 0.92 * high, color=colour_of(theme, number), label=name, linewidth=0,
-                      xerr=2 * errors, error_kw={"ecolor": theme.faint, "elinewidth": 1.2})  # fmt: skip
+                      xerr=2 * errors, error_kw={"ecolor": theme.text, "elinewidth": 1.0})  # fmt: skip
         axes.set_yticks(np.arange(len(known)), [each.label for each in known])
         axes.set(ylim=(len(known) - 0.5, -0.5), xlim=(min(0.0, axes.get_xlim()[0]), max(1.0, axes.get_xlim()[1])))
         axes.grid(False, axis="y")

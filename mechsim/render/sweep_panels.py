@@ -111,8 +111,9 @@ def _band(axes: Axes, x: Array, values: Array, colour: tuple[float, float, float
 def mark_missing(axes: Axes, theme: Theme, places: Array) -> None:
     """Crosses above the axis where a curve has a gap."""
     if len(places):
-        near = {"transform": axes.get_xaxis_transform(), "clip_on": False}
-        axes.plot(places, np.full(len(places), 0.025), "x", color=theme.trace[0], markersize=6, **near)
+        above = axes.get_xaxis_transform()  # x as the axis has it, y as a share of the panel
+        low = np.full(len(places), 0.025)
+        axes.plot(places, low, "x", color=theme.trace[0], markersize=6, transform=above, clip_on=False)
 
 
 def _title(swept: Swept, words: str, fixed: Fixed) -> str:
@@ -147,7 +148,7 @@ def _colour_bar(axes: Axes, theme: Theme, colours: Colormap, span: Normalize, na
 
     place = axes.inset_axes((1.02, 0.0, 0.025, 1.0))
     bar = Colorbar(place, ScalarMappable(span, colours))
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     place.grid(False)
     place.set_title(name, fontsize=9, loc="left", color=theme.faint)
     place.tick_params(labelsize=9)

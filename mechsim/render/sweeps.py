@@ -1,10 +1,10 @@
 """Plots of a sweep: what is asked for, or what shows it best by how its cases lie.
 
-    one grid        every measure against it
-    two             every measure as a heat map
-    more            heat maps of the two longest, small ones side by side for values of the others
-    draws           histograms with quantiles, dots against the parameter that matters most, shares of variance
-    grid and draws  bands of quantiles against the grid
+one grid        every measure against it
+two             every measure as a heat map
+more            heat maps of the two longest, small ones side by side for values of the others
+draws           histograms with quantiles, dots against the parameter that matters most, shares of variance
+grid and draws  bands of quantiles against the grid
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def _overview(swept: Swept) -> tuple[list[Drawing], list[str]]:
 def _shares(swept: Swept) -> Drawing:
     statistics = swept.statistics
     if not statistics.points:
-        raise OutputError(Fault("shares of variance need draws", hint="sweep with --vary L=normal:1:0.001 --draws 1000"))
+        raise OutputError(
+            Fault("shares of variance need draws", hint="sweep with --vary L=normal:1:0.001 --draws 1000")
+        )
     if len(statistics.points) > 1:
         hint = "--kind curves shows quantiles against it"
         raise OutputError(Fault(f"shares would differ along {swept.grid.axes[0].name}, which is on a grid", hint=hint))
@@ -162,7 +164,9 @@ def _multiples(swept: Swept, others: Sequence[int], labels: int) -> tuple[list[F
         longest = max(range(len(chosen)), key=lambda k: len(chosen[k]))
         count = len(chosen[longest]) - 1
         whole = _length(swept, others[longest]) - 1
-        chosen[longest] = sorted({round(share) for share in np.linspace(0, whole, count)}) if count > 1 else [whole // 2]
+        chosen[longest] = (
+            sorted({round(share) for share in np.linspace(0, whole, count)}) if count > 1 else [whole // 2]
+        )
     cut = [k for k, own in zip(others, chosen, strict=True) if len(own) < _length(swept, k)]
     notes = [f"not all values of {listed(swept.grid.axes[k].name for k in cut)} are drawn"] if cut else []
     return [dict(zip(others, point, strict=True)) for point in product(*chosen)], notes

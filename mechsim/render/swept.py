@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mechsim.study.statistics import Statistics
     from mechsim.study.table import SweepTable
 
+CROSS = "(\N{MULTIPLICATION SIGN})"
 ASIDE = 0.05  # room beside what is drawn, as a share of it
 Fixed = Mapping[int, int]  # by the number of an axis, which of its values is shown
 
@@ -103,7 +104,7 @@ class Swept:
     def told(self) -> str:
         """`63 cases, 14 failed`."""
         count, failed = len(self.table.status), sum(failures(self.table.status).values())
-        return f"{count:,} case{'s' if count != 1 else ''}" + (f", {failed:,} failed (×)" if failed else "")
+        return f"{count:,} case{'s' if count != 1 else ''}" + (f", {failed:,} failed {CROSS}" if failed else "")
 
     @property
     def notes(self) -> list[str]:

@@ -100,9 +100,7 @@ def measured(label: str, unit: str, values: Array, parameters: dict[str, Array])
     quantiles = tuple(float(each) for each in np.quantile(y, LEVELS)) if len(y) else nothing
     mean, deviation = (float(y.mean()) if len(y) else math.nan), _deviation(y)
     errors = deviation / math.sqrt(len(y)) if len(y) else math.nan, _deviation_error(y, deviation)
-    return Measured(
-        label, unit, len(y), len(values) - len(y), mean, errors[0], deviation, errors[1], quantiles, shares
-    )
+    return Measured(label, unit, len(y), len(values) - len(y), mean, errors[0], deviation, errors[1], quantiles, shares)
 
 
 def _measured(

@@ -54,7 +54,9 @@ def write_sweep(
     films, scene = {}, scene_of(table.motion(first))
     room = MOST_BYTES - len(page_text({}, scene)) - _size(data)
     for arrows in (True, False):
-        films = {number: film_of_case(motion, options, arrows=arrows) for number, motion in _motions(table, [first, last])}
+        films = {
+            number: film_of_case(motion, options, arrows=arrows) for number, motion in _motions(table, [first, last])
+        }
         base, other = packed(films[first]), packed(films[last])
         count = (room - _size(base)) // _size(patch_of(base, other))
         if len(cases) <= min(count, MOST_FILMS):
@@ -105,7 +107,7 @@ def thinned(shape: Sequence[int], most: int) -> NDArray[np.int64]:
 def _table(swept: Swept, cases: NDArray[np.int64]) -> dict[str, Any]:
     """What the charts show. Where cases were left out, the axes are those of the ones that are there."""
     grid, table = swept.grid, swept.table
-    axes = []
+    axes: list[dict[str, Any]] = []
     for axis in grid.axes:
         own = set(swept.flat(axis.name)[cases].tolist())
         axes.append({"name": axis.name, "log": axis.log, "values": [value for value in axis.values if value in own]})
@@ -137,7 +139,7 @@ def _column(swept: Swept, label: str, cases: NDArray[np.int64]) -> dict[str, Any
 
 
 def _charts(swept: Swept) -> list[dict[str, Any]]:
-    """What is seen at first: a map over two axes with a curve along the first; else each measure along one parameter."""
+    """What is seen at first: a map over two axes, a curve along the first; else each measure along one parameter."""
     axes = [axis.name for axis in swept.grid.axes]
     measures = list(swept.measures)
     if len(axes) > 1 and swept.grid.draws == 1:

@@ -146,7 +146,7 @@ function chooseCase(sweep, number) {
   fillList(element("case-drawn"), sweep.data.drawn.map((name) => [name, quantity(sweep.value(name, number), "", 6)]));
   fillList(element("case-measures"), sweep.measures.map((name) => [name, valueText(sweep, name, number)]));
   element("no-motion").hidden = next !== null;
-  element("no-motion").textContent = next === null ? failure || "there is no motion of this case on the page" : "";
+  element("no-motion").textContent = next === null ? `There is no motion of this case. ${failure.replace(/^\w+: /, "")}` : "";
   document.querySelector("main").classList.toggle("motionless", next === null);
   if (next && next !== film) {
     showFilm(next);
