@@ -21,14 +21,18 @@ if TYPE_CHECKING:  # what the names below are, for type checkers and editors
     from mechsim.errors import AssemblyError, BranchWarning, IntegrationError, MechsimError, SpecError
     from mechsim.facility import lagrangian_system
     from mechsim.handle import mechanism
-    from mechsim.result import Motion, Trajectory, load
+    from mechsim.result import Motion, Trajectory
     from mechsim.simulation import simulate
+    from mechsim.study.sweep import sweep
+    from mechsim.study.table import SweepTable, load
 
 _HOMES = {
     "simulate": "mechsim.simulation",
     "mechanism": "mechsim.handle",
     "lagrangian_system": "mechsim.facility",
-    "load": "mechsim.result",
+    "load": "mechsim.study.table",
+    "sweep": "mechsim.study.sweep",
+    "SweepTable": "mechsim.study.table",
     "Motion": "mechsim.result",
     "Trajectory": "mechsim.result",
     "MechsimError": "mechsim.errors",
@@ -45,12 +49,14 @@ __all__ = [
     "MechsimError",
     "Motion",
     "SpecError",
+    "SweepTable",
     "Trajectory",
     "__version__",
     "lagrangian_system",
     "load",
     "mechanism",
     "simulate",
+    "sweep",
 ]
 
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "assemble": "Find a consistent start and show it.",
     "animate": "Draw the motion: film, picture or interactive page.",
     "plot": "Plot energies, coordinates, paths; compare results.",
+    "sweep": "Run a mechanism with many parameters and measure each motion.",
     "schema": "Print the JSON Schema of mechanism files.",
     "version": "Print versions of mechsim and what it stands on.",
 }

@@ -34,7 +34,7 @@ def _pairs(context: click.Context, option: click.Parameter, values: tuple[str, .
     click.option("--path", callback=names_of, metavar="A,B", help="The ways of points through the plane."),
     click.option("--columns", callback=names_of, metavar="C,D", help="Columns against time, a panel for each."),
     click.option("--x", metavar="C", help="Of a sweep: the parameter (or measure) to plot against."),
-    click.option("--y", multiple=True, metavar="C", help="Of a sweep: a measure; or the second parameter of a heat map."),
+    click.option("--y", multiple=True, metavar="C", help="Of a sweep: a measure, or a second parameter."),
     click.option("--z", multiple=True, metavar="C", help="Of a sweep: the measure that a heat map shows."),
     click.option(
         "--kind", type=click.Choice(["curves", "heat", "scatter", "histogram", "dots", "shares"]),

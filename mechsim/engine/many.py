@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from mechsim.engine.fleets import Fleets, NumberTables, Sets
 from mechsim.engine.leading import planned
 from mechsim.engine.segments import Segments
 from mechsim.engine.solution import Solution
-from mechsim.engine.state import state_of
+from mechsim.engine.state import InitialState, States
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
@@ -29,6 +29,8 @@ KEPT = {"final": 0, "steps": 1, "polynomials": 2}
 # alone: steps of a march of its own
 COUNTS = ("steps", "alone", "rejected", "factorizations", "evaluations", "pivot_choices")
 OTHER_STRUCTURE = "other_structure"
+# How a motion can end, by the numbers of the kernel; then what only marches of their own say, and what none begins with.
+STATUSES = (*("finished", "interrupted"), *(s.name.lower() for s in Status if s > 1), "contradiction", OTHER_STRUCTURE)
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Many:
     q: np.ndarray
     v: np.ndarray
     lam: np.ndarray
-    status: tuple[str, ...]
+    codes: np.ndarray  # of STATUSES
     statistics: dict[str, np.ndarray]
     kept: tuple[Any, ...]  # of each motion, where wished: times, unknowns, rates, polynomials
     seconds: float
@@ -57,16 +59,20 @@ class Many:
         return len(self.t)
 
     @property
+    def status(self) -> tuple[str, ...]:
+        return tuple(STATUSES[code] for code in self.codes.tolist())
+
+    @property
     def finished(self) -> np.ndarray:
-        return np.array([status == "finished" for status in self.status], dtype=bool)
+        return np.asarray(self.codes == 0)
 
     def message(self, k: int) -> str:
         """Why a motion has not come to its end."""
-        status = self.status[k]
-        if status == OTHER_STRUCTURE:
-            return "with these parameters the mechanism has another structure: its file must be read anew"
-        reasons = {each.name.lower(): words for each, words in MESSAGES.items()}
-        return f"{reasons[status]}, at t = {self.t[k]:.9g}" if status in reasons else ""
+        return words_of(STATUSES[self.codes[k]], self.t[k])
+
+    def without_sets(self) -> Many:
+        """The same, less the numbers of all motions, which are many."""
+        return replace(self, sets=None)
 
     def solution(self, k: int) -> Solution:
         """One motion, of those whose steps or polynomials were kept."""
@@ -81,14 +87,22 @@ class Many:
         coefficients = np.ascontiguousarray(polynomials.transpose(0, 2, 1)) if len(polynomials) else None
         statistics = {name: column[k].item() for name, column in self.statistics.items()} | {"order": self.order}
         head = (t, x[:, :n], rates[:, :n], x[:, n:], coefficients, Segments.whole(float(t[0]), float(t[-1])))
-        told = (self.status[k], self.message(k), statistics)
+        told = (STATUSES[self.codes[k]], self.message(k), statistics)
         return Solution(*head, *told, system, self.structure, plan, self.order, self.tolerance)
+
+
+def words_of(status: str, t: float) -> str:
+    """Why a motion with this status came to t only."""
+    if status == OTHER_STRUCTURE:
+        return "with these parameters the mechanism has another structure: its file must be read anew"
+    reasons = {each.name.lower(): words for each, words in MESSAGES.items()}
+    return f"{reasons[status]}, at t = {t:.9g}" if status in reasons else ""
 
 
 def integrate_many(
     system: System,
     structure: Any,
-    starts: Sequence[Any],
+    starts: Sequence[InitialState],
     *,
     tends: Any,
     tolerance: float,
@@ -99,7 +113,7 @@ def integrate_many(
     fleets: Fleets | None = None,
     reference: Any = None,
 ) -> Many:
-    """March from each of `starts` (States, or what has their attributes) to its end, one of `tends` or the only one.
+    """March from each of `starts` (States as columns, or a list of what has the attributes of one) to its end, one of `tends` or the only one.
 
     `sets` gives each motion parameters of its own; the system is that of the file. `keep`: "final" points only, all
     "steps", or the "polynomials" of all steps. `reference` is the state at which pivots are chosen, by default the
@@ -117,7 +131,8 @@ def integrate_many(
     gathered = _Gathered(system, plan, count, keep)
     good = np.ones(count, dtype=bool) if sets is None else sets.hold
     gathered.refuse(np.flatnonzero(~good))
-    alone = np.array([_goes_alone(system, plan, start) for start in starts], dtype=bool)
+    states = starts if isinstance(starts, States) else States.of(starts, system.n)
+    alone = _go_alone(system, plan, states)
     one_by_one, in_lanes = np.flatnonzero(good & alone), np.flatnonzero(good & ~alone)
     stop = threading.Event()
 
@@ -130,10 +145,9 @@ def integrate_many(
 
     def run(chosen: np.ndarray) -> None:
         assert fleets is not None
-        times = np.array([starts[k].t for k in chosen], dtype=float)
-        states = np.stack([state_of(system, plan.variable_offsets, starts[k]) for k in chosen])
+        begun = states.derivatives(plan.variable_offsets, chosen)
         with fleets.one() as fleet:
-            fleet.begin(*tables.of(chosen), times, states, tends[chosen], KEPT[keep])
+            fleet.begin(*tables.of(chosen), states.t[chosen], begun, tends[chosen], KEPT[keep])
             while not stop.is_set() and not fleet.run(SLICE):
                 pass
             gathered.take(chosen, fleet)
@@ -152,9 +166,10 @@ def _portion(count: int, threads: int, width: int) -> int:
     return min(MOST_AT_ONCE, width * max(1, rows))
 
 
-def _goes_alone(system: System, plan: Plan, start: Any) -> bool:
-    changes = bool(system.switches or system.samplers or plan.redundant)
-    return changes or bool(start.singular and np.any(start.velocities))
+def _go_alone(system: System, plan: Plan, states: States) -> np.ndarray:
+    if system.switches or system.samplers or plan.redundant:
+        return np.ones(len(states), dtype=bool)
+    return np.asarray(states.singular & (states.velocities != 0).any(axis=1))
 
 
 def _do(tasks: Iterable[tuple[Any, Any]], threads: int, stop: threading.Event) -> None:
@@ -183,27 +198,26 @@ class _Gathered:
         self.n, self.keep = system.n, keep
         self.t = np.full(count, np.nan)
         self.x, self.rates = np.full((2, count, plan.size), np.nan)
-        self.status = ["interrupted"] * count
+        self.codes = np.full(count, STATUSES.index("interrupted"), dtype=np.int8)
         self.counts = np.zeros((count, len(COUNTS)), dtype=np.int64)
         self.projections = np.zeros(count)
         self.kept: list[Any] = [None] * count if keep != "final" else []
 
     def refuse(self, rows: np.ndarray) -> None:
-        for k in rows:
-            self.status[k] = OTHER_STRUCTURE
+        self.codes[rows] = STATUSES.index(OTHER_STRUCTURE)
 
     def take(self, rows: np.ndarray, fleet: Any) -> None:
         counts, projections = fleet.counts()
         self.projections[rows] = projections
         self.t[rows], self.x[rows], self.rates[rows] = fleet.last()
         self.counts[rows] = counts[:, 1:].astype(np.int64)
-        for place, k in enumerate(rows):
-            self.status[k] = _name(Status(int(counts[place, 0])))
-            if self.keep != "final":
+        self.codes[rows] = counts[:, 0].astype(np.int8)
+        if self.keep != "final":
+            for place, k in enumerate(rows):
                 self.kept[k] = fleet.record(place)
 
     def take_solution(self, k: int, solution: Solution) -> None:
-        self.status[k] = solution.status
+        self.codes[k] = STATUSES.index(solution.status)
         statistics = solution.statistics
         self.counts[k] = [statistics.get(name, statistics["steps"]) for name in COUNTS]
         self.projections[k] = statistics["largest_projection"]
@@ -219,8 +233,4 @@ class _Gathered:
         statistics: dict[str, np.ndarray] = {name: self.counts[:, i] for i, name in enumerate(COUNTS)}
         statistics["largest_projection"] = self.projections
         columns = (self.t, self.x[:, :n], self.rates[:, :n], self.x[:, n:])
-        return Many(*columns, tuple(self.status), statistics, tuple(self.kept), seconds, *rest)
-
-
-def _name(status: Status) -> str:
-    return {Status.REACHED: "finished", Status.RUNNING: "interrupted"}.get(status, status.name.lower())
+        return Many(*columns, self.codes, statistics, tuple(self.kept), seconds, *rest)

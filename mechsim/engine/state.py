@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, overload
 
 import numpy as np
 
@@ -71,3 +72,42 @@ def state_of(system: System, offsets: np.ndarray, start: InitialState) -> np.nda
     for derivative, values in enumerate((start.positions, start.velocities)[: len(state)]):
         state[derivative, : system.n] = values
     return state
+
+
+@dataclass(frozen=True, eq=False)
+class States(Sequence[State]):
+    """Where many marches begin, as columns; `fixed` is common to all."""
+
+    t: np.ndarray  # (states,)
+    positions: np.ndarray  # (states, coordinates)
+    velocities: np.ndarray
+    singular: np.ndarray
+    fixed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+
+    @classmethod
+    def of(cls, states: Sequence[InitialState], n: int) -> States:
+        shape = len(states), n
+        q = np.array([state.positions for state in states], dtype=float).reshape(shape)
+        v = np.array([state.velocities for state in states], dtype=float).reshape(shape)
+        return cls(np.array([state.t for state in states], float), q, v, np.array([s.singular for s in states], bool))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @overload
+    def __getitem__(self, k: int) -> State: ...
+    @overload
+    def __getitem__(self, k: slice) -> States: ...
+    def __getitem__(self, k: int | slice) -> State | States:
+        columns = self.t[k], self.positions[k], self.velocities[k], self.singular[k]
+        if isinstance(k, slice):
+            return States(*columns, self.fixed)
+        return State(float(columns[0]), columns[1], columns[2], bool(columns[3]), self.fixed)
+
+    def derivatives(self, offsets: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Of the chosen ones what `state_of` gives for each: (chosen, derivatives, unknowns)."""
+        n = self.positions.shape[1]
+        result = np.zeros((len(chosen), int(offsets.max()), len(offsets)))
+        for derivative, values in enumerate((self.positions, self.velocities)[: result.shape[1]]):
+            result[:, derivative, :n] = values[chosen]
+        return result

@@ -8,7 +8,7 @@ is tuned to them. Where they do not, the file is read again. Nothing that a run 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,13 +21,16 @@ from mechsim.engine.machine import Machines
 from mechsim.errors import AssemblyError, BranchWarning, IntegrationError, Note
 from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
-from mechsim.initial.assembly import with_state_rates
+from mechsim.initial.many import ManyBeside, ManyStarts, with_state_rates
 from mechsim.initial.problem import InitialValueProblem
+from mechsim.kernel.columns import Columns, padded
 from mechsim.kernel.numbers import TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.simulation import Prepared, adjust, prepare
 from mechsim.spec.document import MechSpec, Problem
+
+Told = Callable[[str], None]  # that a branch could not be followed, and why
 
 
 class Family:
@@ -72,9 +75,8 @@ class Family:
         assert isinstance(found, Start)  # a family is made with the file's own
         return found
 
-    def prepared_anew(self, spec: MechSpec, names: tuple[str, ...], told: bool = True) -> Prepared:
-        """The mechanism of the file read again with other values of these parameters, started on the same branch;
-        `told` if that cannot be followed."""
+    def prepared_anew(self, spec: MechSpec, names: tuple[str, ...], tell: Told) -> Prepared:
+        """The mechanism of the file read again with other values of these parameters, started on the same branch."""
         problem = InitialValueProblem.of(spec)
         try:
             variation = self.variation(names)
@@ -82,7 +84,7 @@ class Family:
         except (AssemblyError, IntegrationError):
             return prepare(spec, problem)  # the file's own parameters have no start, but these may
         way = variation.way_to(variation.tuning.column(spec.parameters))
-        start = start_on_branch(beside, problem.system, spec.problem, way, thorough=True, told=told)
+        start = start_on_branch(beside, problem.system, spec.problem, way, tell, thorough=True)
         return prepare(spec, replace(problem, given=start))
 
     def variation(self, names: tuple[str, ...]) -> Variation:
@@ -131,29 +133,47 @@ class Variation:
             self._fleets[key] = Fleets(self.like, self.family.plan, self.family.prepared.start, *key)
         return self._fleets[key]
 
-    def starts(self, values: np.ndarray, told: Sequence[bool]) -> list[Start | None]:
-        """Starts for many sets of values, (nodes, sets), as of `member`; None where the file must be read again."""
-        own, starting = self.family.start, self.tuning.starting
-        hold = self.numbers.hold(values)
-        unchanged = (values[starting] == self._own[starting, None]).all(axis=0) & (not self._has_states)
-        found: list[Start | None] = [own if known else None for known in hold & unchanged]
-        for k in np.flatnonzero(hold & ~unchanged):
-            column = np.ascontiguousarray(values[:, k])
-            try:
-                found[k] = self._start(self.system(column), column, told[int(k)])
-            except (AssemblyError, IntegrationError):
-                continue
+    def starts(self, values: np.ndarray) -> ManyStarts:
+        """Starts for many sets of values, (nodes, sets), that hold: the file's own where no number of it has changed,
+        else those on its branch that are found side by side; `start_alone` finds others."""
+        count, starting = values.shape[1], self.tuning.starting
+        changed = np.flatnonzero((values[starting] != self._own[starting, None]).any(axis=0))
+        found = self._own_starts(values)
+        if len(changed) and self._abreast is None:
+            found.found[changed] = False
+        elif len(changed) and self._abreast is not None:
+            chosen = values[:, changed]
+            some = self._abreast.starts(chosen, lambda share, places: self.tuning.values_at(share, chosen[:, places]))
+            found.t[changed], found.found[changed] = some.t, some.found
+            found.positions[:, changed], found.velocities[:, changed] = some.positions, some.velocities
+            found.singular[changed] = False
         return found
 
-    def member(self, parameters: Mapping[str, float], told: bool = True) -> Member | None:
-        """The mechanism with these parameters; None where the file must be read again for it. `told` if the branch of
-        its start cannot be followed, which need not be where another start is given."""
+    def _own_starts(self, values: np.ndarray) -> ManyStarts:
+        """The file's own start for each set, with the rates of its states."""
+        own, count = self.family.start, values.shape[1]
+        t, found = np.full(count, own.t), np.ones(count, dtype=bool)
+        q, v = (np.repeat(each[:, None], count, axis=1) for each in (own.positions, own.velocities))
+        if len(self.states):
+            wide = padded(count)
+            with np.errstate(all="ignore"):
+                columns = Columns(self.like, self.numbers, values[:, wide], t[wide])
+                v = with_state_rates(columns, q[:, wide], v[:, wide], self.states)[:, :count]
+        return ManyStarts(t, q, v, found, np.full(count, own.singular))
+
+    @cached_property
+    def _abreast(self) -> ManyBeside | None:
+        found = ManyBeside(self.family.beside, self.tuning.asked)
+        return found if found.usable else None
+
+    def member(self, parameters: Mapping[str, float], tell: Told) -> Member | None:
+        """The mechanism with these parameters; None where the file must be read again for it."""
         values = self.tuning.values(self.tuning.column(parameters))
         if values is None:
             return None
         own = self.family.prepared
         system = self.system(values)
-        start = self._start(system, values, told)
+        start = self._start(system, values, tell)
         if start is None:
             return None
         overrides = {**own.spec.overrides, **{name: repr(float(value)) for name, value in parameters.items()}}
@@ -165,38 +185,50 @@ class Variation:
         """The system with the values of all nodes."""
         return self.tuning.system(values)
 
-    def _start(self, system: System, values: np.ndarray, told: bool = True) -> Start | None:
-        """The file's own start where no number of it has changed, else one on its branch; None where rank differs."""
-        own, starting = self.family.start, self.tuning.starting
-        if np.array_equal(values[starting], self._own[starting]):
-            start = replace(own, system=system)
-            if not self._has_states:
-                return start
-            v = with_state_rates(system.mechanism, system, start.t, start.positions, start.velocities.copy())
-            return replace(start, velocities=v)
-        problem, way = self.tuning.problem(values), self.way_to(self.tuning.parameters(values))
-        start = start_on_branch(self.family.beside, system, problem, way, told=told)
-        return start if start.redundancy == own.redundancy else None
+    def _start(self, system: System, values: np.ndarray, tell: Told) -> Start | None:
+        """The start of one set, as `starts` has it, or found alone; None where rank differs."""
+        own, found = self.family.start, self.starts(values[:, None])
+        if not found.found[0]:
+            return self.start_alone(values, tell)
+        q, v = found.positions[:, 0], found.velocities[:, 0]
+        if np.array_equal(values[self.tuning.starting], self._own[self.tuning.starting]):
+            return replace(own, system=system, velocities=v)
+        return Start(float(found.t[0]), q, v, (), own.redundancy, system, fixed=own.fixed)
+
+    def start_alone(self, values: np.ndarray, tell: Told) -> Start | None:
+        """The start of one set on the branch of the file's own; None where rank differs."""
+        problem, way = self.tuning.problem(values), self.way_to(self.tuning.parameters(values[:, None]))
+        start = start_on_branch(self.family.beside, self.system(values), problem, way, tell)
+        return start if start.redundancy == self.family.start.redundancy else None
 
     def way_to(self, there: np.ndarray) -> StraightWay:
         return StraightWay(self.tuning, self.family.spec, there, self.family.times)
 
     @cached_property
-    def _has_states(self) -> bool:
-        return any(variable.kind == "state" for variable in self.mechanism.variables)
+    def states(self) -> np.ndarray:
+        kinds = [variable.kind for variable in self.mechanism.variables]
+        return np.array([place for place, kind in enumerate(kinds) if kind == "state"], dtype=np.intp)
 
 
 def start_on_branch(
-    beside: Beside | None, system: System, problem: Problem, way: Way, *, thorough: bool = False, told: bool = True
+    beside: Beside | None, system: System, problem: Problem, way: Way, tell: Told, *, thorough: bool = False
 ) -> Start:
     """The start on the branch of a known one; where that cannot be followed, as the file read anew has it, which may be
-    on another branch: that is said."""
+    on another branch: that is told."""
     other = Lost("the mechanism has other coordinates or constraints with these parameters")
     found = other if beside is None else start_beside(beside, system, problem, way, thorough=thorough)
     if isinstance(found, Start):
         return found
     start = assemble(system.mechanism, system, problem, branch=problem.branch)
     message = f"{found.why}: the start was searched for anew, and may be on another branch"
-    if told:
-        warnings.warn(message, BranchWarning, stacklevel=2)
+    tell(message)
     return replace(start, notes=(*start.notes, Note(message)))
+
+
+def warned(message: str) -> None:
+    """What a person is told where one motion is asked for."""
+    warnings.warn(message, BranchWarning, stacklevel=2)
+
+
+def untold(message: str) -> None:
+    """Where another start is given, that of the file does not matter."""

@@ -1,41 +1,41 @@
-"""Many motions of one handle at once: in the kernel's lanes where these can, else one by one, in threads if wished."""
+"""Many motions of one handle at once: in the kernel's lanes where these can, else one by one, in threads if wished.
+
+What can be done for all of them together is done in columns: the numbers of their equations, comparisons that must
+hold, starts, states. Nothing that a motion is found from depends on which others there are.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.engine import State
 from mechsim.engine.fleets import Sets
-from mechsim.engine.many import Many, integrate_many
-from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
+from mechsim.engine.many import integrate_many
+from mechsim.engine.state import States
+from mechsim.errors import AssemblyError, BranchWarning, Fault, IntegrationError, MechsimError, SpecError
+from mechsim.handle.batch import Batch
+from mechsim.handle.begun import Begun, consistent_many
+from mechsim.handle.cases import NOT_FOLLOWED, STATUSES, Alone, Ends, of_error, of_motion
 from mechsim.handle.family import Family, Variation
-from mechsim.handle.motions import Case, Motions, of_error, of_motion
-from mechsim.handle.run import consistent
-from mechsim.result import Motion
-from mechsim.simulation import KEPT, Prepared, adjust, reaction_points
-from mechsim.source import Parameters, read
+from mechsim.handle.motions import Motions
+from mechsim.handle.wanted import Alike, Array, Given, Indices, common_count, with_formulas
+from mechsim.simulation import KEPT, adjust, reaction_points
+from mechsim.source import read
 from mechsim.spec.document import MechSpec
 
 if TYPE_CHECKING:
     from mechsim.handle.mechanism_handle import MechanismHandle
 
 FINAL = "final"  # only where motions end is kept
-ManyParameters = Mapping[str, Any] | Sequence[Parameters]
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """One motion that is wanted; `parameters` are those of the call."""
-
-    parameters: Parameters
-    start: Any
-    tend: float | None
+AT_ONCE = 4096  # motions whose numbers are in memory together
+SHOWN = 6  # parameters of a case that a warning names
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,100 +50,198 @@ class Settings:
     threads: int
 
 
-def wishes_of(parameters: ManyParameters | None, starts: Any, tend: Any) -> list[Wish]:
-    """One for each set of parameters, start or end, of which there is one, or as many as of the others."""
-    columns = {
-        "parameters": _sets(parameters),
-        "starts": list(starts) if isinstance(starts, list) else [starts],
-        "tend": [tend] if tend is None or np.ndim(tend) == 0 else [float(each) for each in tend],
-    }
-    sizes = {name: len(column) for name, column in columns.items() if len(column) != 1}
-    if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{size} {name}" for name, size in sizes.items())
-        raise MechsimError(Fault(f"there are {told}", hint="give as many of each, or one for all"))
-    count = next(iter(sizes.values()), 1)
-    full = [column * count if len(column) == 1 else column for column in columns.values()]
-    return [Wish(*each) for each in zip(*full, strict=True)]
-
-
-def _sets(parameters: ManyParameters | None) -> list[Parameters]:
-    """Sets of parameters, of which each is given as a mapping, or all as a mapping of arrays."""
-    if parameters is None:
-        return [{}]
-    if not isinstance(parameters, Mapping):
-        return [dict(each) for each in parameters]
-    single = {name for name, value in parameters.items() if isinstance(value, str) or np.ndim(value) == 0}
-    sizes = {name: len(value) for name, value in parameters.items() if name not in single}
-    if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{size} of {name}" for name, size in sizes.items())
-        raise MechsimError(Fault(f"the parameters are of different number: {told}"))
-    count = next(iter(sizes.values()), 1)
-    rows = {name: [value] * count if name in single else list(value) for name, value in parameters.items()}
-    return [{name: rows[name][k] for name in rows} for k in range(count)]
-
-
-def many_motions(handle: MechanismHandle, wishes: Sequence[Wish], settings: Settings) -> Motions:
+def many_motions(
+    handle: MechanismHandle, given: Given, begun: Begun, tends: Array | None, settings: Settings
+) -> Motions:
     """All that is wanted. What is wrong with one motion is told by its case; what is wrong with all is raised."""
     began = time.perf_counter()
     if settings.keep not in (*KEPT, FINAL):
         known = ", ".join(map(repr, (*KEPT, FINAL)))
         raise MechsimError(Fault(f"keep={settings.keep!r} is not known", hint=f"it is one of {known}"))
-    _check_names(handle, {name for wish in wishes for name in wish.parameters})
-    cases: list[Case | None] = [None] * len(wishes)
-    for group, numbers in _groups(handle, wishes, settings).items():
-        batch = _Batch(handle, *group, [(k, wishes[k]) for k in numbers], settings)
-        for k, case in batch.cases():
-            cases[k] = case
-    alone = [k for k, case in enumerate(cases) if case is None]
-    for k, case in zip(alone, _alone(handle, [wishes[k] for k in alone], settings), strict=True):
-        cases[k] = case
-    return Motions([case for case in cases if case is not None], time.perf_counter() - began)
+    if unknown := sorted(given.names - set(handle._file.parameters)):
+        read(handle._file, dict.fromkeys(unknown, 0.0))  # tells of parameters that the file has not
+    ends = 1 if tends is None or tends.ndim == 0 else len(tends)
+    count = common_count({"parameters": len(given), "starts": len(begun), "tend": ends})
+    work = _Work(handle, given, begun, None if tends is None else np.broadcast_to(tends, (count,)), settings, count)
+    work.do()
+    return work.motions(time.perf_counter() - began)
 
 
-def _check_names(handle: MechanismHandle, names: set[str]) -> None:
-    """Raises SpecError for parameters that the file has not."""
-    if unknown := sorted(names - set(handle._file.parameters)):
-        read(handle._file, dict.fromkeys(unknown, 0.0))
+class _Work:
+    """All motions of a call, so many at a time as memory should hold."""
 
+    def __init__(
+        self, handle: MechanismHandle, given: Given, begun: Begun, tends: Array | None, settings: Settings, count: int
+    ):
+        self.handle, self.given, self.begun, self.tends, self.settings = handle, given, begun, tends, settings
+        system = handle._family().system
+        self.labels, self.n = tuple(system.labels), system.n
+        self.ends = Ends.unknown(count, system.n, system.m)
+        self.batches: list[Batch] = []
+        self.group, self.place = (np.full(count, -1, dtype=np.intp) for _ in range(2))
+        self.alone: dict[int, Alone] = {}
+        self.remarks: dict[int, str] = {}
 
-def _alone(handle: MechanismHandle, wishes: Iterable[Wish], settings: Settings) -> list[Case]:
-    """Motions as `handle.simulate` finds them."""
-    kept = settings.keep != FINAL
-    keep = settings.keep if kept else "table"
+    def do(self) -> None:
+        for alike in self.given.alike(len(self.group), self.handle._given):
+            alike = with_formulas(self.handle._file, alike)
+            for family, places in self._families(alike):
+                for first in range(0, len(places), AT_ONCE):
+                    self._in_lanes(family, alike, places[first : first + AT_ONCE])
+        rest = [k for k in np.flatnonzero(self.group < 0).tolist() if k not in self.alone]
+        threads = self.settings.threads
+        if threads == 1 or len(rest) < 2:
+            for k in rest:
+                self._follow(k)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(self._follow, rest))
 
-    def follow(wish: Wish) -> Case:
+    def motions(self, seconds: float) -> Motions:
+        labels, numbers = (self.labels[: self.n], self.labels[self.n :]), np.arange(len(self.group))
+        told = (self.ends, list(self.batches), self.group, self.place, self.alone, numbers)
+        return Motions(*labels, self.given, seconds, *told, _remarks=self.remarks)
+
+    # --- in lanes
+
+    def _families(self, alike: Alike) -> Iterator[tuple[Family, Indices]]:
+        """Motions that have a plan and the way they start in common; of those that are not for lanes nothing."""
+        begun, rows = self.begun, self.begun.rows(alike.numbers)
+        own, t0 = float(self.handle._file.problem.t0), self.settings.t0
+        since = np.where(begun.given[rows], np.minimum(begun.t[rows], own), np.nan if t0 is None else t0)
+        tends = np.full(len(rows), np.nan) if self.tends is None else self.tends[alike.numbers]
+        sound = np.flatnonzero(~begun.wrong[rows])
+        keys, group = _distinct(since[sound], tends[sound], begun.given[rows][sound])
+        found: dict[tuple[Family, bool], list[Indices]] = {}
+        for number, (*times, given) in enumerate(keys):
+            family = self.handle._family(*(None if np.isnan(time) else time for time in times))
+            found.setdefault((family, bool(given)), []).append(sound[group == number])
+        for (family, _), places in found.items():
+            if _is_for_lanes(family) and family.system.n == self.n:
+                yield family, np.sort(np.concatenate(places))
+
+    def _in_lanes(self, family: Family, alike: Alike, places: Indices) -> None:
+        """Those that can go in lanes; others wait to be followed alone."""
+        variation = family.variation(alike.names)
+        values = variation.numbers.values(np.ascontiguousarray(alike.columns[:, places]))
+        hold = variation.numbers.hold(values) & np.isfinite(alike.columns[:, places]).all(axis=0)
+        numbers = alike.numbers[places]
+        tends = self.tends[numbers] if self.tends is not None else np.full(len(numbers), _end_of(family))
+        rows = self.begun.rows(numbers)
+        kept = np.flatnonzero(hold & self._are_sound(family, self.begun.t[rows], tends))
+        if not np.any(kept.size):
+            return
+        if self.begun.given[rows[0]]:
+            state = self.begun.t[rows[kept]], self.begun.q[rows[kept]], self.begun.v[rows[kept]]
+            states = consistent_many(variation, values[:, kept], *state)
+        else:
+            states = self._starts(variation, values[:, kept], numbers[kept])
+        moving = states.singular & (states.velocities != 0).any(axis=1)
+        ready = np.flatnonzero(np.isfinite(states.t) & ~moving)
+        if len(ready):
+            kept = kept[ready]
+            begun = States(*(each[ready] for each in (states.t, states.positions, states.velocities, states.singular)))
+            columns = np.ascontiguousarray(alike.columns[:, places[kept]])
+            self._march(variation, columns, values[:, kept], begun, tends[kept], numbers[kept])
+
+    def _are_sound(self, family: Family, t0: Array, tends: Array) -> np.ndarray:
+        """Whether settings make sense; what is wrong with them is told of each alone."""
+        pairs, group = _distinct(t0, tends)
+        return np.array([self._adjusted(family, *pair) is not None for pair in pairs], dtype=bool)[group]
+
+    def _adjusted(self, family: Family, t0: float, tend: float) -> MechSpec | None:
+        settings, begins = self.settings, self.settings.t0 if np.isnan(t0) else t0
         try:
-            motion = handle.simulate(
-                parameters=wish.parameters,
-                start=wish.start,
+            return adjust(family.prepared.spec, tol=settings.tol, order=settings.order, t0=begins, tend=tend)
+        except SpecError:
+            return None
+
+    def _starts(self, variation: Variation, values: Array, numbers: Indices) -> States:
+        """Where motions start; the time is NaN where a motion must be looked at alone, or has failed already."""
+        found = variation.starts(values)
+        t, q, v, singular = found.t, found.positions.T.copy(), found.velocities.T.copy(), found.singular
+        for k in np.flatnonzero(~found.found).tolist():
+            t[k] = np.nan
+            try:
+                tell = partial(self._tell, int(numbers[k]))
+                start = variation.start_alone(np.ascontiguousarray(values[:, k]), tell)
+            except (AssemblyError, IntegrationError):
+                continue
+            except BranchWarning as warning:  # a person has made it an error
+                self._refuse(int(numbers[k]), warning)
+                continue
+            if start is not None:
+                t[k], q[k], v[k], singular[k] = start.t, start.positions, start.velocities, start.singular
+        return States(t, q, v, singular)
+
+    def _march(
+        self, variation: Variation, columns: Array, values: Array, begun: States, tends: Array, numbers: Indices
+    ) -> None:
+        family, settings = variation.family, self.settings
+        spec = self._adjusted(family, float(begun.t[0]), float(tends[0]))
+        assert spec is not None  # it was sound
+        many = integrate_many(
+            variation.like,
+            family.prepared.structure,
+            begun,
+            tends=tends,
+            tolerance=spec.solver.tolerance,
+            sets=Sets(variation.numbers, values, variation.mechanism),
+            keep=KEPT.get(settings.keep, FINAL),
+            threads=settings.threads,
+            fleets=variation.fleets(spec.solver.order, spec.solver.tolerance),
+        )
+        if "interrupted" in many.status:
+            raise KeyboardInterrupt
+        self.ends.take(numbers, many)
+        self.group[numbers], self.place[numbers] = len(self.batches), np.arange(len(numbers))
+        points = reaction_points(family.prepared, settings.reactions)
+        self.batches.append(Batch(variation, columns, many.without_sets(), begun.t, tends, spec, points))
+
+    # --- one by one
+
+    def _follow(self, k: int) -> None:
+        """A motion as `handle.simulate` finds it."""
+        settings, kept = self.settings, self.settings.keep != FINAL
+        try:
+            run = self.handle._run(
+                self.given[k],
+                self.begun.of(k),
                 tol=settings.tol,
                 order=settings.order,
                 t0=settings.t0,
-                tend=wish.tend,
-                reactions=settings.reactions,
-                keep=keep,
+                tend=None if self.tends is None else float(self.tends[k]),
+                tell=partial(self._tell, k),
             )
+            alone, status = of_motion(run.motion(settings.reactions, settings.keep if kept else "table"), kept)
         except MechsimError as error:
-            return of_error(wish.parameters, error, kept)
-        return of_motion(wish.parameters, motion, kept)
+            alone, status = of_error(error, kept)
+        except BranchWarning as warning:
+            self._refuse(k, warning)
+            return
+        self.alone[k] = alone
+        self.ends.take_alone(k, alone, STATUSES.index(status), self.labels)
 
-    if settings.threads == 1:
-        return [follow(wish) for wish in wishes]
-    with ThreadPoolExecutor(settings.threads) as pool:
-        return list(pool.map(follow, wishes))
+    def _tell(self, k: int, message: str) -> None:
+        """That a branch could not be followed, of this motion."""
+        self.remarks[k] = message
+        given = [f"{name} = {value}" for name, value in self.given[k].items()]
+        shown = ", ".join([*given[:SHOWN], *["..."] * (len(given) > SHOWN)])
+        warnings.warn(f"case {k} ({shown}): {message}", BranchWarning, stacklevel=2)
+
+    def _refuse(self, k: int, warning: BranchWarning) -> None:
+        self.alone[k] = Alone(problem=AssemblyError(Fault(str(warning))))
+        self.ends.codes[k] = STATUSES.index(NOT_FOLLOWED)
 
 
-Group = tuple[Family, tuple[str, ...]]
-
-
-def _groups(handle: MechanismHandle, wishes: Sequence[Wish], settings: Settings) -> dict[Group, list[int]]:
-    """Motions that have a plan in common, and the parameters that vary. Others have no group."""
-    groups: dict[Group, list[int]] = {}
-    for k, wish in enumerate(wishes):
-        family = handle._family(handle._since(wish.start, settings.t0), wish.tend)
-        names = tuple(sorted({*handle._given, *wish.parameters}))
-        groups.setdefault((family, names), []).append(k)
-    return {group: numbers for group, numbers in groups.items() if _is_for_lanes(group[0])}
+def _distinct(*columns: Array) -> tuple[list[tuple[float, ...]], Indices]:
+    """The different rows of some columns, and which of them each row is; NaN is like NaN."""
+    codes = np.zeros(len(columns[0]), dtype=np.intp)
+    for column in columns:
+        values, number = np.unique(column, return_inverse=True)
+        codes = codes * len(values) + number
+    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+    return [tuple(float(column[k]) for column in columns) for k in first], group
 
 
 def _is_for_lanes(family: Family) -> bool:
@@ -153,106 +251,5 @@ def _is_for_lanes(family: Family) -> bool:
         return False  # the file's own parameters have no start, but these may
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A motion that can go in a lane: its number among the wishes, its place among the values, what it starts from."""
-
-    number: int
-    place: int
-    wish: Wish
-    spec: MechSpec
-    start: Any
-
-
-class _Batch:
-    """The motions of a group that can go in lanes; what is wrong with others is told when they are followed alone."""
-
-    def __init__(
-        self,
-        handle: MechanismHandle,
-        family: Family,
-        names: tuple[str, ...],
-        wishes: Sequence[tuple[int, Wish]],
-        settings: Settings,
-    ):
-        self.handle, self.family, self.settings = handle, family, settings
-        self.variation: Variation = family.variation(names)
-        self.points = reaction_points(family.prepared, settings.reactions)
-        self._specs: dict[tuple[float | None, float | None], MechSpec] = {}
-        readable = [(k, wish, column) for k, wish in wishes if (column := self._column(wish)) is not None]
-        columns = np.array([column for *_, column in readable]).reshape(len(readable), len(names))
-        self.values = self.variation.numbers.values(columns.T)
-        starts = self.variation.starts(self.values, [wish.start is None for _, wish, _ in readable])
-        found = [self._entry(k, place, wish, starts[place]) for place, (k, wish, _) in enumerate(readable)]
-        self.entries = [entry for entry in found if entry is not None]
-        chosen = [entry.place for entry in self.entries]
-        self.sets = Sets(self.variation.numbers, self.values[:, chosen], self.variation.mechanism)
-
-    def _column(self, wish: Wish) -> list[float] | None:
-        try:
-            numbers = self._numbers(wish)
-        except MechsimError:
-            return None
-        return [numbers[name] for name in self.variation.names]
-
-    def _numbers(self, wish: Wish) -> dict[str, float]:
-        return self.handle._numbers({**self.handle._given, **wish.parameters})
-
-    def _entry(self, number: int, place: int, wish: Wish, start: Any) -> _Entry | None:
-        """None where the structure is another one, or where something is wrong."""
-        if start is None:
-            return None
-        try:
-            state = None if wish.start is None else self.handle._state(wish.start, self.settings.t0)
-            spec = self._adjusted(self.settings.t0 if state is None else state.t, wish.tend)
-            start = start if state is None else self._consistent(state, place, spec, start)
-        except MechsimError:
-            return None
-        goes_alone = start.singular and np.any(start.velocities)
-        return None if goes_alone else _Entry(number, place, wish, spec, start)
-
-    def _consistent(self, state: State, place: int, spec: MechSpec, start: Any) -> State:
-        system = self.variation.system(np.ascontiguousarray(self.values[:, place]))
-        return consistent(Prepared(spec, system, start, self.family.prepared.structure), state)
-
-    def _adjusted(self, t0: float | None, tend: float | None) -> MechSpec:
-        if (t0, tend) not in self._specs:
-            settings, spec = self.settings, self.family.prepared.spec
-            self._specs[t0, tend] = adjust(spec, tol=settings.tol, order=settings.order, t0=t0, tend=tend)
-        return self._specs[t0, tend]
-
-    def cases(self) -> list[tuple[int, Case]]:
-        if not self.entries:
-            return []
-        solver = self.entries[0].spec.solver
-        fleets = self.variation.fleets(solver.order, solver.tolerance)
-        many = integrate_many(
-            self.variation.like,
-            self.family.prepared.structure,
-            [entry.start for entry in self.entries],
-            tends=[float(entry.spec.problem.tend) for entry in self.entries],
-            tolerance=solver.tolerance,
-            sets=self.sets,
-            keep=KEPT.get(self.settings.keep, FINAL),
-            threads=self.settings.threads,
-            fleets=fleets,
-        )
-        if "interrupted" in many.status:
-            raise KeyboardInterrupt
-        return [(entry.number, self._case(entry, many, k)) for k, entry in enumerate(self.entries)]
-
-    def _case(self, entry: _Entry, many: Many, k: int) -> Case:
-        message = many.message(k)
-        error = None if many.status[k] == "finished" else IntegrationError(f"the integration stopped: {message}")
-        case = Case(entry.wish.parameters, many.status[k], message, error=error)
-        if np.isfinite(many.t[k]):
-            constants = self.sets.values[self.variation.numbers.constants, k].tolist()
-            case.t, case._ending = float(many.t[k]), (self.variation.like.mechanism, constants, many.q[k], many.v[k])
-            case._found = (lambda: self._motion(entry, many, k)) if many.kept else None
-        return case
-
-    def _motion(self, entry: _Entry, many: Many, k: int) -> Motion:
-        solution = many.solution(k)
-        overrides = {name: repr(value) for name, value in self._numbers(entry.wish).items()}
-        spec = replace(entry.spec, overrides={**entry.spec.overrides, **overrides})
-        return Motion(solution, Prepared(spec, solution.system, entry.start, solution.structure).facts, self.points)
+def _end_of(family: Family) -> float:
+    return float(family.prepared.spec.problem.tend)

@@ -7,14 +7,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from mechsim.engine import State
-from mechsim.equations import Equations, Values
+from mechsim.equations import Equations
 from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
+from mechsim.handle.begun import Beginning, Beginnings, Begun
 from mechsim.handle.component import Component
-from mechsim.handle.family import Family, Member
-from mechsim.handle.many import ManyParameters, Settings, many_motions, wishes_of
+from mechsim.handle.family import Family, Member, Told, untold, warned
+from mechsim.handle.many import Settings, many_motions
 from mechsim.handle.motions import Motions
 from mechsim.handle.run import Run
+from mechsim.handle.wanted import Given, ManyParameters, ends_of
 from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.result import Motion
@@ -22,8 +26,6 @@ from mechsim.result.layout import Array
 from mechsim.simulation import Prepared, adjust
 from mechsim.source import Folders, Parameters, Source, given_number, read
 from mechsim.spec.document import MechSpec
-
-Beginning = Motion | State | tuple[Values, Values]
 
 
 def mechanism(source: Source, parameters: Parameters | None = None, *, tables_from: Folders = ()) -> MechanismHandle:
@@ -99,11 +101,11 @@ class MechanismHandle(Equations):
         self,
         parameters: ManyParameters | None = None,
         *,
-        start: Beginning | list[Beginning | None] | None = None,
+        start: Beginnings = None,
         tol: float | None = None,
         order: int | None = None,
         t0: float | None = None,
-        tend: float | Sequence[float] | None = None,
+        tend: ArrayLike | None = None,
         reactions: Sequence[str] | None = None,
         keep: str = "polynomials",
         threads: int = 1,
@@ -116,7 +118,7 @@ class MechanismHandle(Equations):
         as a name that the file has not, is raised. `keep="final"` keeps only where motions end, which is fastest.
         """
         settings = Settings(tol, order, t0, reactions, keep, threads)
-        return many_motions(self, wishes_of(parameters, start, tend), settings)
+        return many_motions(self, Given(parameters), Begun(self, start, t0), ends_of(tend), settings)
 
     def begin(
         self,
@@ -146,12 +148,13 @@ class MechanismHandle(Equations):
         order: int | None = None,
         t0: float | None = None,
         tend: float | None = None,
+        tell: Told = warned,
     ) -> Run:
         state = None if start is None else self._state(start, t0)
         since = self._since(state, t0)
-        times, told = (since, tend), state is None
-        member = self._member(parameters, *times, told=told)
-        prepared = self._read_again(parameters, *times, told=told) if member is None else member.prepared
+        tell = tell if state is None else untold
+        member = self._member(parameters, since, tend, tell)
+        prepared = self._read_again(parameters, since, tend, tell) if member is None else member.prepared
         begun = t0 if state is None else state.t
         spec = adjust(prepared.spec, tol=tol, order=order, t0=begun, tend=tend)
         # Derivatives go through formulas that are given, too.
@@ -163,17 +166,17 @@ class MechanismHandle(Equations):
         """What a file says of its own time holds for later starts too, but not for earlier ones."""
         return t0 if start is None else min(self._state(start, t0).t, float(self._file.problem.t0))
 
-    def _read_again(self, parameters: Parameters, t0: float | None, tend: float | None, told: bool) -> Prepared:
+    def _read_again(self, parameters: Parameters, t0: float | None, tend: float | None, tell: Told) -> Prepared:
         """The file with another structure, started on the branch of its own start."""
         given = {**self._given, **parameters}
         spec = adjust(read(self._file, given), t0=t0, tend=tend)
-        return self._family(t0, tend).prepared_anew(spec, tuple(sorted(given)), told)
+        return self._family(t0, tend).prepared_anew(spec, tuple(sorted(given)), tell)
 
-    def _member(self, parameters: Parameters, t0: float | None, tend: float | None, told: bool) -> Member | None:
+    def _member(self, parameters: Parameters, t0: float | None, tend: float | None, tell: Told) -> Member | None:
         """The mechanism as one of a family; None where its structure is another one."""
         given = self._numbers({**self._given, **parameters})
         try:
-            return self._family(t0, tend).variation(tuple(sorted(given))).member(given, told)
+            return self._family(t0, tend).variation(tuple(sorted(given))).member(given, tell)
         except (AssemblyError, IntegrationError):
             return None  # the file's own parameters have no start, but these may
 

@@ -8,12 +8,14 @@ import numpy as np
 
 from mechsim.errors import SpecError
 from mechsim.initial import Stage
-from mechsim.initial.start import wishes
-from mechsim.kernel.numbers import Numbers, TunedSystem
+from mechsim.initial.many import Asked
+from mechsim.initial.start import Wishes, wishes
+from mechsim.kernel.numbers import Guards, Numbers, TunedSystem
 from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import labels
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
+from mechsim.model.placement import placed
 from mechsim.simulation import adjust
 from mechsim.source import read
 from mechsim.spec import parse
@@ -36,11 +38,15 @@ class Tuning:
         problem: Problem = living.problem
         self._problem, self._mechanism = Settling(problem), Settling(self.mechanism)
         self._time = tape.number_of(problem.t0.value)
-        asked = wishes(self.mechanism, problem)[0]
-        fixed = [(label, value) for label, value in zip(asked.labels, asked.values, strict=True) if value is not None]
+        asked = wishes(self.mechanism, problem)
+        fixed = [(label, value) for label, value in zip(asked[0].labels, asked[0].values, strict=True) if value]
         self._fixed = {label: tape.number_of(value.number.value) for label, value in fixed if value.fixed}
         self.starting = np.array(sorted(nodes_in(_decides_start(self.mechanism, problem))), dtype=np.intp)
-        self.numbers = Numbers(tape, self.mechanism, system)
+        guesses, placing = _guessed(tape, self.mechanism, problem, asked[0])
+        rates = _written([0.0] * len(guesses), asked[1])
+        self.numbers = Numbers(tape, self.mechanism, system, [*guesses, *rates])
+        further = self.numbers.further[: len(guesses)], self.numbers.further[len(guesses) :]
+        self.asked = Asked(system, self.numbers, self._time, *further, Guards(placing), *asked)
         self._here = self.column(settled(living.parameters))
         self._nodes = {i: node[1] for i, node in enumerate(self.numbers.nodes) if node[0] == "parameter"}
 
@@ -53,11 +59,17 @@ class Tuning:
         return values[:, 0].copy() if self.numbers.hold(values)[0] else None
 
     def parameters(self, values: np.ndarray) -> np.ndarray:
-        """The column of parameters that these values are of; what nothing depends on stays as it is in the file."""
-        found = self._here.copy()
+        """The columns of parameters that these values, (nodes, sets), are of; what nothing depends on stays as it is in
+        the file."""
+        found = np.repeat(self._here, values.shape[1], axis=1)
         for node, number in self._nodes.items():
-            found[number, 0] = values[node]
+            found[number] = values[node]
         return found
+
+    def values_at(self, share: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Those at a share of the straight way from the file's own parameters to each set of these."""
+        end = self.parameters(values)
+        return self.numbers.values(np.where(share == 1, end, self._here + share * (end - self._here)))
 
     def system(self, values: np.ndarray) -> TunedSystem:
         return TunedSystem(self.like, self.numbers, values, self._mechanism)
@@ -100,6 +112,25 @@ class StraightWay:
         except SpecError:
             return None
         return self.tunings[-1].stage(parameters)
+
+
+def _guessed(
+    tape: Tape, mechanism: Mechanism, problem: Problem, asked: Wishes
+) -> tuple[list[float], dict[tuple[str, int, int], bool]]:
+    """Where all coordinates are first guessed to be, living, and the comparisons that have to hold for it. The order in
+    which points are placed stays that of the file's own numbers."""
+    guards, choices = tape.guards, tape.choices
+    tape.guards, tape.choices = {}, {}
+    try:
+        return _written(placed(mechanism, problem).numbers(), asked), tape.guards
+    finally:
+        tape.guards, tape.choices = guards, choices
+
+
+def _written(numbers: list[float], asked: Wishes) -> list[float]:
+    """The numbers, with what is asked for in their places."""
+    values = zip(asked.values, numbers, strict=True)
+    return [number if value is None else value.number.value for value, number in values]
 
 
 def _decides_start(mechanism: Mechanism, problem: Problem) -> list[object]:

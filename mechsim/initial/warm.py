@@ -55,20 +55,20 @@ class Beside:
     """The starts beside a known one; what they have in common is found once."""
 
     def __init__(self, known: Start, asked: Problem):
-        self.known, self._held = known, np.array(known.fixed[0], dtype=np.intp)
+        self.known, self.held = known, np.array(known.fixed[0], dtype=np.intp)
         system = known.system
-        self._moving, self._rows = in_order(system.mechanism, system, asked)
-        self._free = self._moving[~np.isin(self._moving, self._held)]
+        self.moving, self.rows = in_order(system.mechanism, system, asked)
+        self.free = self.moving[~np.isin(self.moving, self.held)]
         # Redundant rows are dependent where the constraints hold, but not beside.
-        self._independent = self._rows[~np.isin(self._rows, known.redundancy.rows)]
-        self._angles = [i for i in self._free if system.mechanism.variables[i].kind == "angle"]
+        self.independent = self.rows[~np.isin(self.rows, known.redundancy.rows)]
+        self.angles = [i for i in self.free if system.mechanism.variables[i].kind == "angle"]
 
     def retold(self, system: System, asked: Problem) -> Beside | None:
         """The same in the words of a mechanism that may have other states; None where it has other coordinates."""
         old, known = self.known.system, self.known
         moving = [place for place, variable in enumerate(system.mechanism.variables) if variable.kind != "state"]
         names, multipliers = _named(system, moving), system.labels[system.n :]
-        if set(names) != set(_named(old, self._moving)) or set(multipliers) != set(old.labels[old.n :]):
+        if set(names) != set(_named(old, self.moving)) or set(multipliers) != set(old.labels[old.n :]):
             return None
         positions, velocities = wishes(system.mechanism, asked)
         q = np.zeros(system.n)
@@ -88,8 +88,8 @@ class Beside:
         mechanism = system.mechanism
         positions, velocities = wishes(mechanism, problem)
         guess = positions.written_into(placed(mechanism, problem).coordinates())
-        everything = _closure(system, problem.t0.value, guess, self._free, self._rows)
-        q = self._positions(everything.restricted(self._free, self._independent), guess, positions, way)
+        everything = _closure(system, problem.t0.value, guess, self.free, self.rows)
+        q = self._positions(everything.restricted(self.free, self.independent), guess, positions, way)
         if isinstance(q, Lost):
             return q
         q = self._settled(everything, guess, q)
@@ -106,7 +106,7 @@ class Beside:
     def _positions(self, closure: Closure, guess: Array, positions: Wishes, way: Way) -> Array | Lost:
         """Closed positions on the branch of the known start, as near to the guess as it goes."""
         weights = weights_of(positions.guessed, len(guess))
-        begin = self._holding(self.known.positions, guess[self._held])
+        begin = self._holding(self.known.positions, guess[self.held])
         if not _far(closure, begin - self.known.positions):
             straight = minimise(
                 closure.rescaled(begin), self._turned(guess, begin), weights, begin, CONTRACTION, STRIDE
@@ -116,7 +116,7 @@ class Beside:
         begin, share = carried(lambda share, x: self._taken_to(way(share), x), self.known.positions)
         if share < 1:
             return Lost(f"the branch of the file's own start ends {share:.1%} of the way to these parameters")
-        begin = self._holding(begin, guess[self._held])
+        begin = self._holding(begin, guess[self.held])
         found = descended(closure.rescaled(begin), self._turned(guess, begin), weights, begin)
         if found is None:
             return Lost("the point nearest to the guesses was not found on the branch of the file's own start")
@@ -127,10 +127,10 @@ class Beside:
         if stage is None:
             return None
         own, system = self.known.system, stage.system
-        moving, free = (_places(system, _named(own, places)) for places in (self._moving, self._free))
-        rows = _places(system, _named(own, own.n + self._independent)) - system.n
+        moving, free = (_places(system, _named(own, places)) for places in (self.moving, self.free))
+        rows = _places(system, _named(own, own.n + self.independent)) - system.n
         before = np.zeros(system.n)
-        before[moving] = x[self._moving]
+        before[moving] = x[self.moving]
         pose = before.copy()
         pose[_places(system, list(stage.fixed))] = list(stage.fixed.values())
         closure = _closure(system, stage.t, pose, free, rows)
@@ -138,32 +138,32 @@ class Beside:
         if found is None:
             return None
         result = x.copy()
-        result[self._moving] = found[moving]
+        result[self.moving] = found[moving]
         return result
 
     def _holding(self, x: Array, values: Array) -> Array:
         result = x.copy()
-        result[self._held] = values
+        result[self.held] = values
         return result
 
     def _turned(self, guess: Array, x: Array) -> Array:
         """The guess, with turn angles that are free by as many whole turns as bring them nearest to x."""
         result = guess.copy()
-        for index in self._angles:
+        for index in self.angles:
             result[index] = nearer_turn(float(guess[index]), float(x[index]))
         return result
 
     def _settled(self, closure: Closure, guess: Array, q: Array) -> Array:
         """To the last digit; guesses that are closed are kept to the last bit."""
-        near = np.max(np.abs((q - guess) / closure.scales)[self._free], initial=0.0) < SAME
+        near = np.max(np.abs((q - guess) / closure.scales)[self.free], initial=0.0) < SAME
         if near and not np.any(closure.residual(guess)):
             return guess
-        scaled = closure.restricted(self._free, self._independent).rescaled(q)
+        scaled = closure.restricted(self.free, self.independent).rescaled(q)
         return settle(scaled, polish(scaled, q))
 
     def _nearly_singular(self, closure: Closure, q: Array) -> bool:
         """Whether the constraints are nearly dependent, also where fixed values may move."""
-        jacobian = closure.restricted(self._moving, self._independent).dense_jacobian(q)
+        jacobian = closure.restricted(self.moving, self.independent).dense_jacobian(q)
         return bool(np.linalg.svd(jacobian, compute_uv=False).min(initial=1.0) < INDEPENDENT)
 
 

@@ -16,7 +16,7 @@ def evaluate(program: Program, constants: np.ndarray, inputs: Sequence[np.ndarra
     registers = registers_of(program, constants, inputs)
     results = []
     for output in program.outputs:
-        total = constants[output.constant] if output.constant >= 0 else np.zeros(constants.shape[1])
+        total = constants[output.constant] if output.constant >= 0 else np.zeros(constants.shape[1:])
         for factor, register in output.terms:
             total = total + constants[factor] * registers[register]
         results.append(total)

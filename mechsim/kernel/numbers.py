@@ -6,7 +6,7 @@ parameters, and so of those of the file. All of them are computed in one pass, f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import TypeVar
@@ -18,7 +18,7 @@ from mechsim.kernel import _kernel
 from mechsim.kernel.plan import Block, Plan, constant_part
 from mechsim.kernel.system import Group, System
 from mechsim.model.mechanism import Mechanism, Sampler, Switch
-from mechsim.spec.living import Living, Settling, Tape, settled
+from mechsim.spec.living import Living, Node, Settling, Tape, settled
 
 # As `enum class Step` in src/constants.hpp.
 STEPS = (
@@ -28,6 +28,13 @@ STEPS = (
 
 Record = TypeVar("Record")
 TUNED = ("scales", "constants", "blocks", "jacobian_blocks", "matrix_constant")  # of a plan: its numbers
+
+
+def program_of(nodes: Sequence[Node], count: int) -> _kernel.Constants:
+    """The program of all nodes of a tape, for so many parameters."""
+    steps = [(STEPS.index(name), *arguments, 0)[:3] if name != "value" else (0, 0, 0) for name, *arguments in nodes]
+    values = [node[1] if node[0] == "value" else 0.0 for node in nodes]
+    return _kernel.Constants(np.array(steps, dtype=np.int32).reshape(-1, 3), np.array(values, float), count)
 
 
 class Numbers:
@@ -42,7 +49,7 @@ class Numbers:
         self.constants = self._places(tape, mechanism.constants)
         self.further = self._places(tape, further)
         self.parameters = [_parameters(tape, mechanism, group) for group in system.groups]
-        self.guards = _Guards(tape)
+        self.guards = Guards({**tape.guards, **tape.choices})
         self.nodes = list(tape.nodes)
         self.tables = [
             self._table(group, numbers) for group, numbers in zip(system.groups, self.parameters, strict=True)
@@ -67,11 +74,7 @@ class Numbers:
 
     @cached_property
     def _program(self) -> _kernel.Constants:
-        steps = [
-            (STEPS.index(name), *arguments, 0)[:3] if name != "value" else (0, 0, 0) for name, *arguments in self.nodes
-        ]
-        values = [node[1] if node[0] == "value" else 0.0 for node in self.nodes]
-        return _kernel.Constants(np.array(steps, dtype=np.int32).reshape(-1, 3), np.array(values, float), self.count)
+        return program_of(self.nodes, self.count)
 
     def values(self, parameters: ArrayLike) -> np.ndarray:
         """The values of all nodes, (nodes, sets), for parameters (varied, sets)."""
@@ -184,11 +187,11 @@ def _joined(pieces: Iterable[np.ndarray]) -> np.ndarray:
     return np.concatenate([*pieces, np.zeros(0, dtype=np.intp)]).astype(np.intp)
 
 
-class _Guards:
-    """The comparisons of a tape, all at once."""
+class Guards:
+    """Comparisons of a tape, all at once."""
 
-    def __init__(self, tape: Tape):
-        guards = [(a, b, outcome, name) for (name, a, b), outcome in {**tape.guards, **tape.choices}.items()]
+    def __init__(self, comparisons: Mapping[tuple[str, int, int], bool]):
+        guards = [(a, b, outcome, name) for (name, a, b), outcome in comparisons.items()]
         self.less = self._columns(guards, "less")
         self.equal = self._columns(guards, "equal")
 

@@ -7,9 +7,12 @@ space the plane of a vector and of `down` takes its place.
 from __future__ import annotations
 
 from cmath import phase, rect
-from math import atan2, cos, hypot, pi, sin
+from math import pi
 
-from mechsim.lagrangian.vector import PLANE, Vector, dot, left, turned, vector
+from mechsim.lagrangian.vector import PLANE, Vector, cross, dot, left, turned, vector
+from mechsim.spec.living import Living, aware, hypot
+
+atan2, cos, sin = aware("atan2"), aware("cos"), aware("sin")  # places may follow from the parameters of a file
 
 Place = Vector[float]
 Frame = tuple[Place, ...]  # where the axes of a part point
@@ -87,9 +90,12 @@ def moved(frame: Frame, local: Place) -> Place:
 def frame_towards(arm: Place, direction: Place) -> Frame:
     """The frame of a part that is turned, on the shortest way, until its `arm` points in a direction."""
     dimension = len(arm)
+    if dimension == PLANE and any(isinstance(each, Living) for each in (*arm, *direction)):
+        turn = Vector((dot(arm, direction), cross(arm, direction)))
+        return frame_along(unit(turn) if any(turn) else axis(0, PLANE))
     if dimension == PLANE:
-        turn = rect(1.0, phase(complex(*direction) / complex(*arm)))
-        return frame_along(Vector((turn.real, turn.imag)))
+        quotient = rect(1.0, phase(complex(*direction) / complex(*arm)))
+        return frame_along(Vector((quotient.real, quotient.imag)))
     before, after = unit(arm), unit(direction)
     return tuple(_swung(axis(number, dimension), before, after) for number in range(dimension))
 

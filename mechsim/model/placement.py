@@ -71,7 +71,7 @@ class Placing:
         self.down = down_direction(mechanism)
         self.local: Mapping[str, dict[str, Place]] = {
             part.name: {
-                name: vector(map(float, corner)) for name, corner in zip(part.points, part.geometry, strict=True)
+                name: vector(map(_number, corner)) for name, corner in zip(part.points, part.geometry, strict=True)
             }
             for part in mechanism.parts
             if part.kind == "rigid"
@@ -121,12 +121,16 @@ class Placing:
         self.count_of: Counter[str] = Counter()
 
     def coordinates(self) -> NDArray[np.float64]:
+        return np.array([float(number) for number in self.numbers()])
+
+    def numbers(self) -> list[float]:
+        """The same, living where numbers of the mechanism are."""
         mechanism, problem = self.mechanism, self.problem
-        q = np.zeros(len(mechanism.variables))
+        q = [0.0] * len(mechanism.variables)
         for name, slots in mechanism.points.items():
             if slots[0] >= 0:
-                if name in self.places:
-                    q[list(slots)] = self.places[name].components
+                for slot, number in zip(slots, self.places.get(name, ()), strict=False):
+                    q[slot] = number
                 for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
                     q[slot] = value.number.value if value else q[slot]
         parts = {part.name: part for part in mechanism.parts}
@@ -151,11 +155,11 @@ class Placing:
         for name, slots in self.mechanism.points.items():
             guess = self.problem.positions.get(name, ())
             if slots[0] < 0:
-                given[name] = vector(float(self.mechanism.constants[-1 - slot]) for slot in slots)
+                given[name] = vector(_number(self.mechanism.constants[-1 - slot]) for slot in slots)
             elif len(known := [value for value in guess if value]) == len(slots):
-                given[name] = vector(float(value.number.value) for value in known)
+                given[name] = vector(_number(value.number.value) for value in known)
             elif all(slot in self.mechanism.guesses for slot in slots):
-                given[name] = vector(float(self.mechanism.guesses[slot]) for slot in slots)
+                given[name] = vector(_number(self.mechanism.guesses[slot]) for slot in slots)
         return given
 
     def _follow_parts(self) -> None:
@@ -286,10 +290,15 @@ class Placing:
         return name is not None
 
 
-def _direction(part: Part, mechanism: Mechanism, q: NDArray[np.float64]) -> float:
+def _number(value: float) -> float:
+    """A float, living if it is."""
+    return value if isinstance(value, float) else float(value)
+
+
+def _direction(part: Part, mechanism: Mechanism, q: list[float]) -> float:
     """The turn angle of a part as its points stand."""
     slots = [mechanism.points[name] for name in part.points[:2]]
-    first, second = (vector(float(q[s]) if s >= 0 else mechanism.constants[-1 - s] for s in each) for each in slots)
+    first, second = (vector(q[s] if s >= 0 else mechanism.constants[-1 - s] for s in each) for each in slots)
     return turn_angle(second - first)
 
 
@@ -302,7 +311,7 @@ def down_direction(mechanism: Mechanism) -> Place:
     """The direction of gravity; without gravity, against the last axis, as drawings have it."""
     names = labels("g", mechanism.dimension)
     for element in mechanism.elements:
-        gravity = vector(float(element.parameters.get(name, 0.0)) for name in names)
+        gravity = vector(_number(element.parameters.get(name, 0.0)) for name in names)
         if any(gravity):
             return unit(gravity)
     return -axis(mechanism.dimension - 1, mechanism.dimension)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -100,18 +100,32 @@ def open_held(path: Path) -> IO[str]:
 
     It is emptied only when it is held, for another run may be writing to it; and only if an earlier run wrote it.
     """
+    with held(path, _is_csv) as stream:
+        stream.seek(0)
+        stream.truncate()
+        return os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8", newline="\n")
+
+
+def held(path: Path, is_ours: Callable[[IO[bytes]], bool]) -> IO[bytes]:
+    """A file as it is, or a new one, held against other runs until it is closed. OutputError where somebody else holds
+    it, or where what stands there was not written by an earlier run: `is_ours` looks at what it holds."""
     while True:
         with explained(path):
             stream = os.fdopen(_open(path), "r+b", buffering=0)
             try:
                 _hold(stream, path)
                 if _is_at(stream, path):
-                    _refuse_foreign(stream, path)
+                    _refuse_foreign(stream, path, is_ours)
                     stream.seek(0)
-                    stream.truncate()
-                    return os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8", newline="\n")
-            finally:
+                    return stream
+            except BaseException:
                 stream.close()
+                raise
+            stream.close()
+
+
+def _is_csv(stream: IO[bytes]) -> bool:
+    return stream.read(len(SIGNATURE)) == SIGNATURE
 
 
 def _open(path: Path) -> int:
@@ -145,7 +159,7 @@ def _is_at(stream: IO[bytes], path: Path) -> bool:
         return False
 
 
-def _refuse_foreign(stream: IO[bytes], path: Path) -> None:
+def _refuse_foreign(stream: IO[bytes], path: Path, is_ours: Callable[[IO[bytes]], bool]) -> None:
     """Raise OutputError for what is no file of an earlier run of the same user."""
     found = os.fstat(stream.fileno())
     if not stat.S_ISREG(found.st_mode):
@@ -154,7 +168,7 @@ def _refuse_foreign(stream: IO[bytes], path: Path) -> None:
         raise _foreign(path, "it belongs to somebody else")
     if found.st_nlink > 1:
         raise _foreign(path, "it has other names too")
-    if found.st_size and stream.read(len(SIGNATURE)) != SIGNATURE:
+    if found.st_size and not is_ours(stream):
         raise _foreign(path, "it was not written by mechsim")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from mechsim.errors import Mark
 from mechsim.spec.actions import Actions, Output
+from mechsim.spec.living import PLAIN
 from mechsim.spec.number import Number
 
 Vector = tuple[Number, ...]
@@ -15,7 +16,7 @@ NUMBER_FORMAT = r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[eEfFgG]"  # prints one number, as
 SMALLEST_TOLERANCE = 1e-16  # a double holds no more digits: beyond, steps only become shorter and roundings more
 
 __all__ = ["Collinear", "FixedPoint", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem", "Rigid"]
-__all__ += ["Solver", "Spring", "StartValue", "Torque", "Vector"]
+__all__ += ["Solver", "Spring", "StartValue", "Sweep", "Torque", "Vector", "Written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,26 @@ class Solver:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """Text of the file that is read later, and its place."""
+
+    text: str
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Which parameters vary in a sweep, what is measured, and how draws are made; None: not said."""
+
+    vary: Mapping[str, Written]
+    measures: tuple[Written, ...]
+    draws: int | None
+    latin: bool
+    seed: int | None
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class MechSpec:
     path: str
     text: str
@@ -146,3 +167,4 @@ class MechSpec:
     actions: Actions = field(default_factory=Actions)  # expression forces, drives, controllers, further joints
     output: Output = field(default_factory=Output)
     unused: tuple[str, ...] = ()  # parameters that nothing depends on
+    sweep: Sweep | None = field(default=None, metadata=PLAIN)  # what `mechsim sweep` does unless told otherwise

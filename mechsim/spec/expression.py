@@ -30,6 +30,7 @@ MATH: Mapping[str, Callable[..., Any]] = {
     **{name: aware(name) for name in "sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh".split()},
 }
 ARITY = {name: 2 if name == "atan2" else 1 for name in MATH if name != "**"}
+COUNTS = {1: "one argument", 2: "two arguments", 3: "three arguments"}
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}  # a parameter of the same name wins
 
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -73,49 +74,51 @@ class Expression(NamedTuple):
 
     def place(self, name: str) -> Mark:
         """Where `name` first stands."""
-        return next(self._place(node) for node in _nodes(self.tree) if _reference(node) == name)
+        return next(self.at(node) for node in _nodes(self.tree) if name_of(node) == name)
 
     def unsmooth(self, changing: Callable[[str], bool]) -> Mark | None:
         """Where `abs` is taken of something that changes: of an argument with a name for which `changing` holds."""
         for node in _nodes(self.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "abs":
-                names = [_reference(part) for argument in node.args for part in ast.walk(argument)]
+                names = [name_of(part) for argument in node.args for part in ast.walk(argument)]
                 if any(name is not None and changing(name) for name in names):
-                    return self._place(node)
+                    return self.at(node)
         return None
 
     def _value(self, node: ast.expr, environment: Mapping[str, Any], functions: Mapping[str, Any]) -> Any:
         if isinstance(node, ast.Constant):
             return self._checked(node, float, node.value)
-        name = _reference(node)
+        name = name_of(node)
         if name is not None:
             return environment[name] if name in environment else CONSTANTS[name]
-        operands = [self._value(child, environment, functions) for child in _operands(node)]
+        operands = [self._value(child, environment, functions) for child in operands_of(node)]
         return self._checked(node, _operation(node, functions), *operands)
 
     def _checked(self, node: ast.expr, function: Callable[..., Any], *operands: Any) -> Any:
         try:
             value = function(*operands)
         except ZeroDivisionError:
-            raise SpecError(Fault(f"division by zero in {self._shown(node)}", self._place(node))) from None
+            raise SpecError(Fault(f"division by zero in {self.shown(node)}", self.at(node))) from None
         except OverflowError:
             raise self._overflow(node) from None
         except ValueError:
             shown = ", ".join(f"{float(operand):.6g}" if isinstance(operand, float) else "this" for operand in operands)
-            message = f"{self._shown(node)} is not defined for {shown}"
-            raise SpecError(Fault(message, self._place(node))) from None
+            message = f"{self.shown(node)} is not defined for {shown}"
+            raise SpecError(Fault(message, self.at(node))) from None
         if isinstance(value, float) and not math.isfinite(value):
             raise self._overflow(node)
         return value
 
     def _overflow(self, node: ast.expr) -> SpecError:
         hint = "the largest double is about 1.8e308"
-        return SpecError(Fault(f"{self._shown(node)} is too large for a number", self._place(node), hint))
+        return SpecError(Fault(f"{self.shown(node)} is too large for a number", self.at(node), hint))
 
-    def _shown(self, node: ast.expr) -> str:
+    def shown(self, node: ast.expr) -> str:
+        """A node of the tree as it was written, in quotes."""
         return f"`{ast.get_source_segment(_readable(self.text), node) or self.text.strip()}`"
 
-    def _place(self, node: ast.expr) -> Mark:
+    def at(self, node: ast.expr) -> Mark:
+        """Where a node of the tree stands."""
         text = _readable(self.text)
         shift = len(self.text) - len(self.text.lstrip())
         # ast counts UTF-8 bytes, editors count characters
@@ -123,9 +126,9 @@ class Expression(NamedTuple):
         return Mark(self.mark.file, self.mark.line, self.mark.column + shift + column)
 
 
-def parse_expression(text: str, mark: Mark, state: bool = False) -> Expression:
-    """Parse `text`, which stands at `mark`; `state`: quantities of the mechanism may be used. Raises SpecError when it
-    is no expression of the language."""
+def parse_expression(text: str, mark: Mark, state: bool = False, further: Mapping[str, int] = {}) -> Expression:
+    """Parse `text`, which stands at `mark`; `state`: quantities of the mechanism may be used; `further` functions, with
+    their numbers of arguments, may be too. Raises SpecError when it is no expression of the language."""
     if len(text) > MAX_LENGTH:
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
@@ -139,7 +142,7 @@ def parse_expression(text: str, mark: Mark, state: bool = False) -> Expression:
     except (RecursionError, MemoryError):
         raise _too_deep(mark) from None
     expression = Expression(text, mark, tree, ())
-    names = _allowed_names(expression, state)
+    names = _allowed_names(expression, state, further)
     return Expression(text, mark, tree, tuple(dict.fromkeys(names)))
 
 
@@ -170,7 +173,7 @@ def _nodes(tree: ast.expr) -> list[ast.expr]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.expr)]
 
 
-def _reference(node: ast.AST) -> str | None:
+def name_of(node: ast.AST) -> str | None:
     """The name that a node is: `L`, `A.x` or `dist(A,B)`."""
     if isinstance(node, ast.Name):
         return node.id
@@ -181,7 +184,7 @@ def _reference(node: ast.AST) -> str | None:
     return None
 
 
-def _operands(node: ast.expr) -> list[ast.expr]:
+def operands_of(node: ast.expr) -> list[ast.expr]:
     """Of a node that is no reference."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
@@ -197,28 +200,28 @@ def _operation(node: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> C
     return functions[node.func.id]
 
 
-def _allowed_names(expression: Expression, state: bool) -> list[str]:
+def _allowed_names(expression: Expression, state: bool, further: Mapping[str, int]) -> list[str]:
     """The names in the tree; raises SpecError at the first node that the language does not have."""
     names = []
     level = [expression.tree]
     for _ in range(MAX_DEPTH):
         below: list[ast.expr] = []
         for node in level:
-            fault = _refusal(expression, node, state)
+            fault = _refusal(expression, node, state, further)
             if fault:
                 raise SpecError(fault)
-            name = _reference(node)
+            name = name_of(node)
             if name is not None:
                 names.append(name)
             else:
-                below += _operands(node)
+                below += operands_of(node)
         if not below:
             return names
         level = below
     raise _too_deep(expression.mark)
 
 
-def _refusal(expression: Expression, node: ast.expr, state: bool) -> Fault | None:
+def _refusal(expression: Expression, node: ast.expr, state: bool, further: Mapping[str, int]) -> Fault | None:
     """Why this node is not in the language, or None."""
     if state and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return None
@@ -227,7 +230,7 @@ def _refusal(expression: Expression, node: ast.expr, state: bool) -> Fault | Non
     elif isinstance(node, ast.BinOp):
         known = type(node.op) in BINARY or isinstance(node.op, ast.Pow)
     elif isinstance(node, ast.Call):
-        return _call_refusal(expression, node, state)
+        return _call_refusal(expression, node, state, {**ARITY, **further})
     else:
         known = isinstance(node, ast.Name) or (isinstance(node, ast.UnaryOp) and type(node.op) in UNARY)
     if known:
@@ -237,24 +240,23 @@ def _refusal(expression: Expression, node: ast.expr, state: bool) -> Fault | Non
         hint = f"decimals have a point: {expression.text.strip().replace(',', '.')}"
     if isinstance(node, ast.IfExp | ast.Compare | ast.BoolOp):
         hint = "a switch is not smooth: write (1 + tanh(x/eps))/2, or a function of time in Tables or Piecewise"
-    return Fault(f"{expression._shown(node)} is not allowed in an expression", expression._place(node), hint)
+    return Fault(f"{expression.shown(node)} is not allowed in an expression", expression.at(node), hint)
 
 
-def _call_refusal(expression: Expression, node: ast.Call, state: bool) -> Fault | None:
-    place = expression._place(node)
+def _call_refusal(expression: Expression, node: ast.Call, state: bool, arity: Mapping[str, int]) -> Fault | None:
+    place = expression.at(node)
     if not isinstance(node.func, ast.Name):
-        return Fault(f"{expression._shown(node)} is not allowed in an expression", place, _LANGUAGE)
+        return Fault(f"{expression.shown(node)} is not allowed in an expression", place, _LANGUAGE)
     name = node.func.id
     if state and name in DISTANCES:
         points = len(node.args) == 2 and not node.keywords and all(isinstance(a, ast.Name) for a in node.args)
-        return None if points else Fault(f"{expression._shown(node)}: {name} takes two points, as {name}(A,B)", place)
-    if name not in ARITY:
+        return None if points else Fault(f"{expression.shown(node)}: {name} takes two points, as {name}(A,B)", place)
+    if name not in arity:
         smooth = f"it is not smooth: write {SMOOTH_FORMS[name]}" if name in SMOOTH_FORMS else ""
-        hint = smooth or did_you_mean(name, [*ARITY, *(DISTANCES if state else ())]) or _LANGUAGE
+        hint = smooth or did_you_mean(name, [*arity, *(DISTANCES if state else ())]) or _LANGUAGE
         return Fault(f"there is no function {name}", place, hint)
-    if len(node.args) != ARITY[name] or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-        wanted = "one argument" if ARITY[name] == 1 else "two arguments"
-        return Fault(f"{expression._shown(node)}: {name} takes {wanted}", place)
+    if len(node.args) != arity[name] or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        return Fault(f"{expression.shown(node)}: {name} takes {COUNTS[arity[name]]}", place)
     return None
 
 

@@ -13,6 +13,7 @@ from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
 from mechsim.spec.parameters import PARAMETERS
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLong
 from mechsim.spec.shapes import FLAG, Between, Quantity, Reading, Schema, Text, Vector, Whole, Word, coordinates
+from mechsim.spec.sweeping import SWEEP
 
 PART = f"({POINT})+"
 
@@ -187,6 +188,7 @@ DOCUMENT = Record(
         **motion.SECTIONS,
         "ProblemData": Field(PROBLEM, "the initial-value problem: t0, tend, positions, ...", required=True),
         "SolverParams": Field(SOLVER, "how to solve and what to write", may_be_empty=True),
+        "Sweep": Field(SWEEP, "many runs: which parameters vary, what is measured", may_be_empty=True),
         "Animation": Field(ANIMATION, "how to draw the motion", may_be_empty=True),
         "Skeleton": Field(SKELETON, "thickness of drawn parts; may stand inside Animation", may_be_empty=True),
         "Skels": Field(SKELS, "outlines of drawn parts; may stand inside Animation", may_be_empty=True),

@@ -24,6 +24,7 @@ from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
 from mechsim.spec.scope import Scope, points_mentioned
 from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
+from mechsim.spec.sweeping import build_sweep
 from mechsim.spec.tablefile import TableFiles
 
 ACTING = ("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise")
@@ -119,6 +120,7 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         files=dict(reading.files.texts),
         actions=actions,
         output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
+        sweep=build_sweep(values.get("Sweep"), nodes["Sweep"].mark if "Sweep" in nodes else root.mark, reading),
     )
 
 

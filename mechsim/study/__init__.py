@@ -1,1 +1,1 @@
-"""Studies: many motions of one mechanism, what is measured of them, and what the measures say."""
+"""Many runs: what is found by running a mechanism, or many mechanisms, more than once."""

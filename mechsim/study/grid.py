@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.study.rows import FINISHED
+
 if TYPE_CHECKING:
     from mechsim.study.table import SweepTable
 
-FINISHED = "finished"
 Array = NDArray[np.float64]
 
 

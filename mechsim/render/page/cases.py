@@ -27,10 +27,11 @@ from mechsim.render.scene import scene_of
 from mechsim.render.swept import Swept
 from mechsim.result.motion import Motion
 from mechsim.result.paths import OutputError, replacing
-from mechsim.study.grid import FINISHED
+from mechsim.study.again import handle_of, motions_of
+from mechsim.study.rows import FINISHED
 
 if TYPE_CHECKING:
-    from mechsim.handle.motions import Motions
+    from mechsim.handle import MechanismHandle
     from mechsim.study.table import SweepTable
 
 MOST_BYTES = 5_000_000  # of a page
@@ -51,18 +52,19 @@ def write_sweep(
     cases = thinned(swept.grid.shape, MOST_CASES)
     data = _table(swept, cases)
     first, last = _finished(table, cases)
-    films, scene = {}, scene_of(table.motion(first))
+    handle = handle_of(table)
+    films, scene = {}, scene_of(motions_of(table, handle, [first])[0].motion)
     room = MOST_BYTES - len(page_text({}, scene)) - _size(data)
     for arrows in (True, False):
         films = {
-            number: film_of_case(motion, options, arrows=arrows) for number, motion in _motions(table, [first, last])
+            number: film_of_case(motion, options, arrows=arrows) for number, motion in _motions(table, handle, [first, last])
         }
         base, other = packed(films[first]), packed(films[last])
         count = (room - _size(base)) // _size(patch_of(base, other))
         if len(cases) <= min(count, MOST_FILMS):
             break
     chosen = cases[_on_grid(swept, cases, min(count, MOST_FILMS))].tolist()
-    for number, motion in _motions(table, [case for case in chosen if case not in films]):
+    for number, motion in _motions(table, handle, [case for case in chosen if case not in films]):
         films[number] = film_of_case(motion, options, arrows=arrows)
         if observer:
             observer(len(films), len(chosen))
@@ -165,12 +167,11 @@ def _finished(table: SweepTable, cases: NDArray[np.int64]) -> tuple[int, int]:
     return int(finished[len(finished) // 2]), int(finished[-1])
 
 
-def _motions(table: SweepTable, cases: Sequence[int]) -> Iterator[tuple[int, Motion]]:
+def _motions(table: SweepTable, handle: MechanismHandle, cases: Sequence[int]) -> Iterator[tuple[int, Motion]]:
     """The motions of these cases that have any."""
     for begin in range(0, len(cases), CHUNK):
         chunk = cases[begin : begin + CHUNK]
-        motions: Motions = table.motions(chunk)
-        for number, case in zip(chunk, motions, strict=True):
+        for number, case in zip(chunk, motions_of(table, handle, chunk), strict=True):
             try:
                 motion = case.motion
             except MechsimError:

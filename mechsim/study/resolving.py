@@ -1,0 +1,139 @@
+"""Any function of the motion as piece by piece polynomials, as chebfun has it: on every step it is interpolated at
+Chebyshev points, and where its coefficients have not decayed by the last ones the step is halved.
+
+L. N. Trefethen, Approximation Theory and Approximation Practice; R. Pachon, R. B. Platte and L. N. Trefethen,
+Piecewise-smooth chebfuns, IMA J. Numer. Anal. 30 (2010) 898.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechsim.study import bernstein
+from mechsim.study.bernstein import ROUNDING, Array, Indices, Mask
+from mechsim.study.piecewise import DEEPEST, Pieces, by_case
+
+RESOLVED = 8 * ROUNDING  # of the largest value: what the last coefficients may be
+FLAT = 0.4  # noise: the last coefficients are at least this share of those before, and of those of the whole piece
+SMALL = 1e-4  # of the largest value: what is larger is no noise
+MOST = 200_000  # pieces of one case at a time; beyond, nothing that a mechanism does is that fast
+LAST, MIDDLE = slice(12, 17), slice(5, 10)  # of the coefficients
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """Values at the nodes of pieces, (nodes, pieces); for each piece how far roundings reach, and whether a function in
+    it has more room than its nodes can tell."""
+
+    values: Array
+    wobble: Array
+    wide: Mask
+
+
+Sample = Callable[[Indices, Array], Sampled]  # of steps by number, at shares of them (nodes, pieces)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parts:
+    """Pieces on the way: the step that each is of, where it begins in it, and the tail of what it is half of."""
+
+    step: Indices
+    since: Array
+    width: float
+    tail: Array
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def chosen(self, places: Mask) -> _Parts:
+        return _Parts(self.step[places], self.since[places], self.width, self.tail[places])
+
+
+def resolve(sample: Sample, case: Indices, begins: Array, ends: Array, count: int) -> tuple[Pieces, Mask]:
+    """The pieces of a function on steps of cases, and which cases have it resolved: the others' pieces are not to be used.
+
+    A value that is no number is a piece's end: it is there in the polynomial.
+    """
+    parts = _Parts(np.arange(len(case)), np.zeros(len(case)), 1.0, np.full(len(case), np.inf))
+    scale, noise, fine = np.zeros(count), np.zeros(count), np.ones(count, dtype=bool)
+    finished: list[tuple[_Parts, Array]] = []
+    for depth in range(DEEPEST + 1):
+        found = sample(parts.step, parts.since + parts.width * bernstein.nodes()[:, None])
+        own = case[parts.step]
+        sizes = np.abs(found.values).max(axis=0)
+        known = np.isfinite(sizes)
+        if depth == 0:
+            scale = by_case(np.maximum, np.where(known, sizes, 0.0), own, scale)
+        coefficients = bernstein.chebyshev(found.values)
+        limit = RESOLVED * np.maximum(scale[own], np.where(known, sizes, 0.0)) + 4 * found.wobble
+        tail, flat = _tails(coefficients)
+        smooth = ((np.abs(coefficients[-3:]).max(axis=0) <= limit) & ~found.wide) | ~known
+        noisy = _noisy(parts, tail, flat & ~smooth & (tail < SMALL * scale[own]))
+        done = smooth | noisy | (depth == DEEPEST)
+        noise = by_case(np.maximum, np.where(noisy, 5 * tail, 0.0) + np.where(known, found.wobble, 0.0), own, noise)
+        finished.append((parts.chosen(done), bernstein.of_chebyshev(_chopped(coefficients, limit)[:, done])))
+        if done.all():
+            break
+        parts = _halved(parts.chosen(~done), tail[~done])
+        fine &= np.bincount(case[parts.step], minlength=count) <= MOST
+        parts = parts.chosen(fine[case[parts.step]])
+    return _assembled(finished, case, begins, ends, count, noise), fine
+
+
+def _tails(coefficients: Array) -> tuple[Array, Mask]:
+    """The mean size of the last coefficients, and whether it is about that of those before."""
+    last, middle = (_mean(np.abs(coefficients[part])) for part in (LAST, MIDDLE))
+    return last, last >= FLAT * middle
+
+
+def _mean(rows: Array) -> Array:
+    total = rows[0]
+    for row in rows[1:]:
+        total = total + row
+    return total / len(rows)
+
+
+def _noisy(parts: _Parts, tail: Array, candidates: Mask) -> Mask:
+    """Halves of one piece that are both as rough as it was: a corner would be in one of them, and grow smaller."""
+    alike = candidates & (tail >= FLAT * parts.tail)
+    if parts.width == 1.0:
+        return np.zeros(len(alike), dtype=bool)
+    both = alike[::2] & alike[1::2]
+    return np.repeat(both, 2)
+
+
+def _chopped(coefficients: Array, limit: Array) -> Array:
+    """Without the last coefficients that are roundings: in a polygon of high degree they would be seen enlarged."""
+    found, still = coefficients, np.ones(coefficients.shape[1], dtype=bool)
+    for k in reversed(range(2, len(coefficients))):
+        still = still & (np.abs(coefficients[k]) <= 0.25 * limit)
+        if not still.any():
+            break
+        found[k] = np.where(still, 0.0, found[k])
+    return found
+
+
+def _halved(parts: _Parts, tail: Array) -> _Parts:
+    twice = np.repeat(np.arange(len(parts)), 2)
+    since = parts.since[twice]
+    since[1::2] += 0.5 * parts.width
+    return _Parts(parts.step[twice], since, 0.5 * parts.width, tail[twice])
+
+
+def _assembled(
+    finished: list[tuple[_Parts, Array]], case: Indices, begins: Array, ends: Array, count: int, noise: Array
+) -> Pieces:
+    """All pieces in their order."""
+    step = np.concatenate([parts.step for parts, _ in finished])
+    since = np.concatenate([parts.since for parts, _ in finished])
+    until = np.concatenate([parts.since + parts.width for parts, _ in finished])
+    polynomials = np.concatenate([found for _, found in finished], axis=1)
+    order = np.lexsort((since, step))
+    step, since, until = step[order], since[order], until[order]
+    first, last = begins[step], ends[step]
+    since_time = first + since * (last - first)
+    until_time = np.where(until == 1.0, last, first + until * (last - first))
+    return Pieces(count, case[step], since_time, until_time, polynomials[:, order], noise)
