@@ -99,9 +99,9 @@ def animate(
     """
     began = time.perf_counter()
     from mechsim.render.options import Options
+    from mechsim.render.source import is_sweep
     from mechsim.render.target import check_film_target
     from mechsim.result.paths import named_after, refuse_sources
-    from mechsim.study.table import is_sweep
 
     swept = is_sweep(result)
     target = output if output is not None else named_after(result, ".html" if swept else ".mp4")

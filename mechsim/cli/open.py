@@ -54,6 +54,7 @@ def open_(
     pick the case.
     """
     from mechsim.errors import printable
+    from mechsim.render.source import is_sweep
     from mechsim.render.target import check_film_target
     from mechsim.result.paths import named_after, refuse_sources
 
@@ -62,7 +63,7 @@ def open_(
         raise click.UsageError(f"-o {target}: a page is a file that ends in .html.")
     refuse_sources(check_film_target(target), [source])
     stopped = None
-    if _is_sweep(source):
+    if is_sweep(source):
         _refuse(tend is not None or bool(parameters) or bool(folders) or branch is not None)
         write_sweep_page(source, target)
     else:
@@ -85,14 +86,6 @@ def _refuse(given: bool) -> None:
         raise click.UsageError(
             "--tend, --set, --tables-from and --branch are for a mechanism file; results are shown as they are."
         )
-
-
-def _is_sweep(source: str) -> bool:
-    if not source.lower().endswith(RESULTS):
-        return False
-    from mechsim.study.table import is_sweep
-
-    return is_sweep(source)
 
 
 def _motion(

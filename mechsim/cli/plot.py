@@ -69,9 +69,9 @@ def plot(
     from mechsim.errors import printable
     from mechsim.render.haste import hasten
     from mechsim.render.paper import FORMS
+    from mechsim.render.source import is_sweep
     from mechsim.render.target import check_film_target
     from mechsim.result.paths import named_after, refuse_sources
-    from mechsim.study.table import is_sweep
 
     target = output if output is not None else named_after(results[0], ".png")
     refuse_sources(check_film_target(target, FORMS), results)

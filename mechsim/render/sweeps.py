@@ -96,7 +96,8 @@ def _kind(swept: Swept, x: str | None, y: Sequence[str], z: Sequence[str]) -> st
         return "heat"
     if grid.axes:
         return "curves"
-    return "histogram" if y else "overview"
+    drawn = any(each["kind"] == "draws" for each in swept.table.vary)
+    return "histogram" if y else "overview" if drawn else "scatter"
 
 
 def _overview(swept: Swept) -> tuple[list[Drawing], list[str]]:
@@ -115,7 +116,7 @@ def _overview(swept: Swept) -> tuple[list[Drawing], list[str]]:
 
 def _shares(swept: Swept) -> Drawing:
     statistics = swept.statistics
-    if not statistics.points:
+    if not statistics.points or not statistics.points[0].measures[0].shares:
         raise OutputError(
             Fault("shares of variance need draws", hint="sweep with --vary L=normal:1:0.001 --draws 1000")
         )

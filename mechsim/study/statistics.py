@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from mechsim.study.grid import Grid, failures, values_of
 from mechsim.study.sobol import first_order
 
 if TYPE_CHECKING:
-    from mechsim.study.table import SweepTable
+    from mechsim.study.table import MeasureFact, SweepTable
 
 Array = NDArray[np.float64]
 
@@ -85,8 +85,10 @@ def summary(table: SweepTable) -> Statistics:
     grid = Grid.of(table)
     points = []
     if grid.drawn:
+        # Shares are of what was drawn independently; cases of a file may be anything.
+        drawn = tuple(each["name"] for each in table.vary if each["kind"] == "draws")
         for where, cases in _groups(grid):
-            measures = [_measured(table, each, cases, grid.drawn) for each in table.measures]
+            measures = [_measured(table, each, cases, drawn) for each in table.measures]
             points.append(At(where, tuple(measures)))
     return Statistics(len(table.status), tuple(failures(table.status).items()), tuple(points))
 
@@ -103,9 +105,7 @@ def measured(label: str, unit: str, values: Array, parameters: dict[str, Array])
     return Measured(label, unit, len(y), len(values) - len(y), mean, errors[0], deviation, errors[1], quantiles, shares)
 
 
-def _measured(
-    table: SweepTable, measure: Mapping[str, str], cases: NDArray[np.int64], drawn: tuple[str, ...]
-) -> Measured:
+def _measured(table: SweepTable, measure: MeasureFact, cases: NDArray[np.int64], drawn: tuple[str, ...]) -> Measured:
     parameters = {name: values_of(table, name)[cases] for name in drawn}
     return measured(measure["label"], measure["unit"], values_of(table, measure["label"])[cases], parameters)
 

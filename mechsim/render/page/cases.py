@@ -57,7 +57,8 @@ def write_sweep(
     room = MOST_BYTES - len(page_text({}, scene)) - _size(data)
     for arrows in (True, False):
         films = {
-            number: film_of_case(motion, options, arrows=arrows) for number, motion in _motions(table, handle, [first, last])
+            number: film_of_case(motion, options, arrows=arrows)
+            for number, motion in _motions(table, handle, [first, last])
         }
         base, other = packed(films[first]), packed(films[last])
         count = (room - _size(base)) // _size(patch_of(base, other))
