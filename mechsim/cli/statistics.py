@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mechsim.cli import tables
+from mechsim.study.sobol import ROUNDING
 
 if TYPE_CHECKING:
     from mechsim.study.statistics import At, Measured, Statistics
@@ -43,7 +44,9 @@ def _show_shares(point: At, err: bool) -> None:
 def _row(each: Measured) -> list[str]:
     label = f"{each.label} / {each.unit}" if each.unit else each.label
     count = f"{each.count:,}" + (f" ({each.missing:,} without)" if each.missing else "")
-    spread = [_with_error(each.mean, each.mean_error), _with_error(each.deviation, each.deviation_error)]
+    nothing = each.deviation <= ROUNDING * max(map(abs, each.quantiles))
+    deviation = "0" if nothing else _with_error(each.deviation, each.deviation_error)
+    spread = [_with_error(each.mean, each.mean_error), deviation]
     return [label, *spread, *(_number(value) for value in each.quantiles), count]
 
 

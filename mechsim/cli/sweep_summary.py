@@ -179,9 +179,10 @@ def _show(outcome: Outcome, seconds: float) -> None:
     if plan.draws is not None:
         facts.insert(1, ("draws", f"{plan.draws}{' of a Latin hypercube' if plan.latin else ''}, seed {plan.seed}"))
     tables.facts(facts)
-    _show_measures(outcome)
     if (drawn := _statistics(outcome)) is not None:
         statistics.show(drawn)
+    else:
+        _show_measures(outcome)
     if tally.failed:
         rows = []
         for status, number in _failures(outcome):

@@ -65,7 +65,9 @@ def histogram_panel(swept: Swept, label: str) -> Drawing:
             return
         constant = high - low > 2 * np.ptp(known)  # but for rounding
         seen = (low, high) if constant else None
-        axes.hist(known, bins=_bins(known), range=seen, color=colour_of(theme, 0), alpha=0.75, linewidth=0)
+        axes.hist(
+            known, bins=9 if constant else _bins(known), range=seen, color=colour_of(theme, 0), alpha=0.75, linewidth=0
+        )
         axes.set_axisbelow(True)
         axes.set_xlim(low, high)
         axes.locator_params(axis="x", nbins=5)  # numbers that differ little are long
@@ -79,8 +81,8 @@ def histogram_panel(swept: Swept, label: str) -> Drawing:
                 axes.text(place, 1.1 * top, f" {name}", fontsize=8, color=theme.faint, va="top", clip_on=True)
                 said = place
         if len(known) > 1:
-            mean, deviation = float(known.mean()), float(known.std(ddof=1))
-            axes.set_title(f"mean {mean:.6g}, standard deviation {deviation:.3g}", loc="right", fontsize=9)
+            spread = "constant" if constant else f"standard deviation {float(known.std(ddof=1)):.3g}"
+            axes.set_title(f"mean {float(known.mean()):.6g}, {spread}", loc="right", fontsize=9)
 
     return panel
 

@@ -36,11 +36,6 @@ def draws(tmp_path_factory):
     return table, path
 
 
-def set_slider(page, name, value):
-    page.page.get_by_label(name, exact=False).filter(has=page.page.locator("xpath=self::input")).first.fill(str(value))
-    page.settle()
-
-
 def case(page):
     return page.ask("mechsim.sweep.case")
 
@@ -61,8 +56,10 @@ def test_sliders_pick_the_case_and_its_motion(visit, grid):
         assert np.abs(np.array(seen) - motion(1.234)["A"]).max() < 1.4e-3
         assert page.ask("mechsim.clock.time") == pytest.approx(0.7)
         told = page.page.locator("#case-measures dd").first.inner_text()
-        value = float(table["final(A_x)"][number])
-        assert told.startswith(("\u2212" if value < 0 else "") + f"{abs(1000 * value):.3g}"[:2])
+        said, unit = told.replace("\u2212", "-").split("\u00a0")
+        assert float(said) * {"m": 1, "mm": 1e-3}[unit] == pytest.approx(
+            table["final(A_x)"][number], rel=1e-4
+        )  # 5 digits
     page.screenshot("sweep-grid")
 
 

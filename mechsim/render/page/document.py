@@ -63,7 +63,7 @@ def page_text(
             "notes": escape("; ".join(notes)),
             "style": style,
             "film": _json(film),
-            "sweep": _json(sweep),
+            "sweep": f'<script type="application/json" id="sweep">{_json(sweep)}</script>' if sweep else "",
             "script": "\n".join(_asset(name) for name in SCRIPTS),
         },
     )
@@ -82,7 +82,7 @@ def _fill(template: str, texts: dict[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: texts[match[1]], template)
 
 
-def _json(film: dict[str, Any] | None) -> str:
+def _json(film: dict[str, Any]) -> str:
     """JSON that may stand in a script element: `<` cannot end it, nor begin a comment."""
     try:
         return json.dumps(film, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

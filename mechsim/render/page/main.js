@@ -237,7 +237,7 @@ function begin() {
 
 fillSpeeds(clock);
 listPoints();
-const sweep = element("sweep").textContent === "null" ? null : new Sweep(JSON.parse(element("sweep").textContent));
+const sweep = element("sweep") ? new Sweep(JSON.parse(element("sweep").textContent)) : null;
 connect(sweep ? caseKeys(sweep) : {});
 film.data.plots.forEach((columns) => addPlot(columns));
 new ResizeObserver(fitWindow).observe(element("view").parentElement);
