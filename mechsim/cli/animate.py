@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,16 +92,19 @@ def animate(
     debug: bool, **choices: Any,
 ) -> None:  # fmt: skip
     """Draw the motion in RESULT, a file that "mechsim run" wrote (.csv, .npz, .parquet); nothing else is needed.
+    A sweep becomes a page with sliders that pick the case.
 
     Without --speed a motion of some seconds is shown in real time, a shorter one slowed down to ten seconds, a longer
     one sped up. The picture says so. Results in .npz carry their Taylor series, which the film then follows exactly.
     """
     began = time.perf_counter()
     from mechsim.render.options import Options
+    from mechsim.render.source import is_sweep
     from mechsim.render.target import check_film_target
     from mechsim.result.paths import named_after, refuse_sources
 
-    target = output if output is not None else named_after(result, ".mp4")
+    swept = is_sweep(result)
+    target = output if output is not None else named_after(result, ".html" if swept else ".mp4")
     gif = target.lower().endswith(".gif")
     refuse_sources(check_film_target(target), [result])
     wanted = Options(
@@ -108,29 +113,60 @@ def animate(
         renderer=renderer,
         **choices,
     )
+    if swept:
+        write_sweep_page(result, target, wanted, quiet)
+        if not quiet:
+            click.echo(f"{target}: {Path(target).stat().st_size / 1e6:.2f} MB")
+        return
     film = _draw(result, target, wanted, quiet)
     if not quiet:
         _report(film, target, time.perf_counter() - began)
 
 
 def _draw(result: str, target: str, wanted: Any, quiet: bool) -> Any:
-    from types import SimpleNamespace
-
-    from mechsim.cli.progress import Progress
     from mechsim.render.film import animate as draw
     from mechsim.render.source import results
 
     trajectory = results(result)
+    with _observed("frame {now:.0f} of {end:.0f}", quiet) as observer:
+        return draw(trajectory, target, wanted, observer)
+
+
+def write_sweep_page(source: str, target: str, wanted: Any = None, quiet: bool = False) -> None:
+    """Write the page of a sweep, and say what a person should be told."""
+    from mechsim.cli import errors
+    from mechsim.errors import Fault
+    from mechsim.render.options import Options
+    from mechsim.render.page.cases import write_sweep
+    from mechsim.result.paths import OutputError
+    from mechsim.study.table import load_sweep
+
+    if not target.lower().endswith((".html", ".htm")):
+        hint = f"-o {Path(target).with_suffix('.html')}; one case as a film: mechsim run with --set, then animate"
+        raise OutputError(Fault(f"cannot write {target}: a sweep is shown as a page", hint=hint))
+    with _observed("motion {now:.0f} of {end:.0f}", quiet) as observer:
+        notes = write_sweep(load_sweep(source), target, wanted or Options(), observer)
+    for text in () if quiet else notes:
+        errors.note(text)
+
+
+@contextmanager
+def _observed(words: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """Who tells how many are done, on a terminal as a bar that begins with the first."""
+    from types import SimpleNamespace
+
+    from mechsim.cli.progress import Progress
+
     bar: Any = None
 
     def observer(done: int, total: int) -> None:
         nonlocal bar
         if bar is None:
-            bar = Progress(0, total, quiet=quiet, words="frame {now:.0f} of {end:.0f}")
+            bar = Progress(0, total, quiet=quiet, words=words)
         bar(SimpleNamespace(t=[done]))
 
     try:
-        return draw(trajectory, target, wanted, observer)
+        yield observer
     finally:
         if bar is not None:
             bar.__exit__(None, None, None)

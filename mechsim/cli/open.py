@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mechsim.cli import options
+from mechsim.cli.animate import write_sweep_page
 
 if TYPE_CHECKING:
     from mechsim.errors import Fault
@@ -24,7 +25,7 @@ MARK_WITHIN = 2000  # bytes from its beginning
 @click.command(
     name="open",
     epilog="\b\nExamples:\n  mechsim open specs/andrews.yaml\n"
-    "  mechsim open specs/andrews.yaml --set mom=0.04 --tend 0.1",
+    "  mechsim open specs/andrews.yaml --set mom=0.04 --tend 0.1\n  mechsim open sweep.parquet",
     short_help="Simulate a mechanism and look at it in the browser.",
 )
 @options.shared(
@@ -49,9 +50,11 @@ def open_(
 ) -> None:
     """Simulate the mechanism of SPEC.yaml and open its interactive page: film, plots, everything in one HTML file.
 
-    Results that "mechsim run" wrote (.csv, .npz, .parquet) can be opened too.
+    Results that "mechsim run" wrote (.csv, .npz, .parquet) can be opened too; and a sweep, as a page with sliders that
+    pick the case.
     """
     from mechsim.errors import printable
+    from mechsim.render.source import is_sweep
     from mechsim.render.target import check_film_target
     from mechsim.result.paths import named_after, refuse_sources
 
@@ -59,8 +62,13 @@ def open_(
     if not target.lower().endswith((".html", ".htm")):
         raise click.UsageError(f"-o {target}: a page is a file that ends in .html.")
     refuse_sources(check_film_target(target), [source])
-    motion, stopped = _motion(source, tend, parameters, folders, branch)
-    _write(motion, target)
+    stopped = None
+    if is_sweep(source):
+        _refuse(tend is not None or bool(parameters) or bool(folders) or branch is not None)
+        write_sweep_page(source, target)
+    else:
+        motion, stopped = _motion(source, tend, parameters, folders, branch)
+        _write(motion, target)
     click.echo(f"{printable(target)}: {Path(target).stat().st_size / 1e6:.2f} MB")
     if not no_browser:
         _show(Path(target))
@@ -73,6 +81,13 @@ def open_(
 open = open_  # a command stands in its module under its own name
 
 
+def _refuse(given: bool) -> None:
+    if given:
+        raise click.UsageError(
+            "--tend, --set, --tables-from and --branch are for a mechanism file; results are shown as they are."
+        )
+
+
 def _motion(
     source: str, tend: float | None, parameters: dict[str, str], folders: tuple[str, ...], branch: int | None
 ) -> tuple[Trajectory | Motion, Fault | None]:
@@ -80,10 +95,7 @@ def _motion(
     if source.lower().endswith(RESULTS):
         from mechsim.render.source import results
 
-        if tend is not None or parameters or folders or branch is not None:
-            raise click.UsageError(
-                "--tend, --set, --tables-from and --branch are for a mechanism file; results are shown as they are."
-            )
+        _refuse(tend is not None or bool(parameters) or bool(folders) or branch is not None)
         return results(source), None
     from mechsim import simulation
     from mechsim.cli.progress import Progress

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mechsim.cli import errors, summary, tables
+from mechsim.cli import errors, statistics, summary, tables
 from mechsim.cli.interrupts import INTERRUPTED
 from mechsim.cli.progress import PATIENCE
 from mechsim.errors import Fault, MechsimError, printable
@@ -20,6 +20,7 @@ from mechsim.study.rows import FINISHED
 
 if TYPE_CHECKING:
     from mechsim.study.schedule import AtWork, Standing
+    from mechsim.study.statistics import Statistics
     from mechsim.study.sweep import Outcome, Sweep
 
 ALL_FAILED = 4  # as of a run that fails
@@ -182,13 +183,26 @@ def _show(outcome: Outcome, seconds: float) -> None:
     if plan.draws is not None:
         facts.insert(1, ("draws", f"{plan.draws}{' of a Latin hypercube' if plan.latin else ''}, seed {plan.seed}"))
     tables.facts(facts)
-    _show_measures(outcome)
+    if (drawn := _statistics(outcome)) is not None:
+        statistics.show(drawn)
+    else:
+        _show_measures(outcome)
     if tally.failed:
         rows = []
         for status, number in _failures(outcome):
             case, message = tally.examples.get(status, (-1, ""))
             rows.append([status, str(number), f"case {case}: {_cut(message)}" if case >= 0 else ""])
         tables.table(["failed", "cases", "the first"], rows, right=(1,))
+
+
+def _statistics(outcome: Outcome) -> Statistics | None:
+    """What the draws say; None for a sweep without any."""
+    from mechsim.study.statistics import summary as summary_of
+    from mechsim.study.table import load_sweep
+
+    if outcome.path is None or outcome.plan.draws is None:
+        return None
+    return summary_of(load_sweep(outcome.path))
 
 
 def _sizes(outcome: Outcome) -> str:
@@ -247,6 +261,8 @@ def _as_dict(outcome: Outcome, seconds: float, code: int) -> dict[str, object]:
     told["examples"] = {status: {"case": case, "message": text} for status, (case, text) in tally.examples.items()}
     told |= {"seconds": seconds, "rate": outcome.rate, "executor": outcome.executor, "output": str(outcome.path)}
     told["doubts"] = doubts(outcome)
+    if (drawn := _statistics(outcome)) is not None:
+        told["statistics"] = drawn.as_dict()
     return told
 
 

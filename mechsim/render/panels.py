@@ -27,7 +27,7 @@ ASIDE = 0.05  # room beside a curve, as a share of it
 Panel = Callable[["Axes", Sequence[Result], Theme], None]
 
 
-def _legend(axes: Axes) -> None:
+def legend(axes: Axes) -> None:
     """A legend beside the title, where it covers no curve; below the title where there is no room beside it."""
     names = axes.get_legend_handles_labels()[1]
     columns = min(5, len(names))
@@ -83,7 +83,7 @@ def _errors(values: Array, size: float = 1.0) -> Array:
     return np.maximum(values, FINEST * size)
 
 
-def _say(axes: Axes, theme: Theme, words: str) -> None:
+def say(axes: Axes, theme: Theme, words: str) -> None:
     """Why a panel is empty."""
     axes.text(0.5, 0.5, words, color=theme.faint, ha="center", va="center", wrap=True, transform=axes.transAxes)
 
@@ -101,7 +101,7 @@ def energy_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
         drawn += list(curves.values())
     axes.set(title="Energies", xlabel="t / s", ylabel="J")
     _limit(axes, "y", results, "J", *drawn)
-    _legend(axes)
+    legend(axes)
 
 
 def drift_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
@@ -121,7 +121,7 @@ def residual_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     for number, result in enumerate(results):
         positions, rates, lacking = constraint_residuals(result)
         if lacking:
-            _say(axes, theme, f"{result.name} lacks the columns\n{', '.join(lacking)}")
+            say(axes, theme, f"{result.name} lacks the columns\n{', '.join(lacking)}")
         t, colour = result.columns["t"], colour_of(theme, number)
         pale = mix(colour, theme.background, 0.5)
         kinds = ((rates, pale, "rates / peak speed"), (positions, colour, "positions / size"))
@@ -132,9 +132,9 @@ def residual_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     axes.set(title="Constraints missed", xlabel="t / s")
     _error_axis(axes, theme, drawn)
     if drawn:
-        _legend(axes)
+        legend(axes)
     elif not axes.texts[1:]:
-        _say(axes, theme, "there are no constraints")
+        say(axes, theme, "there are no constraints")
 
 
 def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
@@ -151,7 +151,7 @@ def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
         axes.set(title=words or labels[0], xlabel="t / s", ylabel=unit)
         _limit(axes, "y", results, unit, *drawn)
         if words:
-            _legend(axes)
+            legend(axes)
 
     return panel
 
@@ -194,7 +194,7 @@ def path_panel(points: Sequence[str]) -> Panel:
         axes.update_datalim(np.transpose(seen))
         axes.set_aspect("equal", adjustable="datalim")
         axes.autoscale_view()
-        _legend(axes)
+        legend(axes)
 
     return panel
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mechsim.errors import printable
 from mechsim.render import panels
 from mechsim.render.options import MOST_CURVES
 from mechsim.render.panels import Panel
+from mechsim.render.paper import sheet_of, write_sheet
 from mechsim.render.plotted import Result, coordinates
-from mechsim.render.sheet import arrange
-from mechsim.render.theme import THEMES, Theme
-from mechsim.result.paths import replacing
+from mechsim.render.theme import Theme
 from mechsim.result.trajectory import Trajectory
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FORMS = (".png", ".svg", ".pdf")
-HEADING = 46  # pixels above the panels
-FONT = "DejaVu Sans"  # comes with matplotlib, so that a plot is the same everywhere and no others are looked for
-PACKED = 1  # of 9: a plot is mostly empty, and packs as well quickly
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +41,7 @@ def plot(named: Sequence[tuple[str, Trajectory]], path: str | Path, options: Plo
         result, left_out = Result.of(name, trajectory, ("-", "--", ":", "-.")[number % 4])
         notes += [*trajectory.notes, *(f"{name}: {note}" for note in left_out)]
         results.append(result)
-    figure = _figure(results, _panels(results, options), options)
-    with replacing(target) as temporary, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a sheet too small for its labels is what was asked for
-        form = target.suffix[1:].lower()
-        save = partial(figure.savefig, temporary, format=form, facecolor=figure.get_facecolor())
-        if form == "png":  # other forms know no packing
-            save(pil_kwargs={"compress_level": PACKED})
-        else:
-            save()
+    write_sheet(_figure(results, _panels(results, options), options), target)
     return tuple(notes)
 
 
@@ -90,60 +74,11 @@ def _some(labels: list[str], words: str) -> list[Panel]:
 
 
 def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOptions) -> Figure:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    theme = THEMES[options.theme]
-    columns = 1 if len(drawn) == 1 else 2
-    rows = math.ceil(len(drawn) / columns)
-    width, height = options.size or ((1000, 720) if columns == 1 else (1280, 100 + 290 * rows))
-    with rc_context(_style(theme)):  # type: ignore[arg-type]  # other versions know other words
-        figure = Figure(figsize=(width / 100, height / 100), dpi=100, facecolor=theme.background)
-        titles = dict.fromkeys(printable(result.trajectory.title or result.name) for result in results)
-        top = 1 - HEADING / height
-        figure.text(0.012, (1 + top) / 2, "  ·  ".join(titles), fontsize=15, fontweight="bold", va="center")
-        for number, panel in enumerate(drawn):
-            axes = figure.add_subplot(rows, columns, number + 1)
-            panel(axes, results, theme)
-        arrange(figure, figure.axes, columns, HEADING)
-        if len(results) > 1:
-            _name_files(figure, results, theme)
-        return figure
+    titles = [result.trajectory.title or result.name for result in results]
+    dashes = {result.name: result.dash for result in results} if len(results) > 1 else {}
+    bound = [partial(_draw, panel, results) for panel in drawn]
+    return sheet_of(titles, bound, options.theme, options.size, dashes=dashes)
 
 
-def _style(theme: Theme) -> dict[str, object]:
-    from cycler import cycler
-
-    return {
-        "axes.facecolor": theme.background,
-        "axes.edgecolor": theme.faint,
-        "axes.labelcolor": theme.text,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.titlesize": 11,
-        "axes.titlelocation": "left",
-        "axes.titley": 1.0,  # there are no ticks above a panel that a title would have to avoid
-        "axes.titlecolor": theme.text,
-        "axes.prop_cycle": cycler(color=theme.parts),
-        "axes.formatter.useoffset": False,
-        "grid.color": theme.grid,
-        "text.color": theme.text,
-        "xtick.color": theme.faint,
-        "ytick.color": theme.faint,
-        "legend.frameon": False,
-        "legend.fontsize": 9,
-        "lines.linewidth": 1.5,
-        "font.size": 10,
-        "font.family": FONT,
-        "svg.hashsalt": "mechsim",  # the same results give the same file
-    }
-
-
-def _name_files(figure: Figure, results: Sequence[Result], theme: Theme) -> None:
-    """Which dashes belong to which file, at the top of the sheet."""
-    from matplotlib.lines import Line2D
-
-    lines = [Line2D([], [], color=theme.text, ls=result.dash) for result in results]
-    names = [result.name for result in results]
-    figure.legend(lines, names, loc="upper right", ncols=len(results), bbox_to_anchor=(0.99, 0.995))
+def _draw(panel: Panel, results: Sequence[Result], axes: Axes, theme: Theme) -> None:
+    panel(axes, results, theme)

@@ -27,15 +27,16 @@ def arrange(figure: Figure, panels: Sequence[Axes], columns: int, heading: float
     rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
     beside = [max(_beside(panel, renderer) for panel in panels[place::columns]) for place in range(columns)]
     above = [max(_above(panel, renderer) for panel in row) for row in rows]
-    wide = max(1.0, (width - sum(beside) - (2 * columns) * AROUND) / columns)
+    after = [max(_after(panel, renderer) for panel in panels[place::columns]) for place in range(columns)]
+    wide = max(1.0, (width - sum(beside) - sum(after) - (2 * columns) * AROUND) / columns)
     high = max(1.0, (height - heading - sum(above) - len(rows) * (BELOW + AROUND)) / len(rows))
     top = height - heading
     for row, room in zip(rows, above, strict=True):
         bottom, left = top - room - high, 0.0
-        for panel, label in zip(row, beside, strict=False):
+        for panel, label, scale in zip(row, beside, after, strict=False):
             left += label + AROUND
             panel.set_position((left / width, bottom / height, wide / width, high / height))
-            left += wide + AROUND
+            left += wide + scale + AROUND
         top = bottom - BELOW - AROUND
 
 
@@ -43,6 +44,12 @@ def _beside(panel: Axes, renderer: RendererBase) -> float:
     """Pixels for what stands to the left of a panel."""
     box = panel.yaxis.get_tightbbox(renderer)
     return max(0.0, panel.bbox.x0 - box.x0) if box else 0.0
+
+
+def _after(panel: Axes, renderer: RendererBase) -> float:
+    """Pixels for a scale of colours to the right of a panel."""
+    boxes = [box for child in panel.child_axes if (box := child.get_tightbbox(renderer)) is not None]
+    return max([0.0, *(box.x1 - panel.bbox.x1 for box in boxes)])
 
 
 def _above(panel: Axes, renderer: RendererBase) -> float:

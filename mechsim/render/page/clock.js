@@ -11,6 +11,13 @@ class Clock {
     this.last = null;
   }
 
+  // Another film, at the same time if it lasts as long.
+  show(film) {
+    this.film = film;
+    this.time = Math.min(Math.max(this.time, film.start), film.end);
+    this.changed();
+  }
+
   // `now` is the browser's clock in milliseconds. Returns whether there is a new picture to draw.
   tick(now) {
     const passed = this.last === null ? 0 : Math.min((now - this.last) / 1000, 0.25); // a hidden tab does not jump

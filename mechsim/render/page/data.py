@@ -14,7 +14,7 @@ from mechsim.render.frames import Frames, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
 from mechsim.render.page.channels import Channels
-from mechsim.render.page.samples import smooth_samples, too_few
+from mechsim.render.page.samples import Fineness, smooth_samples, too_few
 from mechsim.render.page.shapes import packed_arrows, packed_fitting, short
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
 from mechsim.render.sizes import Sizes, natural_sizes, with_peaks
@@ -28,13 +28,22 @@ MOST_NAMES = 24  # shown without being asked for
 TAIL = 2.0  # seconds of film that a trace is seen
 
 
-def film_of(scene: Scene, frames: Frames, trajectory: Trajectory, options: Options) -> dict[str, Any]:
+def film_of(
+    scene: Scene,
+    frames: Frames,
+    trajectory: Trajectory,
+    options: Options,
+    *,
+    fineness: Fineness | None = None,
+    arrows: bool = True,
+) -> dict[str, Any]:
     """Everything the page shows. The motion starts with the first of `frames` and ends with the results."""
     start = float(frames.t[0])
     end = min(span(trajectory, scene)[1], np.inf if options.stop is None else options.stop)
-    dense = smooth_samples(trajectory, scene, start, max(start, end))
+    dense = smooth_samples(trajectory, scene, start, max(start, end), fineness)
     dense = replace(dense, energies=Dynamics(scene, dense).energies(dense))
-    dense = with_arrows(dense, scene, ("forces", "reactions")).noting(too_few(dense, trajectory, scene))
+    dense = with_arrows(dense, scene, ("forces", "reactions") if arrows else ())
+    dense = dense.noting(too_few(dense, trajectory, scene))
     speed = options.speed or default_speed(end - start)
     channels = Channels(dense.t)
     columns = _columns(scene, dense, trajectory, channels)

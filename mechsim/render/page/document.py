@@ -29,6 +29,8 @@ SCRIPTS = (
     "curves.js",
     "flat.js",
     "plot.js",
+    "chart.js",
+    "sweep.js",
     "controls.js",
     "main.js",
 )
@@ -43,7 +45,9 @@ def write(scene: Scene, frames: Frames, trajectory: Drawable, path: str | Path, 
     return notes
 
 
-def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -> str:
+def page_text(
+    film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = (), sweep: dict[str, Any] | None = None
+) -> str:
     """The page as text. Whatever comes from the mechanism file is escaped, in HTML and in JSON."""
     style = _fill(_asset("page.css"), {name: _variables(theme) for name, theme in THEMES.items()})
     return _fill(
@@ -53,18 +57,19 @@ def page_text(film: dict[str, Any], scene: Scene, notes: tuple[str, ...] = ()) -
             "title": escape(scene.title or "Mechanism"),
             "description": escape(_description(scene)),
             "parameters": "".join(
-                f"<div><dt>{escape(name)}</dt><dd>{_number(value)}</dd></div>"
+                f"<div><dt>{escape(name)}</dt><dd>{number_text(value)}</dd></div>"
                 for name, value in scene.parameters_to_show
             ),
             "notes": escape("; ".join(notes)),
             "style": style,
             "film": _json(film),
+            "sweep": f'<script type="application/json" id="sweep">{_json(sweep)}</script>' if sweep else "",
             "script": "\n".join(_asset(name) for name in SCRIPTS),
         },
     )
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     return f"{value:.6g}".replace("-", "\N{MINUS SIGN}")
 
 

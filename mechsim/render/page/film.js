@@ -2,11 +2,17 @@
 //
 // `data.numbers` holds, per channel, `count` values (less the channel's number in `data.offsets`) and then `count` slopes
 // (per sample interval), as base64 of little-endian 32-bit floats; samples are equally spaced from `data.start` to
-// `data.end`.
+// `data.end`. With `data.scales` they are 16-bit integers, to be multiplied by the scale of their series.
 
-function decodeNumbers(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
+const SMOOTH_CURVE = 241; // moments of which a curve is drawn at least
+
+function decodeBytes(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+}
+
+function decodeNumbers({ numbers, scales, count }) {
+  if (!scales) return new Float32Array(decodeBytes(numbers));
+  return Float32Array.from(new Int16Array(decodeBytes(numbers)), (step, k) => step * scales[Math.floor(k / count)]);
 }
 
 class Film {
@@ -16,7 +22,7 @@ class Film {
     this.end = data.end;
     this.count = data.count;
     this.interval = this.count > 1 ? (this.end - this.start) / (this.count - 1) : 1;
-    this.numbers = decodeNumbers(data.numbers);
+    this.numbers = decodeNumbers(data);
     this.points = new Map(data.points.map((point) => [point.name, point]));
   }
 
@@ -98,16 +104,25 @@ class Film {
     return mass > 0 ? [x / mass, y / mass] : null;
   }
 
-  // A column of the table at one time, or at all samples.
+  // A column of the table at one time, at so many equally spaced ones that a curve is smooth, and all that it comes to.
   column(column, time) {
     return this.at(column.channel, time, column.rate);
   }
 
   samples(column) {
+    if (this.count < SMOOTH_CURVE && this.span > 0) {
+      const step = this.span / (SMOOTH_CURVE - 1);
+      return Float64Array.from({ length: SMOOTH_CURVE }, (_, k) => this.column(column, this.start + k * step));
+    }
     const first = (2 * column.channel + (column.rate ? 1 : 0)) * this.count;
     const part = Float64Array.from(this.numbers.subarray(first, first + this.count));
     const offset = this.data.offsets[column.channel];
     return part.map((value) => (column.rate ? value / this.interval : value + offset));
+  }
+
+  // In all cases of a sweep: its axes stay while another case is chosen.
+  extent(column) {
+    return this.data.ranges?.[column.label] ?? this.samples(column);
   }
 }
 

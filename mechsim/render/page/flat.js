@@ -1,7 +1,7 @@
 // The flat view: the mechanism of a film drawn on a canvas.
 //
 // The page knows a view only by: resize(width, height, ratio, room), draw(time, settings), fit(), zoom(factor, x, y),
-// pan(dx, dy), pointAt(x, y, time), recolour(). A view of three dimensions takes this one's place by having the same.
+// pan(dx, dy), pointAt(x, y, time), recolour(), show(film). A view of three dimensions takes this one's place by having the same.
 
 const [LEAST_ZOOM, GREATEST_ZOOM] = [0.2, 60];
 const LEAST_UNIT = 3.4; // pixels: joints and springs are drawn as if parts were at least this wide, if they are long
@@ -12,6 +12,13 @@ class FlatView {
   constructor(canvas, film) {
     this.canvas = canvas;
     this.pen = canvas.getContext("2d");
+    this.show(film);
+    this.recolour();
+    this.fit();
+  }
+
+  // Another film, seen as the one before: a case of a sweep has its own lengths and shapes.
+  show(film) {
     this.film = film;
     this.shapes = film.data.bodies.map((body) => ({ outline: polygonPath(body.outline), rim: polygonPath(body.rim) }));
     this.fittings = film.data.fittings.map((fitting) => ({
@@ -25,8 +32,6 @@ class FlatView {
     this.radii = new Map(film.data.particles.map((particle) => [particle.point, particle.radius]));
     const reach = (body) => Math.max(...body.local.map((place) => Math.hypot(...place)));
     this.shortest = Math.min(...film.data.bodies.map(reach));
-    this.recolour();
-    this.fit();
   }
 
   recolour() {

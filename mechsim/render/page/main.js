@@ -1,11 +1,21 @@
 // The page: one film, one clock, one view, some plots.
 
-const film = new Film(JSON.parse(element("film").textContent));
+let film = new Film(JSON.parse(element("film").textContent));
 const settings = { ...film.data.show, traced: new Set(film.data.traced), tail: film.data.tail };
 const clock = new Clock(film, clockChanged);
 const view = new FlatView(element("view"), film);
 const plots = [];
+const charts = []; // of the measures of a sweep
 let stale = true; // something but the time has changed
+
+// Another film in the place of this one: the time, the zoom and all that is chosen stay.
+function showFilm(next) {
+  film = next;
+  clock.show(film);
+  view.show(film);
+  plots.forEach((plot) => plot.show(film));
+  redraw();
+}
 
 function redraw() {
   stale = true;
@@ -49,7 +59,7 @@ function fitWindow() {
   const height = (selector) => stage.querySelector(selector).offsetHeight;
   const room = { top: height(".toggles") + 28, bottom: height(".zoom") + 12 };
   view.resize(stage.clientWidth, stage.clientHeight, devicePixelRatio || 1, room);
-  plots.forEach((plot) => plot.resize(devicePixelRatio || 1));
+  [...plots, ...charts].forEach((plot) => plot.resize(devicePixelRatio || 1));
   redraw();
 }
 
@@ -155,7 +165,7 @@ function refresh(plot) {
 
 // --- wiring
 
-function connect() {
+function connect(more) {
   for (const button of document.querySelectorAll("[data-toggle]")) {
     setPressed(button, Boolean(settings[button.dataset.toggle]));
     button.addEventListener("click", () => toggle(button.dataset.toggle));
@@ -202,10 +212,11 @@ function connect() {
   });
   const toggleTheme = watchTheme(film.data.theme, () => {
     view.recolour();
-    plots.forEach((plot) => plot.drawCurves());
+    [...plots, ...charts].forEach((plot) => plot.drawCurves());
     redraw();
   });
   watchKeys({
+    ...more,
     " ": playPause, "k": playPause, "l": repeat, "d": toggleTheme, "?": help,
     "ArrowLeft": (event) => step(event.shiftKey ? -10 : -1), "ArrowRight": (event) => step(event.shiftKey ? 10 : 1),
     "Home": () => clock.seek(film.start), "End": () => clock.seek(film.end),
@@ -226,11 +237,13 @@ function begin() {
 
 fillSpeeds(clock);
 listPoints();
-connect();
+const sweep = element("sweep") ? new Sweep(JSON.parse(element("sweep").textContent)) : null;
+connect(sweep ? caseKeys(sweep) : {});
 film.data.plots.forEach((columns) => addPlot(columns));
 new ResizeObserver(fitWindow).observe(element("view").parentElement);
 new ResizeObserver(fitWindow).observe(element("plots"));
-globalThis.mechsim = { film, clock, view, settings, plots }; // for the browser's console, and for tests
+if (sweep) showSweep(sweep);
+globalThis.mechsim = { sweep, charts, get film() { return film; }, clock, view, settings, plots }; // for the browser's console, and for tests
 begin();
 clockChanged();
 requestAnimationFrame(picture);

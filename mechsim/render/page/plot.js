@@ -17,6 +17,11 @@ class Plot {
     this.watchPointer(seek);
   }
 
+  show(film) {
+    this.film = film;
+    this.drawCurves();
+  }
+
   find(name) {
     return this.film.data.columns.find((column) => column.label === name);
   }
@@ -40,8 +45,8 @@ class Plot {
     const chosen = this.columns.map((name) => this.find(name));
     const across = this.find(this.across);
     const { noise } = this.film.data;
-    this.x = axis([across], [this.film.samples(across)], noise, across.label === "t" ? 0 : 0.06);
-    this.y = axis(chosen, chosen.map((column) => this.film.samples(column)), noise, 0.06);
+    this.x = axis([across], [this.film.extent(across)], noise, across.label === "t" ? 0 : 0.06);
+    this.y = axis(chosen, chosen.map((column) => this.film.extent(column)), noise, 0.06);
     this.ink = getComputedStyle(this.figure).getPropertyValue("--ink").trim();
     this.faint = getComputedStyle(this.figure).getPropertyValue("--line").trim();
     this.muted = getComputedStyle(this.figure).getPropertyValue("--muted").trim();
@@ -134,7 +139,7 @@ class Plot {
       if (this.across !== "t" || !event.buttons) return;
       const { left, right } = PLOT_ROOM;
       const share = (event.offsetX - left) / (this.width - left - right);
-      seek(this.film.start + share * this.film.span);
+      seek(this.x.low + share * (this.x.high - this.x.low));
     };
     this.cursor.addEventListener("pointerdown", point);
     this.cursor.addEventListener("pointermove", point);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mechsim.render.forces import acts
@@ -14,17 +16,28 @@ MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
 
 
-def smooth_samples(trajectory: Trajectory, scene: Scene, start: float, end: float) -> Frames:
+@dataclass(frozen=True, slots=True)
+class Fineness:
+    """How many samples a page has of a motion: at least so many, and at most so many numbers."""
+
+    fewest: int
+    most: int
+
+
+def smooth_samples(
+    trajectory: Trajectory, scene: Scene, start: float, end: float, fineness: Fineness | None = None
+) -> Frames:
     """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
+    fineness = fineness or Fineness(FEWEST_SAMPLES, MOST_NUMBERS)
     if end <= start:
         return sample(trajectory, np.array([start]), scene)
     vectors = sum(len(part.points) for part in scene.parts)
     vectors += 2 * sum(acts(element, scene) for element in scene.mechanism.elements)
     series = 2 * (len(scene.mechanism.variables) + 2 * vectors + 4)
-    count = FEWEST_SAMPLES
+    count = fineness.fewest
     while True:
         dense = sample(trajectory, np.linspace(start, end, count), scene)
-        if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > MOST_NUMBERS:
+        if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > fineness.most:
             return dense
         count = 2 * count - 1
 
