@@ -3,11 +3,12 @@
 The share of x in y is Var(E[y | x]) / Var(y). As in Plischke's method (An effective algorithm for computing global
 sensitivity indices (EASI), Reliability Engineering & System Safety 95, 2010) E[y | x] is a short series in the rank of
 x, fitted to the cases there are, so no further runs are needed. Legendre polynomials stand here in the place of his
-cosines, and x itself is one of the terms: what is nearly straight, as tolerances mostly are, then needs few. The share is adjusted for their number, as R^2
-is. On Ishigami's function and on linear ones the error is half that of the rank estimator of Gamboa, Gremaud, Klein
-and Lagnoux (Global sensitivity analysis: a novel generation of mighty estimators based on rank statistics, Bernoulli
-28, 2022), and as small as it can be: Da Veiga and Gamboa (Efficient estimation of sensitivity indices, Journal of
-Nonparametric Statistics 25, 2013) give the least variance, which is also where the standard error comes from.
+cosines, and x itself is one of the terms: what is nearly straight, as tolerances mostly are, then needs few. The share
+is adjusted for their number, as R^2 is. On Ishigami's function and on linear ones the error is half that of the rank
+estimator of Gamboa, Gremaud, Klein and Lagnoux (Global sensitivity analysis: a novel generation of mighty estimators
+based on rank statistics, Bernoulli 28, 2022), and as small as it can be: Da Veiga and Gamboa (Efficient estimation of
+sensitivity indices, Journal of Nonparametric Statistics 25, 2013) give the least variance, which is also where the
+standard error comes from.
 """
 
 from __future__ import annotations
