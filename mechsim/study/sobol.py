@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 
 FEWEST = 20  # cases: with less, the error of a share is as large as a share can be
 MOST_TERMS = 24
+ENOUGH = 6  # terms, for a parameter that goes up and down twice
 ALIKE = 1e-6  # of its length, that is left of a term when it is a combination of those before
 ROUNDING = 1e-13  # of its size, that a measure varies without varying
 
@@ -38,7 +39,8 @@ def first_order(x: Array, y: Array) -> tuple[float, float]:
     distinct = len(np.unique(x))
     if count < FEWEST or distinct < 2 or math.sqrt(variance) <= ROUNDING * float(np.abs(y).max()):
         return math.nan, math.nan
-    basis = _basis(x, min(MOST_TERMS, distinct - 1, round(2 * count**0.2)))
+    wanted = max(round(2 * count**0.2), min(ENOUGH, count // 10))
+    basis = _basis(x, min(MOST_TERMS, distinct - 1, wanted))
     terms = basis.shape[1]
     residuals = deviations - basis @ (basis.T @ deviations)
     left = float(residuals @ residuals) / (count - 1 - terms) / (variance * count / (count - 1))
