@@ -107,7 +107,7 @@ def test_shares_do_not_depend_on_units_or_order(seed, scale, shift):
 
 
 def test_what_is_straight_needs_no_series():
-    """A lognormal parameter has a tail that no short series of ranks follows; the sum of two has halves all the same."""
+    """A lognormal parameter has a tail that no short series of ranks follows; yet the sum of two has halves."""
     rng = np.random.default_rng(9)
     x = rng.lognormal(0, 1, (2, 2000))
     for column in x:

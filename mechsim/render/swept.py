@@ -103,7 +103,7 @@ class Swept:
     @property
     def told(self) -> str:
         """`63 cases, 14 failed`."""
-        count, failed = len(self.table.status), sum(failures(self.table.status).values())
+        count, failed = len(self.table), len(self.table) - int(np.sum(self.table.finished))
         return f"{count:,} case{'s' if count != 1 else ''}" + (f", {failed:,} failed {CROSS}" if failed else "")
 
     @property

@@ -21,7 +21,8 @@ def handle_of(table: SweepTable) -> MechanismHandle:
     facts, settings = table.facts, table.facts["settings"]
     name = facts["spec_path"] or "<text>"
     spec = parse(facts["spec_text"], name, settings["overrides"], facts["files"], tables_from=None)
-    return MechanismHandle(adjust(spec, **{key: settings.get(key) for key in ("tol", "order", "t0", "tend")}))
+    tol, order, t0, tend = settings["tol"], settings["order"], settings["t0"], settings["tend"]
+    return MechanismHandle(adjust(spec, tol=tol, order=order, t0=t0, tend=tend))
 
 
 def motions_of(table: SweepTable, handle: MechanismHandle, cases: Sequence[int]) -> Motions:

@@ -65,7 +65,7 @@ def values_of(table: SweepTable, name: str) -> Array:
     return np.where(np.asarray(table.status) == FINISHED, column, np.nan) if name in measures else column
 
 
-def failures(status: Sequence[str] | NDArray[np.str_]) -> Mapping[str, int]:
+def failures(status: Sequence[str] | np.ndarray) -> Mapping[str, int]:
     """How many cases ended otherwise than finished, by status, most first."""
     words, counts = np.unique(np.asarray(status, str), return_counts=True)
     found = [(str(word), int(count)) for word, count in zip(words, counts, strict=True) if word != FINISHED]

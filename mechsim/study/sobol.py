@@ -3,11 +3,12 @@
 The share of x in y is Var(E[y | x]) / Var(y). As in Plischke's method (An effective algorithm for computing global
 sensitivity indices (EASI), Reliability Engineering & System Safety 95, 2010) E[y | x] is a short series in the rank of
 x, fitted to the cases there are, so no further runs are needed. Legendre polynomials stand here in the place of his
-cosines, and x itself is one of the terms: what is nearly straight, as tolerances mostly are, then needs few. The share is adjusted for their number, as R^2
-is. On Ishigami's function and on linear ones the error is half that of the rank estimator of Gamboa, Gremaud, Klein
-and Lagnoux (Global sensitivity analysis: a novel generation of mighty estimators based on rank statistics, Bernoulli
-28, 2022), and as small as it can be: Da Veiga and Gamboa (Efficient estimation of sensitivity indices, Journal of
-Nonparametric Statistics 25, 2013) give the least variance, which is also where the standard error comes from.
+cosines, and x itself is one of the terms: what is nearly straight, as tolerances mostly are, then needs few. The share
+is adjusted for their number, as R^2 is. On Ishigami's function and on linear ones the error is half that of the rank
+estimator of Gamboa, Gremaud, Klein and Lagnoux (Global sensitivity analysis: a novel generation of mighty estimators
+based on rank statistics, Bernoulli 28, 2022), and as small as it can be: Da Veiga and Gamboa (Efficient estimation of
+sensitivity indices, Journal of Nonparametric Statistics 25, 2013) give the least variance, which is also where the
+standard error comes from.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Array = NDArray[np.float64]
 
 FEWEST = 20  # cases: with less, the error of a share is as large as a share can be
 MOST_TERMS = 24
+ENOUGH = 6  # terms, for a parameter that goes up and down twice
 ALIKE = 1e-6  # of its length, that is left of a term when it is a combination of those before
 ROUNDING = 1e-13  # of its size, that a measure varies without varying
 
@@ -37,7 +39,8 @@ def first_order(x: Array, y: Array) -> tuple[float, float]:
     distinct = len(np.unique(x))
     if count < FEWEST or distinct < 2 or math.sqrt(variance) <= ROUNDING * float(np.abs(y).max()):
         return math.nan, math.nan
-    basis = _basis(x, min(MOST_TERMS, distinct - 1, round(2 * count**0.2)))
+    wanted = max(round(2 * count**0.2), min(ENOUGH, count // 10))
+    basis = _basis(x, min(MOST_TERMS, distinct - 1, wanted))
     terms = basis.shape[1]
     residuals = deviations - basis @ (basis.T @ deviations)
     left = float(residuals @ residuals) / (count - 1 - terms) / (variance * count / (count - 1))
