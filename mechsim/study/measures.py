@@ -13,13 +13,11 @@ import numpy as np
 from mechsim.errors import Mark, SpecError
 from mechsim.result import Motion
 from mechsim.spec.document import MechSpec
-from mechsim.study.bernstein import Array, Indices
+from mechsim.study.bernstein import Array, Mask
 from mechsim.study.parameters import Parameters
 from mechsim.study.reading import Asked, Reader
 from mechsim.study.scalars import Scalars
-from mechsim.study.steps import Gathered, Many, Steps
-
-BLOCK = 1 << 14  # steps at once: what they need stays near the processor, and bounds what is needed of memory
+from mechsim.study.steps import Block, Gathered, Many, Series, Steps, blocks_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,39 +55,30 @@ class Measures:
         count = len(many.t)
         values, messages = np.full((count, len(self.asked)), np.nan), [""] * count
         parameters = Parameters(self.spec, many.parameters)
-        for cases in self._blocks(many):
-            steps = Steps(many, cases, parameters, self.changing)
+        series = None if self.keep == "final" else many.polynomials  # once: it may be made when asked for
+        for block in self._blocks(many, series):
+            steps = Steps(many, block, parameters, self.changing)
             scalars = Scalars(steps)
             for place, asked in enumerate(self.asked):
-                values[cases, place] = scalars.of(asked)
+                values[block.cases, place] = scalars.of(asked)
             for case, message in scalars.messages.items():
-                messages[cases[case]] = message
-        for k in self._others(many):
+                messages[block.cases[case]] = message
+        for k in [] if series is None else np.flatnonzero(many.finished & _is_other(series)).tolist():
             values[k], messages[k] = self.of_motion(many.motion(k))
         return values, messages
 
-    def _blocks(self, many: Many) -> Iterator[Indices]:
-        """Finished cases whose steps are there, as many at once as belong together."""
-        cases = np.flatnonzero(many.finished)
-        if self.keep == "final":
-            yield from (cases,) if len(cases) else ()
-            return
-        counts = np.diff(many.polynomials.offsets)[cases]
-        cases, counts = cases[counts > 0], counts[counts > 0]
-        yield from (cases[first:last] for first, last in _spans(np.cumsum(counts), BLOCK))
-
-    def _others(self, many: Many) -> list[int]:
-        """Finished cases whose steps are not with the others': their mechanism has another structure."""
-        if self.keep == "final":
-            return []
-        without = np.diff(many.polynomials.offsets) == 0
-        return np.flatnonzero(many.finished & without).tolist()
+    def _blocks(self, many: Many, series: Series | None) -> Iterator[Block]:
+        """Finished cases, as many at once as belong together."""
+        cases = np.flatnonzero(many.finished if series is None else many.finished & ~_is_other(series))
+        if series is not None:
+            yield from blocks_of(cases, series)
+        elif len(cases):
+            yield Block(cases)
 
 
-def _spans(ends: Array, most: int) -> Iterator[tuple[int, int]]:
-    """Ranges whose sums are at most so much, or that have one member; `ends` are sums until each."""
-    first, before = 0, 0
-    while first < len(ends):
-        last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
-        yield first, last
-        first, before = last, int(ends[last - 1])
+def _is_other(series: Series) -> Mask:
+    """Which cases have no steps with the others, or not all of their numbers: their mechanism has another structure."""
+    found = (np.diff(series.offsets) == 0) | np.isnan(series.constants).any(axis=1)
+    unknown = np.isnan(series.coefficients[series.offsets[:-1][~found], 0]).any(axis=1)
+    found[~found] = unknown
+    return found

@@ -39,8 +39,9 @@ class Pieces:
         return replace(self, polynomials=-self.polynomials)
 
     def lowered(self, by: Array) -> Pieces:
-        """Less a number for each case."""
-        return replace(self, polynomials=self.polynomials - by[self.case])
+        """Less a number for each case, of which roundings stay."""
+        noise = self.noise + 0.25 * ZERO * np.abs(by)
+        return replace(self, polynomials=self.polynomials - by[self.case], noise=noise)
 
     def until(self, times: Array) -> Pieces:
         """What is before a time for each case."""

@@ -286,6 +286,7 @@ class Quantity:
         tops = np.maximum(series[0], ends)
         known = piecewise.by_case(np.maximum, tops, steps.case, np.full(steps.count, -np.inf))
         high = np.flatnonzero(tops + bend > known[steps.case])
+        high = high[_may_turn(series[:, high])]
         pieces = steps.pieces(bernstein.of_taylor(series[:, high]), high)
         return sign * piecewise.largest(pieces, known)
 
@@ -300,3 +301,12 @@ class Quantity:
             return resolving.Sampled(values, np.where(np.isfinite(wobble), wobble, 0.0), wide)
 
         return sample
+
+
+def _may_turn(series: Array) -> Mask:
+    """Which polynomials, by powers, may rise and fall on [0, 1]: the slope at 0 does not outweigh all curvature."""
+    up, down = np.zeros((2, series.shape[1]))
+    for degree, row in enumerate(series[2:], 2):
+        up += degree * (degree - 1) * np.maximum(row, 0.0)
+        down += degree * (degree - 1) * np.minimum(row, 0.0)
+    return (series[1] + up > 0) & (series[1] + down < 0)

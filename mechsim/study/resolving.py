@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechsim.study import bernstein
-from mechsim.study.bernstein import ROUNDING, Array, Indices, Mask
+from mechsim.study.bernstein import DEGREE, ROUNDING, Array, Indices, Mask
 from mechsim.study.piecewise import DEEPEST, Pieces, by_case
 
 RESOLVED = 8 * ROUNDING  # of the largest value: what the last coefficients may be
 FLAT = 0.4  # noise: the last coefficients are at least this share of those before, and of those of the whole piece
+SLOW = 0.05  # a corner: the last coefficients are this share of those before, and all that are left out count
 SMALL = 1e-4  # of the largest value: what is larger is no noise
 MOST = 200_000  # pieces of one case at a time; beyond, nothing that a mechanism does is that fast
+MOST_AT_ONCE = 250_000  # pieces of all cases, which take 200 MB
 LAST, MIDDLE = slice(12, 17), slice(5, 10)  # of the coefficients
 
 
@@ -57,6 +59,24 @@ def resolve(sample: Sample, case: Indices, begins: Array, ends: Array, count: in
 
     Where a value is no number, nor is the polynomial.
     """
+    found = _resolved(sample, case, begins, ends, count)
+    if found is not None:
+        return found
+    # Too much at once: what comes of a case does not depend on others, so half of the cases are as good.
+    middle = int(np.searchsorted(case, case[len(case) // 2])) or int(np.searchsorted(case, case[0], side="right"))
+    first, second = slice(0, middle), slice(middle, len(case))
+    one, fine = resolve(sample, case[first], begins[first], ends[first], count)
+    other, rest = resolve(
+        lambda step, shares: sample(step + middle, shares), case[second], begins[second], ends[second], count
+    )
+    parts = [(each.case, each.begins, each.ends) for each in (one, other)]
+    joined = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+    polynomials = np.concatenate([one.polynomials, other.polynomials], axis=1)
+    return Pieces(count, joined[0], joined[1], joined[2], polynomials, one.noise + other.noise), fine & rest
+
+
+def _resolved(sample: Sample, case: Indices, begins: Array, ends: Array, count: int) -> tuple[Pieces, Mask] | None:
+    """The same; None where too many pieces would be needed at once, of several cases."""
     parts = _Parts(np.arange(len(case)), np.zeros(len(case)), 1.0, np.full(len(case), np.inf))
     scale, noise, fine = np.zeros(count), np.zeros(count), np.ones(count, dtype=bool)
     finished: list[tuple[_Parts, Array]] = []
@@ -69,9 +89,11 @@ def resolve(sample: Sample, case: Indices, begins: Array, ends: Array, count: in
             scale = by_case(np.maximum, np.where(known, sizes, 0.0), own, scale)
         coefficients = bernstein.chebyshev(found.values)
         limit = RESOLVED * np.maximum(scale[own], np.where(known, sizes, 0.0)) + 4 * found.wobble
-        tail, flat = _tails(coefficients)
-        smooth = ((np.abs(coefficients[-3:]).max(axis=0) <= limit) & ~found.wide) | ~known
-        noisy = _noisy(parts, tail, flat & ~smooth & (tail < SMALL * scale[own]))
+        tail, middle = (_mean(np.abs(coefficients[part])) for part in (LAST, MIDDLE))
+        slow = (tail >= SLOW * middle) & (middle > limit)
+        small = np.abs(coefficients[-3:]).max(axis=0) <= np.where(slow, limit / DEGREE, limit)
+        smooth = (small & ~found.wide) | ~known
+        noisy = _noisy(parts, tail, (tail >= FLAT * middle) & ~smooth & (tail < SMALL * scale[own]))
         done = smooth | noisy | (depth == DEEPEST)
         noise = by_case(np.maximum, np.where(noisy, 5 * tail, 0.0) + np.where(known, found.wobble, 0.0), own, noise)
         finished.append((parts.chosen(done), bernstein.of_chebyshev(_chopped(coefficients, limit)[:, done])))
@@ -80,13 +102,9 @@ def resolve(sample: Sample, case: Indices, begins: Array, ends: Array, count: in
         parts = _halved(parts.chosen(~done), tail[~done])
         fine &= np.bincount(case[parts.step], minlength=count) <= MOST
         parts = parts.chosen(fine[case[parts.step]])
+        if len(parts) > MOST_AT_ONCE and case[0] != case[-1]:
+            return None
     return _assembled(finished, case, begins, ends, count, noise), fine
-
-
-def _tails(coefficients: Array) -> tuple[Array, Mask]:
-    """The mean size of the last coefficients, and whether it is about that of those before."""
-    last, middle = (_mean(np.abs(coefficients[part])) for part in (LAST, MIDDLE))
-    return last, last >= FLAT * middle
 
 
 def _mean(rows: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -16,6 +16,8 @@ from mechsim.result.derived import Derived
 from mechsim.result.motion import derived_columns
 from mechsim.study.bernstein import Array, Indices
 from mechsim.study.piecewise import Pieces
+
+MOST_STEPS = 1 << 16  # at once: what they need stays near the processor, and bounds what is needed of memory
 
 Value = NDArray[np.generic] | float | str  # of a parameter: for each case, for all, or an expression for all
 
@@ -65,12 +67,60 @@ class Energetic(Protocol):
     def energies(self, case: Indices, t: Array, q: Array, v: Array) -> tuple[Array, Array]: ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Cases that are measured at once. Their polynomials have so many degrees: others may stand beside them that have
+    more, of which they would otherwise be measured by powers that they have not."""
+
+    cases: Indices
+    series: Series | None = None
+    degrees: int = 0
+
+    @property
+    def known(self) -> Series:
+        assert self.series is not None  # what takes no more than final states does not ask
+        return self.series
+
+
+def blocks_of(cases: Indices, series: Series) -> Iterator[Block]:
+    """Blocks of cases that have steps, by the degrees that each has, so that it is measured alike in any company."""
+    counts = np.diff(series.offsets)[cases]
+    cases, counts = cases[counts > 0], counts[counts > 0]
+    degrees = _degrees(series)[cases]
+    for own in np.unique(degrees).tolist():
+        chosen = degrees == own
+        ends = np.cumsum(counts[chosen])
+        yield from (Block(cases[chosen][first:last], series, own) for first, last in _spans(ends, MOST_STEPS))
+
+
+def _degrees(series: Series) -> Indices:
+    """How many degrees the polynomials of each case have, highest power included, at least those of a parabola."""
+    case = np.repeat(np.arange(len(series.offsets) - 1), np.diff(series.offsets))
+    found = np.zeros(len(series.offsets) - 1, dtype=np.intp)
+    for degree in reversed(range(2, series.coefficients.shape[1])):
+        there = case[(series.coefficients[:, degree] != 0).any(axis=1)]
+        found[there] = np.maximum(found[there], degree + 1)
+        if found[case].all():
+            break
+    return np.maximum(found, 3)
+
+
+def _spans(ends: Indices, most: int) -> Iterator[tuple[int, int]]:
+    """Ranges whose sums are at most so much, or that have one member; `ends` are sums until each."""
+    first, before = 0, 0
+    while first < len(ends):
+        last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield first, last
+        first, before = last, int(ends[last - 1])
+
+
 class Steps:
     """Some finished cases of many. `changing`: constants of the mechanism change along a motion, so that what depends
     on them is asked of each motion."""
 
-    def __init__(self, many: Many, cases: Indices, parameter: Callable[[str], Array], changing: bool):
-        self.many, self.cases, self.changing = many, cases, changing
+    def __init__(self, many: Many, block: Block, parameter: Callable[[str], Array], changing: bool):
+        self.many, self.block, self.changing = many, block, changing
+        self.cases = cases = block.cases
         self.count, self.labels = len(cases), tuple(many.coordinates)
         self.t, self.q, self.v = many.t[cases], many.q[cases], many.v[cases]
         self._parameter = parameter
@@ -79,13 +129,13 @@ class Steps:
 
     @cached_property
     def offsets(self) -> Indices:
-        given = self.many.polynomials.offsets
+        given = self.block.known.offsets
         return np.concatenate([[0], np.cumsum(given[self.cases + 1] - given[self.cases])])
 
     @cached_property
     def rows(self) -> slice | Indices:
         """Which steps of all are theirs."""
-        given = self.many.polynomials.offsets
+        given = self.block.known.offsets
         first, last = int(given[self.cases[0]]), int(given[self.cases[-1] + 1])
         if last - first == self.offsets[-1]:
             return slice(first, last)
@@ -97,11 +147,11 @@ class Steps:
 
     @cached_property
     def begins(self) -> Array:
-        return self.many.polynomials.begins[self.rows]
+        return self.block.known.begins[self.rows]
 
     @cached_property
     def ends(self) -> Array:
-        return self.many.polynomials.ends[self.rows]
+        return self.block.known.ends[self.rows]
 
     @cached_property
     def durations(self) -> Array:
@@ -120,8 +170,8 @@ class Steps:
         """The coefficients of a coordinate or velocity by powers of the share of a step, (degree + 1, steps)."""
         key = label, order
         if key not in self._series:
-            kept = self.many.polynomials.coefficients
-            found = np.ascontiguousarray(kept[self.rows, order:, self.labels.index(label)].T)
+            kept, degrees = self.block.known.coefficients, self.block.degrees
+            found = np.ascontiguousarray(kept[self.rows, order:degrees, self.labels.index(label)].T)
             power = np.ones(found.shape[1])
             for degree, row in enumerate(found):
                 row *= power if order == 0 else power * (degree + 1)
@@ -166,7 +216,7 @@ class Steps:
     def constants(self, case: Indices, since: Array) -> Array:
         """Constants of the mechanism of cases, as they are from a time on, (points, constants)."""
         if not self.changing:
-            return self.many.polynomials.constants[self.cases[case]]
+            return self.block.known.constants[self.cases[case]]
         found = np.empty((len(case), self.motion(int(case[0])).system.constants.shape[-1]))
         for k, rows in _runs(case):
             solution = self.motion(k).solution
@@ -186,7 +236,7 @@ class Steps:
 
     def leading(self, step: Indices, shares: Array) -> tuple[Array, Array]:
         """Accelerations and multipliers as the polynomials have them at shares of steps."""
-        own = self.many.polynomials.coefficients
+        own = self.block.known.coefficients
         rows = (np.arange(self.rows.start, self.rows.stop) if isinstance(self.rows, slice) else self.rows)[step]
         h, n = (shares * self.durations[step])[:, None], len(self.labels)
         bends, multipliers = np.zeros((len(step), n)), np.zeros((len(step), own.shape[2] - n))
