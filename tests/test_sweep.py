@@ -366,3 +366,23 @@ def test_if_all_fail_the_exit_code_says_so(folder):
     found = sweep("four_bar.yaml", "--vary", "b=-1,-2", folder=folder)
     assert found.returncode == 4 and "all 2 cases failed" in found.stderr
     assert len(mechsim.load(folder / "four_bar.parquet")) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory as Linux tells it")
+def test_memory_does_not_grow_with_cases(folder):
+    """The largest of the command's processes: 200,000 cases take little more than 2,000; one that held all rows as
+    objects would need hundreds of megabytes more."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run([sys.executable, '-m', 'mechsim', 'sweep', *sys.argv[1:]], check=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    peaks = []
+    for count in (2_000, 200_000):
+        words = ["pendulum.yaml", "--vary", f"g=5:15:{count}", "--tend", "0.1", "-q", "--measure", "final"]
+        found = subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=folder, capture_output=True, text=True, check=True
+        )
+        peaks.append(int(found.stdout) / 1024)
+    assert peaks[1] - peaks[0] < 150, peaks  # megabytes; two pieces of rows, and a grid of 200,000 values as text

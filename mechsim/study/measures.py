@@ -79,6 +79,6 @@ class Measures:
 def _is_other(series: Series) -> Mask:
     """Which cases have no steps with the others, or not all of their numbers: their mechanism has another structure."""
     found = (np.diff(series.offsets) == 0) | np.isnan(series.constants).any(axis=1)
-    unknown = np.isnan(series.coefficients[series.offsets[:-1][~found], 0]).any(axis=1)
-    found[~found] = unknown
+    if not found.all():  # else there may be no polynomials at all
+        found[~found] = np.isnan(series.coefficients[series.offsets[:-1][~found], 0]).any(axis=1)
     return found

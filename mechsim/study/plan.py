@@ -185,7 +185,8 @@ def _values(
         if name not in parameters:
             there = f"the file has the parameters {listed(parameters)}" if parameters else "the file has none"
             hint = did_you_mean(name, parameters) or there
-            faults.append(Fault(f"there is no parameter {name}", marks.get(name), hint))
+            place = Mark(marks[name].file, 1, 1) if name in marks else None
+            faults.append(Fault(f"there is no parameter {name}", place, hint))
             continue
         if name in listed_names and name in given:
             faults.append(Fault(f"{name} is varied, and is also in the file of cases"))
