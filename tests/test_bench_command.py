@@ -444,7 +444,14 @@ def test_ctrl_c_ends_all_processes_and_writes_nothing(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(long)
     words = [sys.executable, "-m", "mechsim", "bench", ".", "-o", "report.json", "--update"]
-    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        words,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # tests may run in the background
+    )
     _until(lambda: len(_group(process.pid)) >= 3)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)

@@ -325,7 +325,8 @@ def test_the_double_pendulum_keeps_its_energy() -> None:
 
 
 def examples_of_the_docs() -> list[str]:
-    text = (Path(__file__).parent.parent / "docs" / "studies.md").read_text()
+    page = (Path(__file__).parent.parent / "docs" / "studies.md").read_text()
+    text = page.partition("\n## Measures\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([^`|]+)` \|", text, re.MULTILINE)
     return [*rows, *re.findall(r'--measure "([^"]+)"', text)]
 

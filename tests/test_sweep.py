@@ -362,10 +362,13 @@ def test_quiet_says_nothing_but_warnings(folder):
     assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
 
 
-def test_if_all_fail_the_exit_code_says_so(folder):
-    found = sweep("four_bar.yaml", "--vary", "b=-1,-2", folder=folder)
+@pytest.mark.parametrize("measure", ["final", "max(B_y)"])
+def test_if_all_fail_the_exit_code_says_so(folder, measure):
+    found = sweep("four_bar.yaml", "--vary", "b=-1,-2", "--measure", measure, folder=folder)
     assert found.returncode == 4 and "all 2 cases failed" in found.stderr
-    assert len(mechsim.load(folder / "four_bar.parquet")) == 2
+    table = mechsim.load(folder / "four_bar.parquet")
+    assert list(table.status) == ["not_read"] * 2
+    assert all("must not be negative" in message for message in table["message"])
 
 
 @pytest.mark.slow

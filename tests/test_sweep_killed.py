@@ -262,7 +262,12 @@ def test_a_case_that_kills_who_runs_it_is_a_row(folder, monkeypatch):
 
 def test_ctrl_c_keeps_what_is_finished(folder, whole):
     process = subprocess.Popen(
-        words("-o", "out.parquet"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words("-o", "out.parquet"),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # tests may run in the background
     )
     assert wait_for_rows(folder / "out.partial.arrow", process, 4000)
     helpers = children(process.pid)

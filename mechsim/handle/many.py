@@ -175,7 +175,8 @@ class _Work:
             try:
                 tell = partial(self._tell, int(numbers[k]))
                 start = variation.start_alone(np.ascontiguousarray(values[:, k]), tell)
-            except (AssemblyError, IntegrationError):
+            except (AssemblyError, IntegrationError) as error:  # to be asked again would take seconds, and change nothing
+                self._fail(int(numbers[k]), error)
                 continue
             except BranchWarning as warning:  # a person has made it an error
                 self._refuse(int(numbers[k]), warning)
@@ -225,10 +226,17 @@ class _Work:
             )
             alone, status = of_motion(run.motion(settings.reactions, settings.keep if kept else "table"), kept)
         except MechsimError as error:
-            alone, status = of_error(error, kept)
+            self._fail(k, error)
+            return
         except BranchWarning as warning:
             self._refuse(k, warning)
             return
+        self._take(k, alone, status)
+
+    def _fail(self, k: int, error: MechsimError) -> None:
+        self._take(k, *of_error(error, self.settings.keep != FINAL))
+
+    def _take(self, k: int, alone: Alone, status: str) -> None:
         self.alone[k] = alone
         self.ends.take_alone(k, alone, STATUSES.index(status), self.labels)
 

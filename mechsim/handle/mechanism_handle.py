@@ -176,9 +176,10 @@ class MechanismHandle(Equations):
         """The mechanism as one of a family; None where its structure is another one."""
         given = self._numbers({**self._given, **parameters})
         try:
-            return self._family(t0, tend).variation(tuple(sorted(given))).member(given, tell)
+            variation = self._family(t0, tend).variation(tuple(sorted(given)))
         except (AssemblyError, IntegrationError):
             return None  # the file's own parameters have no start, but these may
+        return variation.member(given, tell)  # where these have none, the file read again has none either
 
     def _numbers(self, given: Parameters) -> dict[str, float]:
         """Values of parameters; expressions are read in the file's place. Raises SpecError for names it has not."""
