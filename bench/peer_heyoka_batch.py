@@ -1,4 +1,4 @@
-"""heyoka on many pendulums: its batch integrator, one group of SIMD lanes after the other, compiled for hand-made ODEs."""
+"""heyoka on many pendulums: its batch integrator, compiled for hand-made ODEs, one group of lanes after another."""
 
 from __future__ import annotations
 

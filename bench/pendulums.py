@@ -1,5 +1,5 @@
-"""Two problems on which codes for many motions are compared: a pendulum and a double pendulum of point masses, let go at
-rest from many angles. What every code needs to know of them, ours and the peers (so nothing of mechsim is imported)."""
+"""Two problems on which codes for many motions are compared: a pendulum and a double pendulum of point masses, let
+go at rest from many angles. What every code needs to know of them: ours and the peers, so mechsim is not imported."""
 
 from __future__ import annotations
 

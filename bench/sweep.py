@@ -1,8 +1,7 @@
-"""Many pendulums and double pendulums from a YAML file in the kernel's lanes, beside heyoka's batch integrator and diffrax
-under vmap on hand-made equations: motions a second of processor time at equal digits, only their ends kept."""
+"""Many pendulums and double pendulums from a YAML file in the kernel's lanes, beside heyoka's batch integrator and
+diffrax under vmap on hand-made equations: motions a second of processor time at equal digits, only their ends kept."""
 
 from __future__ import annotations
-
 
 import tempfile
 from statistics import median
@@ -139,17 +138,18 @@ def bar_lines(rows: list[Row]) -> list[str]:
     for peer in (row for row in rows if row["peer"] in BARS):
         mine = at_digits(rows, peer["problem"], peer["digits"])
         lines.append(
-            f"{peer['problem']}: {mine['rate']:.0f} motions a second ({mine['digits']:.1f} digits at {mine['setting']}), "
-            f"{mine['rate'] / peer['rate']:.2f} times {peer['peer']} ({peer['rate']:.0f}, {peer['digits']:.1f} digits); "
-            f"the bar is {BARS[peer['peer']]:g}."
+            f"{peer['problem']}: {mine['rate']:.0f} motions a second ({mine['digits']:.1f} digits at "
+            f"{mine['setting']}), {mine['rate'] / peer['rate']:.2f} times {peer['peer']} ({peer['rate']:.0f}, "
+            f"{peer['digits']:.1f} digits); the bar is {BARS[peer['peer']]:g}."
         )
     return lines
 
 
 def section(rows: list[Row]) -> list[str]:
     lines = [
-        f"Pendulums let go at rest from many angles, t = {END:g}, one core, processor time, medians. Digits are correct "
-        f"decimals of the worst angle or rate of {CHECKED} motions against DOP853. The kernel's part: starts are known.",
+        f"Pendulums let go at rest from many angles, t = {END:g}, one core, processor time, medians. Digits are "
+        f"correct decimals of the worst angle or rate of {CHECKED} motions against DOP853. Of ours only the kernel's "
+        "part is counted: starts are known.",
         "",
         "| problem | code | equations | tol | digits | motions / s | order | steps | lanes |",
         "|---|---|---|---|---:|---:|---:|---:|---:|",

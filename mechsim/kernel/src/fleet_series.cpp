@@ -6,6 +6,38 @@
 
 namespace mechsim {
 
+namespace {
+
+// Operations that shift an input by a constant (a point beside a fixed one): beyond degree 0 they are the input, which is
+// told for each; or -1. Formulas are looked at by all of their registers, and keep them.
+std::vector<int> shifted_inputs(const Block& block) {
+    const int count = int(block.inputs.size());
+    const auto is_constant = [&](int reg) {
+        return reg < count && !block.inputs[reg].time && block.inputs[reg].available >= kAlways;
+    };
+    std::vector<int> found(block.operations.size(), -1);
+    for (int i : block.corrected) {
+        const Operation& op = block.operations[i];
+        const bool by_constant = op.code == Code::shift || ((op.code == Code::add || op.code == Code::subtract) && is_constant(op.b));
+        const bool same = op.silent && op.a < count && block.inputs[op.a].available == op.lead;
+        if (!block.watched && by_constant && same) found[i] = op.a;
+    }
+    return found;
+}
+
+// Whether an input's own coefficients are read by what is not only it, shifted.
+bool is_read(const Block& block, int input, const std::vector<int>& shifted) {
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+        const Operation& op = block.operations[i];
+        if (shifted[i] < 0 && (op.a == input || op.b == input || op.extra == input)) return true;
+    }
+    for (const Term& term : block.terms)
+        if (term.reg == input && !term.silent) return true;
+    return block.watched;
+}
+
+}  // namespace
+
 void FleetSeries::list(const std::vector<Block>& blocks, int size) {
     size_ = size;
     std::vector<std::vector<Part>> of_row(size + 1);
@@ -14,19 +46,24 @@ void FleetSeries::list(const std::vector<Block>& blocks, int size) {
         const int inputs = int(block.inputs.size());
         if (block.contributions.empty()) continue;  // nothing to say after stage 0
         for (int i : block.predicted) predicted_.push_back({&block, block.operations[i]});
-        for (int i : block.corrected) corrected_.push_back({&block, block.operations[i]});
+        const std::vector<int> shifted = shifted_inputs(block);
+        for (int i : block.corrected)
+            if (shifted[i] < 0) corrected_.push_back({&block, block.operations[i]});
         for (int reg : block.cleared)
             cleared_.push_back({vec(block.row(reg, 0)),
                                 reg < inputs ? block.inputs[reg].available : block.operations[reg - inputs].lead});
         for (const Contribution& part : block.contributions)
             of_row[part.row / block.stride].push_back({vec(block.series.get() + part.offset),
                                                        vec(block.constants.get() + part.source), part.lead});
-        for (int i : block.read) {
-            const int unknown = block.unknowns[std::size_t(i) * block.stride] / block.stride;
+        const auto read = [&](int input, Lanes* row, Lanes* change) {
+            const int unknown = block.unknowns[std::size_t(input) * block.stride] / block.stride;
             if (unknown < size)  // a constant has no coefficients but the first
-                reads_.push_back({unknown, block.inputs[i].order, block.inputs[i].available, vec(block.row(i, 0)),
-                                  vec(block.change(i))});
-        }
+                reads_.push_back({unknown, block.inputs[input].order, block.inputs[input].available, row, change});
+        };
+        for (int i : block.read)
+            if (is_read(block, i, shifted)) read(i, vec(block.row(i, 0)), vec(block.change(i)));
+        for (int i : block.corrected)
+            if (shifted[i] >= 0) read(shifted[i], block.operations[i].w, block.operations[i].change);
     }
     for (int row = 0; row < size; ++row) {
         const int first = int(parts_.size());

@@ -57,7 +57,10 @@ void Fleet::set_times() {
 }
 
 void Fleet::predict() {
-    blend(low_before_.data(), low_.data(), moving_.data(), low_.size() / width_, width_ / kWidth);
+    if (all(moving_.data(), width_))
+        low_ = low_before_;
+    else
+        blend(low_before_.data(), low_.data(), moving_.data(), low_.size() / width_, width_ / kWidth);
     for (int m = 0; m <= orders_; ++m)
         for (int offset = m; offset <= orders_; ++offset) {
             double* low = m < offset ? low_.data() + at(m * size_, 0) : nullptr;
@@ -73,7 +76,10 @@ void Fleet::predict() {
 void Fleet::factor(const Masks& wanted) {
     std::copy(matrix_constant_.begin(), matrix_constant_.end(), fresh_.begin());
     for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, times_.data(), fresh_.data());
-    blend(fresh_.data(), matrix_.data(), wanted.data(), march_.lu_.rows().size(), width_ / kWidth);
+    if (all(wanted.data(), width_))
+        std::swap(fresh_, matrix_);
+    else
+        blend(fresh_.data(), matrix_.data(), wanted.data(), march_.lu_.rows().size(), width_ / kWidth);
     for (int l = 0; l < width_; ++l)
         if (wanted[l] & unprobed_[l]) make_probe(l);
     lu_->factor(matrix_.data());
@@ -250,6 +256,11 @@ void Fleet::expand() {
 
 // The states from which the next steps go.
 void Fleet::keep_states() {
+    if (all(ready_.data(), width_)) {
+        low_before_ = low_;
+        leverage_before_ = leverage_;
+        return;
+    }
     blend(low_.data(), low_before_.data(), ready_.data(), low_.size() / width_, width_ / kWidth);
     blend(leverage_.data(), leverage_before_.data(), ready_.data(), size_, width_ / kWidth);
 }

@@ -29,6 +29,12 @@ bool any(const long long* mask, int width) {
     return found != 0;
 }
 
+bool all(const long long* mask, int width) {
+    long long found = -1;
+    for (int l = 0; l < width; ++l) found &= mask[l];
+    return found != 0;
+}
+
 MECHSIM_CLONES void weigh_corrections(const Judged& judged, const Newton& newton, int step) {
     const Lanes none = {0, 0, 0, 0}, one = none + 1.0;
     for (int s = 0; s < step; ++s) {

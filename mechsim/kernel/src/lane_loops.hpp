@@ -49,6 +49,7 @@ struct Landing {
 void judge_landings(const Landing& landing, const Control& control, const std::vector<double>& inverse_binomials, int step);
 
 bool any(const long long* mask, int width);
+bool all(const long long* mask, int width);
 void multiply_rows(double* rows, const double* factors, int count, int step);
 void blend(const double* from, double* to, const long long* mask, std::size_t rows, int step);
 // rest -= A x

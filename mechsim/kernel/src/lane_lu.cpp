@@ -54,16 +54,15 @@ template <int Step>
 MECHSIM_INLINE void substitute(LaneFactors& parts, double* b) {
     const double* a = parts.values.data();
     double* work = parts.work.data();
-    const LaneFactors::Entry *u = parts.u.data(), *l = parts.l.data();
+    const LaneFactors::Entry* u = parts.u.data();
     const int count = int(parts.pivots.size());
+    const LaneFactors::Entry* below = parts.below.data();
     for (int p = 0; p < count; ++p) {
-        const LaneFactors::Pivot& pivot = parts.pivots[p];
         const std::size_t place = std::size_t(p) * Step * kWidth;
-        Row<Step> value;
-        for (int s = 0; s < Step; ++s)
-            vec(work + place)[s] = value.v[s] = vec(b + pivot.row)[s] * vec(a + place)[s];
-        for (int k = pivot.l_first; k < pivot.l_last; ++k)
-            for (int s = 0; s < Step; ++s) vec(b + l[k].index)[s] -= vec(a + l[k].place)[s] * value.v[s];
+        Row<Step> value = *reinterpret_cast<Row<Step>*>(b + parts.pivots[p].row);
+        for (const LaneFactors::Entry* last = parts.below.data() + parts.below_last[p]; below < last; ++below)
+            for (int s = 0; s < Step; ++s) value.v[s] -= vec(a + below->place)[s] * vec(work + below->index)[s];
+        for (int s = 0; s < Step; ++s) vec(work + place)[s] = value.v[s] * vec(a + place)[s];
     }
     for (int p = count - 1; p >= 0; --p) {
         const LaneFactors::Pivot& pivot = parts.pivots[p];
@@ -111,6 +110,15 @@ LaneLU::LaneLU(const SparseLU& like, int width) : width_(width) {
     for (std::size_t entry = 0; entry < like.rows_.size(); ++entry) places_.push_back(numbered(int(entry)));
     for (const SparseLU::Pivot& p : like.pivots_)
         factors_.pivots.push_back({p.row * width, p.column * width, p.u_first, p.u_last, p.l_first, p.l_last});
+    std::vector<std::vector<LaneFactors::Entry>> of_row(like.pivots_.size());
+    for (int p = 0; p < int(like.pivots_.size()); ++p)
+        for (int k = like.pivots_[p].l_first; k < like.pivots_[p].l_last; ++k)
+            of_row[like.l_[k].index].push_back({place[like.l_[k].slot], p * width});
+    for (const SparseLU::Pivot& pivot : like.pivots_) {
+        const auto& row = of_row[pivot.row];
+        factors_.below.insert(factors_.below.end(), row.begin(), row.end());
+        factors_.below_last.push_back(int(factors_.below.size()));
+    }
     factors_.values.assign(std::size_t(count) * width, 0.0);
     factors_.work.assign(like.pivots_.size() * width, 0.0);
     factors_.growth.assign(width, 0.0);

@@ -19,6 +19,8 @@ struct LaneFactors {
     };
     std::vector<Pivot> pivots;
     std::vector<Entry> u, l;  // in the order in which a solve reads them, and so are their places
+    std::vector<Entry> below;     // L once more, by rows in the order of their pivots: a solve sums each row in registers
+    std::vector<int> below_last;  // behind the last of each row; their index is that of the pivot in `work`
     std::vector<int> targets;
     AlignedDoubles values, work;  // the inverse of pivot p is at place p
     AlignedDoubles growth, scales, inverse_scales;  // per lane; per column and lane

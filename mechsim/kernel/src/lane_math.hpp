@@ -26,8 +26,10 @@ MECHSIM_INLINE Lanes exp2_of(Lanes x) {
     const Lanes none = {0, 0, 0, 0};
     const Lanes shifted = x + magic;
     const Lanes u = 0.69314718055994531 * (x - (shifted - magic));  // |u| < 0.35
-    Lanes sum = none + 1.0;
-    for (int n = 10; n > 0; --n) sum = 1.0 + sum * u * (1.0 / n);
+    const Lanes v = u * u;  // e^u by its even and its odd terms
+    const Lanes even = 1.0 + v * (1.0 / 2 + v * (1.0 / 24 + v * (1.0 / 720 + v * (1.0 / 40320 + v * (1.0 / 3628800)))));
+    const Lanes odd = 1.0 + v * (1.0 / 6 + v * (1.0 / 120 + v * (1.0 / 5040 + v * (1.0 / 362880))));
+    const Lanes sum = even + u * odd;
     const Lanes power = Lanes((Mask(shifted) << 52) + 0x3ff0000000000000);
     const Lanes value = sum * power;
     return x < -1022.0 ? none : (x > 1023.0 ? none + INFINITY : value);
