@@ -368,7 +368,7 @@ def test_if_all_fail_the_exit_code_says_so(folder, measure):
     assert found.returncode == 4 and "all 2 cases failed" in found.stderr
     table = mechsim.load(folder / "four_bar.parquet")
     assert list(table.status) == ["not_read"] * 2
-    assert all("must not be negative" in message for message in table["message"])
+    assert all("not on the positive x axis" in message for message in table["message"])
 
 
 @pytest.mark.slow
