@@ -41,5 +41,6 @@ def given_number(name: str, value: float) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise SpecError(Fault(f"the parameter {name} must be a number or an expression as text, but is {value!r}"))
+        shown = float(value) if isinstance(value, float) else value  # one of NumPy's is called by its type
+        raise SpecError(Fault(f"the parameter {name} must be a number or an expression as text, but is {shown!r}"))
     return number
