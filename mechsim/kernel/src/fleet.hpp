@@ -119,6 +119,7 @@ class Fleet {
     void launch(int lane);
     bool has_roundings(int lane) const;
     double largest_term(int lane, int offset, int degree) const;
+    double fastest(int lane, int degree) const;
     void largest_terms(int offset, int degree, double* largest) const;
     void inspect_steps();
     double response(int lane, int row, double h);

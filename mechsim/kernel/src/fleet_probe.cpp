@@ -92,7 +92,7 @@ void Fleet::note_leverage(const std::vector<char>& wanted) {
     std::fill(sums_.begin(), sums_.end(), 0.0);
     largest_leverages(leverage_.data(), march_.chain_, now.data(), sums_.data(), step);
     for (std::size_t i = 0; i < before.size(); ++i)  // now what is ordinary
-        before[i] = std::max(kOrdinary, may_be_near_pose(1, 1, before[i], now[i]) ? 0.0 : kOrdinaryPart * before[i]);
+        before[i] = std::max(kOrdinary, time_to_pose(1, before[i], now[i]) > kClear ? kOrdinaryPart * before[i] : 0.0);
     leverage_excess(leverage_.data(), leverage_before_.data(), before.data(), march_.chain_, sums_.data() + width_, step);
     for (int l = 0; l < width_; ++l) {
         if (!wanted[l]) continue;

@@ -39,6 +39,12 @@ double Fleet::largest_term(int l, int offset, int degree) const {
     return largest;
 }
 
+double Fleet::fastest(int l, int degree) const {
+    double largest = 0;
+    for (int offset = 2; offset <= orders_; ++offset) largest = std::max(largest, largest_term(l, offset, degree));
+    return largest;
+}
+
 // Steps for the lanes that are ready, whose series have just been found.
 void Fleet::choose_steps() {
     const int last = march_.control_.order - 1;
@@ -73,11 +79,7 @@ void Fleet::choose_steps() {
         if (!std::isfinite(lane.h)) continue;
         double power = 1;
         if (lane.peak_speed * lane.h < kSlow)
-            for (int n = 2; n < degrees_; ++n) {
-                double fastest = 0;
-                for (int offset = 2; offset <= orders_; ++offset) fastest = std::max(fastest, largest_term(l, offset, n));
-                lane.speed = std::max(lane.speed, n * fastest * (power *= lane.h));
-            }
+            for (int n = 2; n < degrees_; ++n) lane.speed = std::max(lane.speed, n * fastest(l, n) * (power *= lane.h));
         lane.h = march_.control_.safety * std::min(lane.h, longest(l, 1, tolerance * lane.speed));
     }
     keep_states();
@@ -96,7 +98,8 @@ void Fleet::begin_step(int l) {
     const bool roundings = has_roundings(l);
     // Near singular poses a march takes steps of a lower order.
     const bool careful = lane.leverage > kLowOrder && march_.control_.careful_order < march_.control_.order &&
-                         may_be_near_pose(lane.h, lane.last_step, lane.earlier_leverage, lane.leverage);
+                         !is_clear_of_pose(time_to_pose(lane.last_step, lane.earlier_leverage, lane.leverage), lane.h,
+                                           fastest(l, 1));
     lane.former_leverage = lane.earlier_leverage;
     lane.earlier_leverage = lane.leverage;
     lane.left = (lane.t_end - lane.t) - lane.t_low;
