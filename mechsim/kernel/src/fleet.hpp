@@ -128,6 +128,7 @@ class Fleet {
     void launch(int lane);
     bool has_roundings(int lane) const;
     double largest_term(int lane, int offset, int degree) const;
+    double fastest(int lane, int degree) const;
     void largest_terms(int offset, int degree, double* largest) const;
     void longest_steps(int derivative, const double* allowed, double* h);
     void note_speed(int lane, double h);

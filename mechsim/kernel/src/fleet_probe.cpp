@@ -99,7 +99,7 @@ void Fleet::note_leverage(const Masks& wanted) {
     for (int j = 0; j < size_; ++j) {  // now what is ordinary, in the rows of chains
         if (march_.chain_[j] != j) continue;
         for (std::size_t i = at(j, 0); i < at(j + 1, 0); ++i)
-            before[i] = std::max(kOrdinary, may_be_near_pose(1, 1, before[i], now[i]) ? 0.0 : kOrdinaryPart * before[i]);
+            before[i] = std::max(kOrdinary, time_to_pose(1, before[i], now[i]) > kClear ? kOrdinaryPart * before[i] : 0.0);
     }
     leverage_excess(leverage_.data(), leverage_before_.data(), before.data(), march_.chain_, sums_.data() + width_, step);
     for (int l = 0; l < width_; ++l) {

@@ -50,6 +50,12 @@ double Fleet::largest_term(int l, int offset, int degree) const {
     return largest;
 }
 
+double Fleet::fastest(int l, int degree) const {
+    double largest = 0;
+    for (int offset = 2; offset <= orders_; ++offset) largest = std::max(largest, largest_term(l, offset, degree));
+    return largest;
+}
+
 // The step over which the last terms stay below what is allowed, for derivative 0 or 1 of the unknowns.
 void Fleet::longest_steps(int derivative, const double* allowed, double* h) {
     const int step = width_ / kWidth;
@@ -64,11 +70,7 @@ void Fleet::longest_steps(int derivative, const double* allowed, double* h) {
 // What starts slowly is judged by the speed it soon has.
 void Fleet::note_speed(int l, double h) {
     double power = 1;
-    for (int n = 2; n < degrees_; ++n) {
-        double fastest = 0;
-        for (int offset = 2; offset <= orders_; ++offset) fastest = std::max(fastest, largest_term(l, offset, n));
-        rows_.speed[l] = std::max(rows_.speed[l], n * fastest * (power *= h));
-    }
+    for (int n = 2; n < degrees_; ++n) rows_.speed[l] = std::max(rows_.speed[l], n * fastest(l, n) * (power *= h));
 }
 
 // Steps for the lanes that are ready, whose series have just been found.
@@ -114,7 +116,8 @@ void Fleet::begin_step(int l) {
     const bool roundings = has_roundings(l);
     // Near singular poses a march takes steps of a lower order.
     const bool careful = rows_.leverage[l] > kLowOrder && march_.control_.careful_order < march_.control_.order &&
-                         may_be_near_pose(rows_.h[l], lane.last_step, rows_.earlier_leverage[l], rows_.leverage[l]);
+                         !is_clear_of_pose(time_to_pose(lane.last_step, rows_.earlier_leverage[l], rows_.leverage[l]),
+                                           rows_.h[l], fastest(l, 1));
     lane.former_leverage = rows_.earlier_leverage[l];
     rows_.earlier_leverage[l] = rows_.leverage[l];
     rows_.left[l] = (lane.t_end - lane.t) - lane.t_low;

@@ -70,8 +70,10 @@ double moved_by(const Changes& largest, int largest_offset, double h, double spe
 
 // Whether leverage tells of a singular pose at about this distance, by what it was before the last step and is now.
 bool tells_pose_at(double distance, double last_step, double before, double now);
-// Whether it leaves open that there is one within some steps of length h.
-bool may_be_near_pose(double h, double last_step, double before, double now);
+// How far one is that leverage goes with, ahead or behind, if there is any; 0 or NaN before the first step.
+double time_to_pose(double last_step, double before, double now);
+// Whether one so far is neither within some steps of length h nor near by the speed.
+bool is_clear_of_pose(double time, double h, double speed);
 
 class March {
   public:

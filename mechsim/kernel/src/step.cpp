@@ -24,7 +24,8 @@ double March::step_size() {
     roundings_ = {};
     // Roundings grow with the order where constraints are nearly dependent: there steps are short, and of a lower one.
     const double leverage = largest_leverage();
-    if (leverage > kLowOrder && may_be_near_pose(step_size(last_), last_step_, earlier_leverage_, leverage))
+    const double time = time_to_pose(last_step_, earlier_leverage_, leverage);
+    if (leverage > kLowOrder && !is_clear_of_pose(time, step_size(last_), fastest(1)))
         last_ = std::min(last_, std::max(control_.careful_order - 1, kFewest));
     roundings_ = largest_roundings();
     if (roundings_.size == 0) return step_size(last_);
@@ -179,7 +180,7 @@ bool March::is_near_singular() const {
     }
     for (std::size_t j = 0; j < leverage_.size(); ++j) {
         const double largest = before[chain_[j]];
-        const bool steady = !may_be_near_pose(1, 1, largest, now[chain_[j]]);
+        const bool steady = time_to_pose(1, largest, now[chain_[j]]) > kClear;
         const double ordinary = std::max(kOrdinary, steady ? kOrdinaryPart * largest : 0.0);
         if (leverage_[j] > kNear * std::max(leverage_before_[j], ordinary)) return true;
     }
@@ -193,11 +194,12 @@ bool tells_pose_at(double distance, double last_step, double before, double now)
     return agrees(last_step * before / (before - now)) || agrees(last_step * before / (before + now));
 }
 
-// Large leverage alone tells of no pose: constraints of a long chain add up what each is missed by. It does where it grows
-// or falls, or where that is not known yet.
-bool may_be_near_pose(double h, double last_step, double before, double now) {
-    return !(last_step * before > kClear * h * std::abs(now - before));
-}
+// Large leverage alone tells of no pose: constraints of a long chain add up what each is missed by. Where a pose makes it
+// large it also changes soon: within some steps, or, where these become short with the distance, before the mechanism
+// moves far.
+double time_to_pose(double last_step, double before, double now) { return last_step * before / std::abs(now - before); }
+
+bool is_clear_of_pose(double time, double h, double speed) { return time > kClear * h && time * speed > kAway; }
 
 double March::largest_leverage() const {
     return leverage_.empty() ? 0.0 : *std::max_element(leverage_.begin(), leverage_.end());
