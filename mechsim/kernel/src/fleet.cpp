@@ -95,6 +95,9 @@ void Fleet::allocate() {
           &rows_.previous, &rows_.rate, &least_, &allowed_, &longest_})
         row->assign(width, 0.0);
     rows_.mismatch.assign((orders_ + 1) * width, 0.0);
+    inverse_binomials_.assign(1, 0.0);
+    for (int offset = 1; offset <= orders_; ++offset)
+        inverse_binomials_.push_back(1 / march_.binomials_[offset][march_.control_.order - 1 + offset]);
     for (int back = 0; back < 2; ++back)
         for (int offset = 1; offset <= orders_; ++offset)
             if (!march_.of_offset_[offset].empty())
@@ -230,13 +233,10 @@ double Fleet::missed(int l, double h) const {
 
 // What landings are off by, and which of them too far (see March::is_far).
 void Fleet::find_far() {
-    std::vector<double> inverse(orders_ + 1, 0.0);
-    for (int offset = 1; offset <= orders_; ++offset)
-        inverse[offset] = 1 / march_.binomials_[offset][march_.control_.order - 1 + offset];
     const Landing landing{rows_.h.data(),        rows_.mismatch.data(), rows_.rough.data(), rows_.off.data(),
                           rows_.rounding.data(), rows_.distance.data(), rows_.turned.data(), rows_.speed.data(),
                           rows_.earlier_leverage.data(), rows_.missed.data(), far_.data()};
-    judge_landings(landing, march_.control_, inverse, width_ / kWidth);
+    judge_landings(landing, march_.control_, inverse_binomials_, width_ / kWidth);
 }
 
 // The motion is where it has landed.

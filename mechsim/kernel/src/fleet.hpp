@@ -192,6 +192,7 @@ class Fleet {
     };
     std::vector<LastTerm> last_terms_;
     AlignedDoubles least_, allowed_, longest_;
+    std::vector<double> inverse_binomials_;  // per offset, of what the last degree is off by
     struct Responses {
         bool known = false;
         Changes largest{};

@@ -25,6 +25,24 @@ std::vector<int> shifted_inputs(const Block& block) {
     return found;
 }
 
+// Products that rows read, at the degree they have found last, and no operation does.
+std::vector<bool> only_told(const Block& block) {
+    const int count = int(block.inputs.size());
+    std::vector<bool> found(block.operations.size(), false);
+    for (int i : block.predicted) {
+        const Operation& op = block.operations[i];
+        found[i] = !block.watched && !op.corrected && (op.code == Code::multiply || op.code == Code::square);
+    }
+    for (const Operation& op : block.operations)
+        for (int reg : {op.a, op.b, op.extra})
+            if (reg >= count) found[reg - count] = false;
+    for (const Output& output : block.outputs)
+        for (int t = output.first_term; t < output.last_term; ++t)
+            if (const int reg = block.terms[t].reg; reg >= count && block.operations[reg - count].lead != output.lead)
+                found[reg - count] = false;
+    return found;
+}
+
 // Whether an input's own coefficients are read by what is not only it, shifted.
 bool is_read(const Block& block, int input, const std::vector<int>& shifted) {
     for (std::size_t i = 0; i < block.operations.size(); ++i) {
@@ -40,21 +58,33 @@ bool is_read(const Block& block, int input, const std::vector<int>& shifted) {
 
 void FleetSeries::list(const std::vector<Block>& blocks, int size) {
     size_ = size;
+    std::size_t operations = 0;
+    for (const Block& block : blocks) operations += block.operations.size() * block.stride;
+    places_.assign(operations, 0.0);
     std::vector<std::vector<Part>> of_row(size + 1);
     for (const Block& block : blocks) {
         step_ = block.stride / kWidth;
         const int inputs = int(block.inputs.size());
         if (block.contributions.empty()) continue;  // nothing to say after stage 0
-        for (int i : block.predicted) predicted_.push_back({&block, block.operations[i]});
+        const std::vector<bool> told = only_told(block);
+        for (int i : block.predicted) {
+            if (told[i])
+                products_.push_back({block.operations[i], vec(places_.data()) + step_ * products_.size()});
+            else
+                predicted_.push_back({&block, block.operations[i]});
+        }
         const std::vector<int> shifted = shifted_inputs(block);
         for (int i : block.corrected)
             if (shifted[i] < 0) corrected_.push_back({&block, block.operations[i]});
         for (int reg : block.cleared)
             cleared_.push_back({vec(block.row(reg, 0)),
                                 reg < inputs ? block.inputs[reg].available : block.operations[reg - inputs].lead});
-        for (const Contribution& part : block.contributions)
-            of_row[part.row / block.stride].push_back({vec(block.series.get() + part.offset),
-                                                       vec(block.constants.get() + part.source), part.lead});
+        for (const Contribution& part : block.contributions) {
+            Part found{vec(block.series.get() + part.offset), vec(block.constants.get() + part.source), part.lead, step_};
+            for (const Product& product : products_)
+                if (product.operation.w == found.values) found.values = product.value, found.stride = 0;
+            of_row[part.row / block.stride].push_back(found);
+        }
         const auto read = [&](int input, Lanes* row, Lanes* change) {
             const int unknown = block.unknowns[std::size_t(input) * block.stride] / block.stride;
             if (unknown < size)  // a constant has no coefficients but the first
@@ -79,11 +109,13 @@ MECHSIM_INLINE void FleetSeries::predict_rows(int stage, const double* row_facto
         for (int s = 0; s < Step; ++s) cleared.row[(stage + cleared.lead) * Step + s] = Lanes{0, 0, 0, 0};
     for (const auto& [block, operation] : predicted_)
         evaluate_operation<true, shape>(*block, operation, stage + operation.lead);
+    for (const auto& [operation, value] : products_)
+        evaluate_product<true, shape>(operation, stage + operation.lead, value, Step);
     for (const Sum& sum : sums_) {
         Lanes total[Step];
         for (int s = 0; s < Step; ++s) total[s] = Lanes{0, 0, 0, 0};
         for (const Part* part = parts_.data() + sum.first; part < parts_.data() + sum.last; ++part) {
-            const Lanes* values = part->values + (stage + part->lead) * Step;
+            const Lanes* values = part->values + (stage + part->lead) * part->stride;
             for (int s = 0; s < Step; ++s) total[s] += part->factor[s] * values[s];
         }
         const double factor = row_factors[sum.row];

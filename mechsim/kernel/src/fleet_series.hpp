@@ -28,9 +28,14 @@ class FleetSeries {
         Lanes* row;  // of coefficient 0
         int lead;
     };
+    // A product that only rows read: its coefficients need not be kept, and one place serves all.
+    struct Product {
+        Operation operation;
+        Lanes* value;
+    };
     struct Part {
         const Lanes *values, *factor;
-        int lead;
+        int lead, stride;  // vectors between coefficients: none where there is only the last
     };
     struct Sum {
         int row, first, last;  // of its parts
@@ -50,6 +55,8 @@ class FleetSeries {
 
     int size_ = 0, step_ = 0;
     std::vector<Timed> predicted_, corrected_;
+    std::vector<Product> products_;
+    AlignedDoubles places_;  // of products
     std::vector<Cleared> cleared_;
     std::vector<Part> parts_;
     std::vector<Sum> sums_;   // one for each row

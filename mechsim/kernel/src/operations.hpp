@@ -127,6 +127,21 @@ MECHSIM_INLINE void settle_quotients(ConstRow denominator, Row w, int step) {
         if (std::abs(below[l]) > kBeyondMeasure) quotient[l] = 0;
 }
 
+// Coefficient n of a product of series, or of a square, into the row w.
+template <bool Predicting, Shape Form>
+MECHSIM_INLINE void evaluate_product(const Operation& op, int n, Row w, int step) {
+    const auto same = [](int, Lanes sum) MECHSIM_LAMBDA { return sum; };
+    ConstRow a0 = op.a_row, b0 = op.b_row;
+    const int last = Predicting && op.absent_a ? n - 1 : n;  // of the coefficients of a that count
+    const int first = Predicting && op.absent_b ? 1 : 0;
+    if (op.code == Code::multiply)
+        fill_row<Form.together()>(
+            w, step, [&](auto count, int l) MECHSIM_LAMBDA { return convolve<count.value>(a0 + l, b0 + l, n, first, last, step); }, same);
+    else
+        fill_row<Form.together()>(
+            w, step, [&](auto count, int l) MECHSIM_LAMBDA { return convolve_square<count.value>(a0 + l, n, n - last, step); }, same);
+}
+
 // Coefficient n of one operation. Recurrences: Griewank and Walther, Evaluating Derivatives, table 13.2.
 // Before the solve of a stage (`Predicting`) operands that are absent count as zero and are not read.
 template <bool Predicting, Shape Form>
@@ -134,11 +149,9 @@ MECHSIM_INLINE void evaluate_operation(const Block& block, const Operation& op, 
     const int step = Form.steps(block);
     Row w0 = op.w;
     Row w = w0 + n * step;
-    const auto same = [](int, Lanes sum) MECHSIM_LAMBDA { return sum; };
     const auto fill = [&](auto sum, auto value) MECHSIM_LAMBDA { fill_row<Form.together()>(w, step, sum, value); };
     ConstRow a0 = op.a_row, b0 = op.b_row, constant = op.constant_row;
     const int last = Predicting && op.absent_a ? n - 1 : n;  // of the coefficients of a that count
-    const int first = Predicting && op.absent_b ? 1 : 0;
     switch (op.code) {
         case Code::add:
             for (int l = 0; l < step; ++l) w[l] = a0[n * step + l] + b0[n * step + l];
@@ -147,11 +160,7 @@ MECHSIM_INLINE void evaluate_operation(const Block& block, const Operation& op, 
             for (int l = 0; l < step; ++l) w[l] = a0[n * step + l] - b0[n * step + l];
             break;
         case Code::multiply:
-            fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve<count.value>(a0 + l, b0 + l, n, first, last, step); }, same);
-            break;
-        case Code::square:
-            fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve_square<count.value>(a0 + l, n, n - last, step); }, same);
-            break;
+        case Code::square: return evaluate_product<Predicting, Form>(op, n, w, step);
         case Code::divide:  // w b = a
             fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve<count.value>(b0 + l, w0 + l, n, 1, n, step); },
                  [&](int l, Lanes sum) MECHSIM_LAMBDA { return (a0[n * step + l] - sum) / b0[l]; });
