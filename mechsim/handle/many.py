@@ -175,7 +175,7 @@ class _Work:
             try:
                 tell = partial(self._tell, int(numbers[k]))
                 start = variation.start_alone(np.ascontiguousarray(values[:, k]), tell)
-            except (AssemblyError, IntegrationError) as error:  # to be asked again would take seconds, and change nothing
+            except (AssemblyError, IntegrationError) as error:  # asking again would take seconds, and change nothing
                 self._fail(int(numbers[k]), error)
                 continue
             except BranchWarning as warning:  # a person has made it an error
