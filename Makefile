@@ -73,6 +73,7 @@ animations: setup
 bench: setup
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.render
+	$(BIN)/python -m bench.stiffness
 
 sanitize: setup
 	sh .ci/sanitize $(BIN)/python

@@ -39,6 +39,16 @@ FILM = {
     "driven_oscillator": ["--to", "12", "--speed", "2"],
     "rolling_wheel": ["--to", "1.5", "--speed", "1/4"],
     "triple_pendulum": ["--to", "8"],
+    "bricard": ["--to", "6"],
+    "conical_pendulum": ["--to", "4"],
+    "door": ["--to", "5"],
+    "foucault": ["--to", "24", "--speed", "4"],
+    "gyroscope": ["--to", "4"],
+    "heavy_top": ["--to", "0.5", "--speed", "1/10"],
+    "lagrange_top": ["--to", "4"],
+    "skew2pend": ["--to", "6"],
+    "spherical_pendulum": ["--to", "6"],
+    "tennis_racket": ["--to", "11", "--speed", "2"],
 }
 
 PAGE = """<!doctype html>
@@ -66,7 +76,7 @@ SECTION = """<h2>{heading}</h2>
 <main>
 {figures}
 </main>"""
-HEADINGS = {".": "Mechanisms", "forces": "Forces, joints, drives and control"}
+HEADINGS = {".": "Mechanisms", "forces": "Forces, joints, drives and control", "space": "Space"}
 FIGURE = """<figure>
 <video src="{film}" autoplay loop muted playsinline controls aria-label="{title}"></video>
 <figcaption><h3>{title}</h3><p>{about}</p><p>{page}<a href="../specs/{spec}">{spec}</a></p></figcaption>
@@ -98,7 +108,9 @@ def film(spec: Path, folder: str) -> str:
     results = f"{folder}/{name}.npz"
     mechsim("run", str(spec), "-o", results, "--quiet")
     size = SIZE if spec.parent == SPECS else SMALL
-    mechsim("animate", results, "-o", str(HERE / f"{name}.mp4"), *size, *FILM.get(name, []))
+    # What is in space is drawn solid; without the extra for it, from the front.
+    flat = ["--renderer", "flat"] if spec.parent.name == "space" and not find_spec("pyvista") else []
+    mechsim("animate", results, "-o", str(HERE / f"{name}.mp4"), *size, *flat, *FILM.get(name, []))
     figure = entry(spec, f"{name}.mp4", title(spec), about(spec))
     if name != "andrews":
         return figure

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, handle, lanes, ours, peers, report, startup, sweep, tangents
+from bench import andrews, chain, handle, lanes, ours, peers, report, space, startup, sweep, tangents
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +60,8 @@ def measure() -> Row:
     swept = lanes.sweep()
     print("many pendulums, beside heyoka's batch and diffrax", flush=True)
     pendulums = sweep.measure(skipped)
+    print("space, beside other codes", flush=True)
+    in_space = space.measure(skipped)
     print("figures 5-9", flush=True)
     figures = [ours.figure(experiment) for experiment in ours.FIGURES]
     return {
@@ -76,6 +78,7 @@ def measure() -> Row:
         "lanes": in_lanes,
         "sweep": swept,
         "pendulums": pendulums,
+        "space": in_space,
         "figures": figures,
     }
 

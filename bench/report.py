@@ -9,7 +9,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from bench import handle, sweep, tangents
+from bench import handle, space, sweep, tangents
 from bench.lanes import sweep_section
 from bench.startup import BARS as STARTUP_BARS
 from bench.startup import PLOT_BAR
@@ -200,6 +200,10 @@ def text(results: Row, history: Path) -> str:
             "## Many pendulums, beside other codes",
             "",
             *sweep.section(results["pendulums"]),
+            "",
+            "## Mechanisms in space, beside other codes",
+            "",
+            *space.section(results["space"]),
             "",
             "## The seed's figures 5-9",
             "",

@@ -18,7 +18,14 @@ TYPE_CHECKING = False  # as in `typing`, which takes its time to import
 if TYPE_CHECKING:  # what the names below are, for type checkers and editors
     from typing import Any
 
-    from mechsim.errors import AssemblyError, BranchWarning, IntegrationError, MechsimError, SpecError
+    from mechsim.errors import (
+        AssemblyError,
+        BranchWarning,
+        DrawingWarning,
+        IntegrationError,
+        MechsimError,
+        SpecError,
+    )
     from mechsim.facility import lagrangian_system
     from mechsim.handle import mechanism
     from mechsim.result import Motion, Trajectory
@@ -40,11 +47,13 @@ _HOMES = {
     "AssemblyError": "mechsim.errors",
     "IntegrationError": "mechsim.errors",
     "BranchWarning": "mechsim.errors",
+    "DrawingWarning": "mechsim.errors",
 }
 
 __all__ = [
     "AssemblyError",
     "BranchWarning",
+    "DrawingWarning",
     "IntegrationError",
     "MechsimError",
     "Motion",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mechsim.result.layout import Array
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from mechsim.kernel.system import System
     from mechsim.model.mechanism import Mechanism
 
-Values = Mapping[str, Any] | Sequence[float] | Array
+Values = Mapping[str, ArrayLike] | Sequence[float] | Array
 TOLERANCE = 1e-12  # to which a state that is asked about is taken to be consistent
 
 
@@ -140,7 +141,7 @@ class Equations:
             raise ValueError(f"no value for {', '.join(missing)}")
         return np.array([given[label] for label in self.coordinates], float)
 
-    def _named(self, values: Mapping[str, Any]) -> dict[str, float]:
+    def _named(self, values: Mapping[str, ArrayLike]) -> dict[str, float]:
         """Values by coordinate; a point's vector is spread over its coordinates."""
         given: dict[str, float] = {}
         for name, value in values.items():
@@ -148,7 +149,7 @@ class Equations:
             if slots is not None and all(slot >= 0 for slot in slots):
                 given.update(zip((self.coordinates[slot] for slot in slots), np.asarray(value, float), strict=True))
             elif name in self.coordinates:
-                given[name] = float(value)
+                given[name] = np.asarray(value, float).item()
             elif slots is None:
                 raise ValueError(f"no point or coordinate {name!r}; coordinates are {', '.join(self.coordinates)}")
         return given

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from dataclasses import dataclass
+from types import FrameType
+
+OVERRIDES_FILE = "<parameters>"  # where parameters stand that are given beside a file; the command line says --set
 
 # What moves the cursor, changes colours or turns writing around; names and titles of a file may hold it.
 BREAKS = re.compile("[\t\n\r\x0b\x0c\x85\u2028\u2029]+")
@@ -62,6 +67,19 @@ class Note:
 
 class BranchWarning(UserWarning):
     """A handle's start could not be followed from that of its file, and may close in another way."""
+
+
+class DrawingWarning(UserWarning):
+    """What is drawn of a Lagrangian is not what moves."""
+
+
+def warn_of_branch(message: str) -> None:
+    """A BranchWarning, at the line outside of mechsim that asked for the start."""
+    level = 1
+    caller: FrameType | None = sys._getframe()
+    while caller is not None and caller.f_globals.get("__name__", "").partition(".")[0] == "mechsim":
+        level, caller = level + 1, caller.f_back
+    warnings.warn(message, BranchWarning, stacklevel=level)
 
 
 class MechsimError(Exception):

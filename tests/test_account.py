@@ -183,3 +183,103 @@ def test_the_summary_names_the_accounts(tmp_path, monkeypatch, capsys):
     for words in ("drives gave", "forces gave", "dampers took", "work_drive_A_y", "work_damper_OA", "less all work"):
         assert words in shown
     assert "work_OA" in load("p.csv").labels
+
+
+JUMPING = {
+    "step": "Tables: {k: {kind: step, points: [[0, s], [0.7, 3*s], [1.9, -1]]}}",
+    "piecewise": "Piecewise: {k: [[0, s], [0.7, s*(2 + t)], [1.9, -1]]}",
+    "linear": "Tables: {k: {kind: linear, points: [[0, s], [0.7, 3*s], [3, -1]]}}",
+}
+WELL = "Potentials: {well: k*A.y**2, other: k*A.x}"
+WORK = ("work_well", "work_other")
+
+
+def jumping(kind, **settings):
+    text = PENDULUM.format(loads=WELL, more=JUMPING[kind] + "\nPhysicalParams: {s: 2}", angle=0)
+    return mechsim.mechanism(text).simulate(tol=1e-14, **settings)
+
+
+@pytest.mark.parametrize("keep", ["polynomials", "table"])
+@pytest.mark.parametrize("kind", JUMPING)
+def test_a_potential_that_jumps_is_accounted_for_on_both_sides(kind, keep):
+    motion = jumping(kind, keep=keep)
+    assert motion.certificate.energy_drift <= CLOSED and motion.certificate.doubts() == ()
+    sides = motion.both_sides()
+    assert np.ptp(balance(sides, WORK)) <= CLOSED * motion.certificate.largest_energy
+    at_jump = np.flatnonzero(sides["t"] == 0.7)
+    gained, put_in = (np.diff(sides[name][at_jump]) for name in ("work_well", "V"))
+    assert len(gained) == 1
+    if kind == "step":
+        height, way = motion.both_sides()["A_y"][at_jump[0]], motion.both_sides()["A_x"][at_jump[0]]
+        assert gained[0] == pytest.approx(4 * height**2, rel=1e-12)
+        assert put_in[0] == pytest.approx(4 * height**2 + 4 * way, rel=1e-12)
+
+
+def test_accounts_jump_between_their_sides_wherever_they_are_asked():
+    motion = jumping("step")
+    times = np.array([0.2, 0.7, 1.1, 1.9, 2.5])
+    for side in ("before", "after"):
+        assert np.ptp(balance(motion.sampled(times, side), WORK)) <= CLOSED * motion.certificate.largest_energy
+    before, after = (motion(0.7, side)["work_well"] for side in ("before", "after"))
+    assert after - before == pytest.approx(4 * motion(0.7)["A"][1] ** 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("stop", [0.4, 0.7, 1.3])
+def test_accounts_that_jump_go_on(stop):
+    """In a motion that is stopped, on a jump or elsewhere, and in a component."""
+    text = PENDULUM.format(loads=WELL, more=JUMPING["step"] + "\nPhysicalParams: {s: 2}", angle=0)
+    handle = mechsim.mechanism(text)
+    whole = handle.simulate(tol=1e-14)
+    first = handle.simulate(tol=1e-14, tend=stop)
+    second = handle.simulate(tol=1e-14, start=first, tend=3.0)
+    component = handle.begin(tol=1e-14, tend=3.0)
+    component.advance(to=stop)
+    snapshot = component.snapshot()
+    component.advance(to=3.0)
+    component.restore(snapshot)
+    component.advance(to=3.0)
+    for name in WORK:
+        assert second(3.0)[name] == pytest.approx(whole(3.0)[name], abs=1e-12)
+        assert component.output(name) == pytest.approx(whole(3.0)[name], abs=1e-12)
+    assert np.ptp(balance(second.both_sides(), WORK)) <= CLOSED * whole.certificate.largest_energy
+
+
+def test_gains_of_accounts_are_differentiated():
+    h = 1e-4
+    motion = jumping("step", tangents=["s"])
+    times = np.array([0.3, 0.7, 1.5, 2.9])
+    below, above = (jumping("step", parameters={"s": 2 + sign * h}) for sign in (-1, 1))
+    for name in ("work_well", "work_other", "A_x"):
+        quotient = (above(times)[name] - below(times)[name]) / (2 * h)
+        assert np.allclose(motion.derivative("s", times)[name], quotient, rtol=1e-6, atol=1e-7)
+
+
+def test_rows_written_on_the_way_have_what_accounts_gained(tmp_path, monkeypatch):
+    from mechsim.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    text = PENDULUM.format(loads=WELL, more=JUMPING["step"] + "\nPhysicalParams: {s: 2}", angle=0)
+    (tmp_path / "p.yaml").write_text(text)
+    for words in ([], ["--samples", "31"]):
+        with pytest.raises(SystemExit) as left:
+            main(["run", "p.yaml", "-o", "out.csv", "-q", "--tol", "1e-14", *words])
+        assert left.value.code in (0, None)
+        found = load("out.csv")
+        assert np.ptp(balance(found, WORK)) <= CLOSED * found.certificate.largest_energy
+        assert found.certificate.energy_drift <= CLOSED
+
+
+@pytest.mark.parametrize(
+    ("parts", "loads", "label"),
+    [
+        ("  Springs: {RA: {k: 1, l: 1, energy: (3 + sin(t))*s**2}}", "", "work_spring_RA"),
+        ("", "TorsionSprings: {OA: {k: 1, rest: 0, energy: (3 + sin(t))*s**2}}", "work_torsion_OA"),
+    ],
+)
+def test_an_energy_of_a_spring_that_depends_on_time_is_accounted_for(parts, loads, label):
+    text = PENDULUM.format(loads=loads, more="", angle=1)
+    if parts:
+        text = text.replace("O: []", "O: [], R: [3]").replace("AppliedForces", parts + "\nAppliedForces")
+    motion = mechsim.simulate(text, tol=1e-14)
+    assert [each.label for each in accounts(motion.mechanism)] == [label]
+    assert motion.certificate.energy_drift <= CLOSED

@@ -136,8 +136,9 @@ def test_a_branch_that_ends_on_the_way_is_told() -> None:
     """While the crank turns round with d growing, the parts do not reach for a while: at the end they close again."""
     handle = mechsim.mechanism(FOUR_BAR)
     wanted = {"turn": 2 * np.pi, "d": 6.4}
-    with pytest.warns(mechsim.BranchWarning, match="ends .* of the way to these parameters"):
+    with pytest.warns(mechsim.BranchWarning, match="ends .* of the way to these parameters") as said:
         motion = handle.simulate(parameters=wanted)
+    assert said[0].filename == __file__  # where it was asked for
     fresh = mechsim.simulate(FOUR_BAR, parameters=wanted)
     assert motion.solution.q[0] == pytest.approx(fresh.solution.q[0], abs=1e-9)
 
@@ -172,9 +173,40 @@ def test_no_start_depends_on_those_before() -> None:
 def test_steps_of_a_way_find_where_it_ends() -> None:
     """x^2 = 0.3 - s, on the upper branch: it ends at s = 0.3, to the shortest step that is tried."""
 
-    def taken_to(share: float, x: np.ndarray) -> np.ndarray | None:
+    def taken_to(_: float, share: float, x: np.ndarray) -> np.ndarray | None:
         found = np.sqrt(0.3 - share) if share <= 0.3 else np.nan
         return np.array([found]) if abs(found - x[0]) < 0.1 else None
 
     x, share = carried(taken_to, np.array([np.sqrt(0.3)]))
     assert share == pytest.approx(0.3, abs=2e-5) and x[0] >= 0
+
+
+TURNED = """
+PhysicalParams: {a: 0.5, reach: 1}
+PartData: {Fixed: {O: []}, Rods: {OA: 1.3}, Particles: {A: 2}}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, positions: {A: [[1.3*reach*sin(a), fixed], -1.3*cos(a)]}}
+"""
+
+
+def test_a_fixed_value_that_turns_back_where_branches_meet_is_told() -> None:
+    """A pendulum is held by its x alone. From 0.5 rad to more than a right angle both poses of one x meet on the way,
+    however near the two values of x are: then the guess counts, as if the file were read anew, and that is said."""
+    angles = np.linspace(-3, 3, 41)
+    motions = mechsim.mechanism(TURNED).simulate_many({"a": angles}, tend=0.01)
+    found = [motions[k].motion(0)["A_y"] for k in range(len(angles))]
+    np.testing.assert_allclose(found, -1.3 * np.cos(angles), rtol=0, atol=1e-13)
+    told = [bool(motions.remark(k)) for k in range(len(angles))]
+    assert told == list(np.abs(angles) > np.pi / 2)
+
+
+@pytest.mark.parametrize("angle", [1.8, 2.6, 7.5, -4])
+def test_a_fixed_value_that_turns_back_elsewhere_keeps_its_branch(angle: float) -> None:
+    """It does so at 0.9 of the length: the lower pose stays the lower one, and there is nothing to tell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        motion = mechsim.mechanism(TURNED.replace("reach: 1", "reach: 0.9")).simulate(
+            parameters={"a": angle}, tend=0.01
+        )
+    x = 1.3 * 0.9 * np.sin(angle)
+    np.testing.assert_allclose([motion(0)["A_x"], motion(0)["A_y"]], [x, -np.sqrt(1.3**2 - x**2)], rtol=0, atol=1e-13)

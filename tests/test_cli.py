@@ -245,7 +245,7 @@ def test_a_file_that_is_not_ours_is_not_replaced_by_default(command: Command) ->
         ([PENDULUM, "--order", "1"], 2, "the order 1"),
         ([PENDULUM, "--tend", "-1"], 2, "tend = -1 is not after t0 = 0"),
         ([PENDULUM, "--tend", "inf"], 2, "must be numbers up to 1e+75"),
-        ([PENDULUM, "--set", "q=1"], 2, "no parameter q"),
+        ([PENDULUM, "--set", "q=1"], 2, "--set:1:1: error: there is no parameter q"),
         ([PENDULUM, "--set", "l=1/0"], 2, "error: "),
         ([PENDULUM, "-o", "no/folder/out.csv"], 2, "folder no/folder does not exist"),
         ([PENDULUM, "-o", "/dev/full"], 2, "the disk is full"),

@@ -15,7 +15,8 @@ from reference.expressions import expressions, in_complex_numbers, system_of, tr
 
 import mechsim
 from mechsim.derive import cache, program_for
-from mechsim.derive.graph import Emitter, Graph
+from mechsim.derive.emitter import Emitter
+from mechsim.derive.graph import Graph
 from mechsim.derive.program import Input, from_document, to_document
 from mechsim.errors import MechsimError
 from mechsim.kernel import system as system_module

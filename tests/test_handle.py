@@ -470,6 +470,7 @@ def test_a_component_begins_where_a_file_without_tables_has_ended() -> None:
         ({"parameters": {"g": float("nan")}}, "parameter g must be a number"),
         ({"parameters": {"g": None}}, "parameter g must be a number"),
         ({"order": 5.5}, "whole number"),
+        ({"parameters": {"l": "1/0"}}, "^<parameters>:1:3: error: division by zero"),
         ({"start": 3}, "nothing can start from int"),
         ({"start": (1,)}, "nothing can start from tuple"),
     ],
@@ -477,6 +478,20 @@ def test_a_component_begins_where_a_file_without_tables_has_ended() -> None:
 def test_what_cannot_be_meant_is_refused_in_words(settings, words) -> None:
     with pytest.raises(MechsimError, match=words):
         mechsim.mechanism(SWING).simulate(**settings)
+
+
+def test_an_input_is_no_parameter() -> None:
+    handle = mechsim.mechanism(SWING)
+    name = next(iter(handle.mechanism.inputs))
+    for call in (handle.simulate, handle.begin, handle.simulate_many):
+        with pytest.raises(SpecError, match=f"{name} is an input, not a parameter"):
+            call(parameters={name: 1.0})
+
+
+def test_no_times_are_no_rows() -> None:
+    motion = mechsim.mechanism(SWING).simulate(tend=0.1)
+    assert motion([])["A"].shape == motion.velocity([])["A"].shape == (0, 2)
+    assert len(motion.sampled([])) == 0
 
 
 def test_a_motion_of_another_mechanism_is_no_start() -> None:

@@ -216,7 +216,12 @@ def compact(kind, lanes, slots, count):
     return System(replace(whole.mechanism, variables=variables), {kind.name: kind})
 
 
-@pytest.mark.parametrize("path", sorted(SPECS.rglob("*.yaml")), ids=lambda path: path.stem)
+# What is redundant is left out before a kernel sees it, and what stands still has no series.
+OTHERS = {"bricard", "door", "shelf", "tripod"}
+FILES = [path for path in sorted(SPECS.rglob("*.yaml")) if path.stem not in OTHERS]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_twin_and_the_compiled_kernel_agree_on_every_spec(path):
     assert_twin_agrees(prepare(read(path)), 17)
 

@@ -54,6 +54,12 @@ def wait_until(condition, seconds: float = 30.0) -> bool:
     return False
 
 
+def hearing() -> None:
+    """Tests may run in the background or under nohup, where these are ignored, and stay so in a new program."""
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     path = tmp_path_factory.mktemp("results") / "out.csv"
@@ -85,12 +91,21 @@ def test_a_film_that_is_ended_leaves_nothing(number, code, results, tmp_path):
         "--speed",
         "1/3000",
     ]
-    process = subprocess.Popen(words, env={**os.environ, "TMPDIR": str(folder)}, stderr=subprocess.PIPE, text=True)
-    # The leader draws with at least one process, and each has an encoder; the folder holds a lock and pieces.
-    assert wait_until(lambda: len(descendants(process.pid)) >= 2 and len(list(folder.glob("*/*"))) >= 2)
-    began = descendants(process.pid)
-    process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    process = subprocess.Popen(
+        words,
+        env={**os.environ, "TMPDIR": str(folder)},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hearing,
+    )
+    try:
+        # The leader draws with at least one process, and each has an encoder; the folder holds a lock and pieces.
+        assert wait_until(lambda: len(descendants(process.pid)) >= 2 and len(list(folder.glob("*/*"))) >= 2)
+        began = descendants(process.pid)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+    finally:
+        process.kill()  # nothing, if it has ended
     assert process.returncode == code and "Traceback" not in said
     assert wait_until(lambda: not alive(began), 10)
     assert wait_until(lambda: not list(folder.iterdir()), 10)

@@ -1,5 +1,7 @@
 """Motions that cannot go on: a drive beyond the reach, a root of a negative number, a pole. What was computed stays."""
 
+from math import log
+
 import pytest
 
 import mechsim
@@ -41,6 +43,12 @@ AppliedForces:
   Potentials: {sun: -1/sqrt(A.x**2 + A.y**2)}
 ProblemData: {tend: 5, positions: {A: [1, 0]}}
 """
+DAMPER = """
+PartData: {Fixed: {R: [1]}, Particles: {B: 1}}
+AppliedForces:
+  Dampers: {RB: 0.3}
+ProblemData: {tend: 5, positions: {B: [0, 0]}, velocities: {B: [1, 0]}}
+"""
 
 
 @pytest.mark.parametrize(
@@ -50,9 +58,10 @@ ProblemData: {tend: 5, positions: {A: [1, 0]}}
         (ROCKER, "cannot follow the drive of theta_CB any further", 8, None),
         (ROOT, "the formula of A has no value beyond this point", 4, None),
         (POLE, "the formula of A grows without bound there", 4, 2.0),
+        (DAMPER, "RB has no value beyond this point: its ends meet, and it has no direction", 4, log(1 / 0.7) / 0.3),
         (FALL, "the formula of sun grows without bound there", 4, 1.1107207345),
     ],
-    ids=["reach", "rocker", "root", "pole", "fall"],
+    ids=["reach", "rocker", "root", "pole", "damper", "fall"],
 )
 def test_the_end_is_explained_and_what_was_computed_stays(text, words, line, end):
     """Ends are known but for the ending steps: the square root that rules there is left within 1e-6."""
@@ -65,6 +74,11 @@ def test_the_end_is_explained_and_what_was_computed_stays(text, words, line, end
     assert f"{motion.t[-1]:.9g}" in fault.message
     if end is not None:
         assert motion.t[-1] == pytest.approx(end, abs=1e-6)
+
+
+def test_a_damper_whose_ends_meet_at_the_start_is_refused():
+    with pytest.raises(IntegrationError, match=r"cannot start at t = 0: the formula of RB .* its ends meet"):
+        mechsim.simulate(DAMPER.replace("B: [0, 0]", "B: [1, 0]"))
 
 
 def test_run_keeps_the_rows_and_says_where(tmp_path, monkeypatch, capsys):

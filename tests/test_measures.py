@@ -14,8 +14,8 @@ from scipy.special import ellipeinc, ellipj, ellipk
 import mechsim
 from mechsim.errors import Mark, SpecError
 from mechsim.source import read
+from mechsim.study.gathered import Gathered
 from mechsim.study.measures import Measures
-from mechsim.study.steps import Gathered
 
 PENDULUM = read(SPECS / "pendulum.yaml")
 MOTION = mechsim.simulate(SPECS / "pendulum.yaml", tol=1e-13)

@@ -13,11 +13,13 @@ from mechsim.errors import Note
 ROOT = Path(__file__).parent.parent
 SPECS = sorted((ROOT / "specs").rglob("*.yaml"))
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "language.md").read_text(), re.DOTALL)
-# Listings of the seed, as printed: what they guess is far from what their parts and fixed values allow.
+# Listings of the seed, as printed: what they guess is far from what their parts and fixed values allow. And statics.
 DESERVED = {
     "mechanism0": ["position is far from its guess: A_y", "velocity is far from its guess: A_x_dot"],
     "mechanism1a": ["position is far from its guess: F_y"],
     "mechanism1b": ["position is far from its guess: F_y"],
+    "shelf": ["nothing can move"],
+    "tripod": ["nothing can move"],
 }
 
 
@@ -90,6 +92,24 @@ def test_a_note_is_said_with_its_place(change: tuple[str, str], words: str, line
     mark = said[0].mark
     assert mark is not None and mark.line == line
     assert str(said[0]).startswith(f"{mark.file}:{mark.line}:{mark.column}: ")
+
+
+WHEEL = """
+PartData:
+  Fixed: {Q: [], S: [1]}
+  Rigids: {CP: {Geom: [[0.5]], Dyna: [[], 1, 0.125]}}
+Joints:
+  Wheels: {CP-QS: 0.5}
+ProblemData: {tend: 1, positions: {C: [0, -0.6], P: [0.5, -0.6]}}
+"""
+
+
+@pytest.mark.parametrize(("radius", "height", "noted"), [(0.5, -0.6, True), (-0.5, -0.6, False), (-0.5, 0.4, True),
+                                                         (0.5, 0.4, False), (0.5, -0.01, False)])  # fmt: skip
+def test_a_wheel_on_the_wrong_side_is_noted(radius: float, height: float, noted: bool) -> None:
+    text = WHEEL.replace("QS: 0.5", f"QS: {radius}").replace("-0.6", str(height))
+    said = [note for note in notes(text) if "negative radius" in note.message]
+    assert [note.mark.line for note in said if note.mark] == [6] * noted
 
 
 # What looks alike and is meant.

@@ -84,6 +84,14 @@ def test_two_grids_are_heat_maps_with_their_values():
     assert np.asarray(turned[0].collections[0].get_array()).reshape(3, 2)[0].tolist() == [11, 101]
 
 
+def test_small_heat_maps_of_one_measure_have_one_scale():
+    """Else one colour would mean other values on each of them."""
+    found, _ = axes_of(
+        gridded(axis("k", [1, 2, 3]), axis("m", [10, 20, 30]), axis("n", [100, 500])), kind="heat", z=("y",)
+    )
+    assert [panel.collections[0].get_clim() for panel in found] == [(111, 533)] * 2
+
+
 def test_failed_cases_are_gaps_with_a_cross():
     status = ["finished", "not_assembled", "finished"]
     found, _ = axes_of(gridded(axis("k", [1, 2, 3]), status=status))

@@ -128,7 +128,7 @@ def test_an_outline_knows_the_segments_of_its_points(monkeypatch):
     prepared = prepare(parse(SAMPLED.replace("tend: 2", "tend: 40")))
     tolerance = prepared.spec.solver.tolerance
     whole = integrate(prepared.system, prepared.structure, prepared.start, tend=40.0, tolerance=tolerance, keep="steps")
-    monkeypatch.setattr("mechsim.engine.collector.OUTLINE", 1000)
+    monkeypatch.setattr("mechsim.engine.outline.MOST_NUMBERS", 1000)
     seen = []
     few = integrate(
         prepared.system,

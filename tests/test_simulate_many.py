@@ -20,6 +20,11 @@ TOL = 1e-11
 ALIKE = 1e-8
 ANDREWS = mechsim.mechanism(SPECS / "andrews.yaml")
 BAR = mechsim.mechanism(FOUR_BAR)
+DAMPED = """
+PartData: {Fixed: {R: [1]}, Particles: {B: 1}}
+AppliedForces: {Dampers: {RB: 0.3}}
+ProblemData: {tend: 1, positions: {B: [0, 0.5]}}
+"""
 SPRUNG = """
 Title: a mass on a spring, pushed by what has values for a while only
 PhysicalParams: {k: 30, end: 9, push: 1}
@@ -168,7 +173,26 @@ def test_what_is_wrong_with_all_is_raised() -> None:
         BAR.simulate_many({"b": [3.0, 3.1]}, tend=[1, 2, 3])
     with pytest.raises(MechsimError, match="keep"):
         BAR.simulate_many({"b": [3.0, 3.1]}, keep="all")
-    assert len(BAR.simulate_many([])) == 0
+    for threads in (0, -1, 1.5, None):
+        with pytest.raises(MechsimError, match=r"threads=.* is not a whole number from 1 on"):
+            BAR.simulate_many({"b": [3.0, 3.1]}, threads=threads)  # type: ignore[arg-type]
+    for tend in ("x", [[1.0]]):
+        with pytest.raises(MechsimError, match="tend must be a number, or one for each motion"):
+            BAR.simulate_many({"b": [3.0, 3.1]}, tend=tend)
+
+
+def test_no_case_is_no_motion() -> None:
+    for none in (BAR.simulate_many([]), BAR.simulate_many({"b": []}), BAR.simulate_many(tend=[])):
+        assert len(none) == 0 and none.at_end("A").shape == (0, 2) and none.column("t").shape == (0,)
+
+
+def test_dampers_whose_ends_meet_are_told() -> None:
+    handle = mechsim.mechanism(DAMPED)
+    states = [((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)), ((0.0, 0.5, 0.0), (1.0, 0.0, 0.0))]
+    many = handle.simulate_many(start=states)
+    assert many.status == ("not_finite", "finished") and "at its start" in many.message(0)
+    with pytest.raises(IntegrationError):
+        handle.simulate(start=states[0])
 
 
 def test_cases_can_be_pickled() -> None:

@@ -313,3 +313,92 @@ def test_what_is_seen_holds_all_points(crossed) -> None:
     for path in frames.points.values():
         assert (path >= seen[:, :2].min(axis=0)).all() and (path <= seen[:, :2].max(axis=0)).all()
     assert seen[:, 2].max() >= max(level_of(scene, name) for name in frames.points)
+
+
+# ---- in space
+
+LEANING = """
+Title: Leaning
+Dimension: 3
+PartData:
+  Fixed: {O: []}
+  Rigids:
+    OAB: {Geom: [[1], [0.2, 0.8]], Dyna: [[0.5, 0.3], 1, [0.1, 0.1, 0.2]]}
+    AC: {Geom: [[1]]}
+  Particles: {C: 1}
+  Springs: {BC: [1, 1]}
+AppliedForces: {Gravity: [0, 0, -9.81]}
+ProblemData:
+  tend: 1
+  positions: {A: [0.8, [0, fixed], [0.6, fixed]], B: [0, 0.8, 0], C: [1, 0.5, 1]}
+"""
+
+
+@pytest.fixture(scope="module")
+def leaning(tmp_path_factory: pytest.TempPathFactory):
+    path = tmp_path_factory.mktemp("solid") / "leaning.yaml"
+    path.write_text(LEANING)
+    motion = mechsim.simulate(path, tol=1e-8)
+    scene = scene_of(motion)
+    frames = sample(motion, np.linspace(0, 1, 7), scene)
+    return scene, with_whole(frames, motion, scene, 0, 1)
+
+
+@pytest.fixture
+def draw_space(leaning, draw):
+    from mechsim.render.solid import SolidPicture
+
+    def picture(index: int = 0, **chosen):
+        scene, frames = leaning
+        frames = with_arrows(frames, scene, chosen.get("show", ()))
+        options = Options(**{"size": SIZE, "speed": 1.0, "show": (), "trace": (), "renderer": "solid", **chosen})
+        drawn = SolidPicture(scene, frames, options)
+        pixels, shot = drawn.draw(index).copy(), drawn.shots[index]
+        drawn.close()
+        return pixels, shot
+
+    return picture
+
+
+@pytest.mark.parametrize("view", ["iso", "front", "side", "top", "60,35"])
+@pytest.mark.parametrize("index", [0, 6])
+def test_bodies_in_space_are_where_the_motion_has_them(leaning, draw_space, view: str, index: int) -> None:
+    scene, frames = leaning
+    pixels, shot = draw_space(index, view=view)
+    for name in frames.points:
+        seen = shot.pixels(frames.points[name][[index]], SIZE)[0]
+        assert (seen > 0).all() and (seen < SIZE).all()
+    # What is nearest to the camera at a point of the particle is the particle, or something before it.
+    radius = scene.particles[0].radius
+    place = frames.points["C"][index] + 0.9 * radius * shot.axes[2]
+    hidden = hue_distance(colour_at(pixels, shot, tuple(place)), rgb(THEMES["light"].trace[0])) > 0.12
+    assert not hidden or _something_is_before(frames, shot, index)
+
+
+def _something_is_before(frames, shot: Shot, index: int) -> bool:
+    """Whether a part, or the spring that ends there, passes between the particle and the camera."""
+    depth = {name: float(path[index] @ shot.axes[2]) for name, path in frames.points.items()}
+    return any(depth[name] > depth["C"] for name in ("A", "B", "O"))
+
+
+def test_a_piece_of_a_film_in_space_is_as_in_the_whole_film(leaning, draw) -> None:
+    from mechsim.render.solid import render_frames
+
+    options = Options(size=SIZE, speed=1.0, trace=("C",), view="orbit", renderer="solid")
+    whole = [frame.copy() for frame in render_frames(*leaning, options)]
+    piece = [frame.copy() for frame in render_frames(*leaning, options, 3, 5)]
+    np.testing.assert_array_equal(piece[0], whole[3])
+    np.testing.assert_array_equal(piece[1], whole[4])
+    assert (whole[0] != whole[6]).any()
+
+
+def test_floor_shadows_traces_and_arrows_in_space_are_drawn(leaning, draw_space) -> None:
+    light, _ = draw_space(3)
+    np.testing.assert_allclose(light[0, 0, :3] / 255, rgb(THEMES["light"].background), atol=1 / 255)
+    below, _ = draw_space(3, view="-37.5,-20")  # from below there is no floor
+    low = light[-20:, :, :3].astype(int).sum(axis=2)
+    assert low.min() < 0.97 * low.max()  # a shadow, or a line of the floor
+    assert np.ptp(below[-3:, :3, :3].astype(int)) <= np.ptp(below[0, 0, :3].astype(int)) + 1
+    for chosen in ({"trace": ("C",)}, {"show": ("time",)}, {"show": ("forces",)}, {"show": ("reactions",)}):
+        more, _ = draw_space(3, **chosen)
+        assert (more != light).any()

@@ -1,17 +1,17 @@
 """Long runs: rows and samples are written while a march lasts, and what is kept of it does not grow."""
 
-import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
 import pytest
+from memory import peak
 
 import mechsim
 from mechsim.cli.main import main
 from mechsim.engine import integrate
-from mechsim.engine.collector import LAST_KEPT
+from mechsim.engine.outline import LAST_KEPT
 from mechsim.engine.sampling import Sampling
 from mechsim.simulation import adjust, follow, leading, prepare, read
 
@@ -76,7 +76,7 @@ def outline(tend: float):
 
 
 def test_an_outline_has_the_ends_of_a_march(monkeypatch):
-    monkeypatch.setattr("mechsim.engine.collector.OUTLINE", 2000)
+    monkeypatch.setattr("mechsim.engine.outline.MOST_NUMBERS", 2000)
     whole, few = outline(200.0)
     assert len(few.t) < 400 < len(whole.t)
     assert np.isin(few.t, whole.t).all() and np.all(np.diff(few.t) > 0)
@@ -103,23 +103,17 @@ def test_a_table_without_polynomials():
         mechsim.simulate(SPECS / "pendulum.yaml", keep="rows")
 
 
-PEAK = """
-import resource, sys
-from mechsim.cli.main import main
-try:
-    main(sys.argv[1:])
-finally:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
-"""
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory as Linux tells it")
 
 
-def peak(folder: Path, *words: str) -> float:
-    """The most memory a command had, in MB."""
-    ended = subprocess.run([sys.executable, "-c", PEAK, *words], cwd=folder, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    return int(ended.stderr.split()[-1]) / 1e3
+@LINUX
+def test_the_peak_of_a_command_is_its_own(tmp_path):
+    """However much memory the process has that measures it."""
+    ballast = np.ones(25_000_000)
+    assert peak(tmp_path, "--version") < ballast.nbytes / 1e6
 
 
+@LINUX
 @pytest.mark.parametrize("words", [["-o", "/dev/null"], ["--samples", "10"]], ids=["rows", "samples"])
 def test_memory_does_not_grow_with_the_length_of_a_run(words, tmp_path):
     """190,000 steps more: kept, they would be 9 MB of points and 18 MB of polynomials."""
@@ -129,6 +123,7 @@ def test_memory_does_not_grow_with_the_length_of_a_run(words, tmp_path):
     assert long < short + 3
 
 
+@LINUX
 @pytest.mark.slow
 def test_a_million_steps_in_the_memory_of_a_thousand(tmp_path):
     spec, more = str(SPECS / "pendulum.yaml"), ["--tol", "1e-4", "--order", "3", "-q", "--samples", "10"]

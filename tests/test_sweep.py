@@ -295,6 +295,7 @@ def test_whole_motions_are_written_if_wished(tmp_path):
 # --- the schedule
 
 
+@settings(deadline=None)
 @given(st.integers(1, 500), st.integers(1, 5), st.lists(st.floats(1e-6, 2.0), min_size=1, max_size=20))
 def test_chunks_cover_all_cases_once_whatever_they_take(count, workers, seconds):
     axes = [varied("x", ",".join(map(str, range(1, count + 1))) if count < 200 else f"1:{count}:{count}", HERE, {})]

@@ -212,3 +212,13 @@ def test_a_refusal_as_json(tmp_path):
     found = subprocess.run([sys.executable, "-m", "mechsim", *words], cwd=tmp_path, capture_output=True, text=True)
     fault = json.loads(found.stdout)["faults"][0]
     assert fault["message"] == "there is no parameter gg" and fault["file"] == "--vary"
+
+
+def test_messages_of_finished_cases_are_counted_and_other_endings_refused(tmp_path):
+    """Both in the words of a sweep: it writes no .npz."""
+    (tmp_path / "p.yaml").write_text(PENDULUM)
+    words = [sys.executable, "-m", "mechsim", "sweep", "p.yaml", "--vary", "l=1,2", "--measure", "first(A_y - 9)", "-q"]
+    found = subprocess.run([*words, "-o", "out.csv"], cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0 and "warning: 2 cases finished with a message; case 0: first(A_y - 9)" in found.stderr
+    found = subprocess.run([*words, "-o", "out.txt"], cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 2 and "use one of .parquet, .csv\n" in found.stderr

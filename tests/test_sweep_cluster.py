@@ -87,9 +87,11 @@ def test_an_unreachable_scheduler_is_told_within_seconds(tmp_path):
     assert not list(tmp_path.glob("*partial*"))
 
 
-@pytest.mark.parametrize("address", ["nonsense", "http://x:y", "tcp://"])
-def test_what_is_no_address_is_told(address):
-    with pytest.raises(mechsim.MechsimError, match="cannot be reached"):
+@pytest.mark.parametrize("address", ["nonsense", "http://x:1", "http://x:y", "tcp://", "tcp://host:port"])
+def test_what_is_no_address_is_told(address, monkeypatch):
+    """Before Dask makes a client of it: one that cannot connect takes ten seconds to go, and leaves a traceback."""
+    monkeypatch.setattr(distributed, "Client", None)
+    with pytest.raises(mechsim.MechsimError, match="cannot be reached: that is no address"):
         mechsim.sweep(PENDULUM, **GIVEN, scheduler=address)
 
 

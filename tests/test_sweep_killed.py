@@ -139,9 +139,9 @@ def test_a_journal_is_not_overwritten_unless_wished(folder):
     ("given", "said"),
     [
         ({"vary": {"g": "1:20:61"}}, r"--vary was .*60.*, is .*61"),
-        ({"vary": {"g": "1:20:60"}, "tol": 1e-9}, "the settings was .*1e-10.*1e-09"),
+        ({"vary": {"g": "1:20:60"}, "tol": 1e-9}, "the settings were .*1e-10.*, are .*1e-09"),
         ({"vary": {"g": "1:20:60"}, "measure": "final(A_x)"}, "--measure was"),
-        ({"vary": {"g": "1:20:60"}, "parameters": {"l": 2}}, "--set was"),
+        ({"vary": {"g": "1:20:60"}, "parameters": {"l": 2}}, "the set of parameters was"),
         ({"vary": {"g": "2*l - 1:20:60"}}, "--vary was"),
     ],
 )
@@ -293,6 +293,32 @@ def test_a_full_disk_keeps_what_is_finished(folder, whole):
     assert 0 < kept_cases(folder) < CASES
     subprocess.run(words("-o", "out.parquet", "-q", "--resume"), cwd=folder, check=True)
     assert (folder / "out.parquet").read_bytes() == whole
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_motions_that_cannot_be_written_end_a_sweep(folder, processes):
+    """They are not failed cases: the sweep goes on when there is room. Swift pendulums come last, and only their
+    files meet the limit."""
+    more = ["--vary", "g=log:0.1:1000:24", "--measure", "final(A_x)", "--processes", processes, "--motions", "all"]
+    given = [sys.executable, "-m", "mechsim", "sweep", "p.yaml", *more]
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then a write fails, as on a full disk
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))
+
+    found = subprocess.run(
+        [*given, "-o", "out.csv"], cwd=folder, preexec_fn=limit, capture_output=True, text=True, timeout=120
+    )
+    assert found.returncode == 2, found.stderr
+    assert "/all/case_" in found.stderr and "with --motions; " in found.stderr and "--resume goes on" in found.stderr
+    assert "Traceback" not in found.stderr
+    assert (folder / "out.partial.arrow").exists() and not (folder / "out.csv").exists()
+    assert 0 < len(list((folder / "all").iterdir())) < 24 and not list((folder / "all").glob("*partial*"))
+    subprocess.run([*given, "-o", "out.csv", "-q", "--resume"], cwd=folder, check=True)
+    assert set(mechsim.load(folder / "out.csv").status) == {"finished"}
+    assert len(list((folder / "all").iterdir())) == 24
+    subprocess.run([*given, "-o", "whole.csv", "-q"], cwd=folder, check=True)
+    assert (folder / "out.csv").read_bytes() == (folder / "whole.csv").read_bytes()
 
 
 def test_a_file_that_cannot_be_written_in_the_end_is_written_later(folder, monkeypatch):

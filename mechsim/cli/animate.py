@@ -7,11 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from mechsim.cli import options
+
+if TYPE_CHECKING:
+    from mechsim.render.film import Film
+    from mechsim.render.options import Options
 
 
 def names_of(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -71,7 +75,8 @@ def _speed(context: click.Context, option: click.Parameter, value: str | None) -
     click.option("--to", "stop", type=float, metavar="T", help="Time of the motion at which it ends."),
     click.option(
         "--view", metavar="V",
-        help="Flat: the window X0,X1,Y0,Y1. Solid: azimuth,elevation in degrees, or a move such as 0,30:90,30.",
+        help="In space: front, top, side, iso, orbit, or azimuth,elevation in degrees. In the plane, flat: the window "
+        "X0,X1,Y0,Y1. Solid: azimuth,elevation, or a move such as 0,30:90,30.",
     ),
     click.option("--trace", callback=names_of, metavar="A,B", help="Points that leave a trace; none for no trace."),
     click.option(
@@ -88,8 +93,9 @@ def _speed(context: click.Context, option: click.Parameter, value: str | None) -
     options.DEBUG,
 )  # fmt: skip
 def animate(
-    result: str, output: str | None, fps: float | None, size: tuple[int, int] | None, renderer: str | None, quiet: bool,
-    debug: bool, **choices: Any,
+    result: str, output: str | None, fps: float | None, speed: float | None, size: tuple[int, int] | None,
+    start: float | None, stop: float | None, view: str | None, trace: tuple[str, ...] | None, show: tuple[str, ...],
+    theme: str, loop: bool | None, renderer: str | None, frames: int | None, quiet: bool, debug: bool,
 ) -> None:  # fmt: skip
     """Draw the motion in RESULT, a file that "mechsim run" wrote (.csv, .npz, .parquet); nothing else is needed.
     A sweep becomes a page with sliders that pick the case.
@@ -110,9 +116,9 @@ def animate(
     wanted = Options(
         fps=fps or (25.0 if gif else 30.0),
         size=size or ((640, 360) if gif else (1280, 720)),
-        renderer=renderer,
-        **choices,
-    )
+        speed=speed, start=start, stop=stop, view=view, trace=trace, show=show, theme=theme, loop=loop,
+        renderer=renderer, frames=frames,
+    )  # fmt: skip
     if swept:
         write_sweep_page(result, target, wanted, quiet)
         if not quiet:
@@ -123,7 +129,7 @@ def animate(
         _report(film, target, time.perf_counter() - began)
 
 
-def _draw(result: str, target: str, wanted: Any, quiet: bool) -> Any:
+def _draw(result: str, target: str, wanted: Options, quiet: bool) -> Film:
     from mechsim.render.film import animate as draw
     from mechsim.render.source import results
 
@@ -132,7 +138,7 @@ def _draw(result: str, target: str, wanted: Any, quiet: bool) -> Any:
         return draw(trajectory, target, wanted, observer)
 
 
-def write_sweep_page(source: str, target: str, wanted: Any = None, quiet: bool = False) -> None:
+def write_sweep_page(source: str, target: str, wanted: Options | None = None, quiet: bool = False) -> None:
     """Write the page of a sweep, and say what a person should be told."""
     from mechsim.cli import errors
     from mechsim.errors import Fault
@@ -152,27 +158,19 @@ def write_sweep_page(source: str, target: str, wanted: Any = None, quiet: bool =
 
 @contextmanager
 def _observed(words: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Who tells how many are done, on a terminal as a bar that begins with the first."""
-    from types import SimpleNamespace
-
+    """Who tells how many are done, on a terminal as a bar."""
     from mechsim.cli.progress import Progress
 
-    bar: Any = None
+    with Progress(0, 0, quiet=quiet, words=words) as bar:
 
-    def observer(done: int, total: int) -> None:
-        nonlocal bar
-        if bar is None:
-            bar = Progress(0, total, quiet=quiet, words=words)
-        bar(SimpleNamespace(t=[done]))
+        def observer(done: int, total: int) -> None:
+            bar.tend = total
+            bar.show(done)
 
-    try:
         yield observer
-    finally:
-        if bar is not None:
-            bar.__exit__(None, None, None)
 
 
-def _report(film: Any, target: str, seconds: float) -> None:
+def _report(film: Film, target: str, seconds: float) -> None:
     from mechsim.cli import errors
     from mechsim.errors import printable
     from mechsim.render.options import speed_text
@@ -183,6 +181,8 @@ def _report(film: Any, target: str, seconds: float) -> None:
     kind = Path(target).suffix.lower()
     if kind in (".mp4", ".webm") and chosen.loop:
         errors.note(f"a {kind[1:].upper()} film starts again only if its player does so")
-    length = f"{count / chosen.fps:.3g} s, {count} frames at {chosen.fps:g} per second, {speed_text(chosen.speed)}"
+    length = (
+        f"{count / chosen.fps:.3g} s, {count} frames at {chosen.fps:g} per second, {speed_text(chosen.speed or 1.0)}"
+    )
     said = f"{count} picture{'s' * (count > 1)}" if kind == ".png" else length
     click.echo(f"{printable(target)}: {said}, {Path(target).stat().st_size / 1e6:.2f} MB, made in {seconds:.1f} s")

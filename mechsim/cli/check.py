@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mechsim.cli import errors, interrupts, options, tables
+from mechsim.cli import errors, interrupts, options, tables, weights
 from mechsim.cli.assemble import redundant_labels
 from mechsim.cli.summary import count, equation_counts, integrals
 from mechsim.errors import AssemblyError
@@ -55,7 +55,7 @@ def check(
     debug: bool,
 ) -> None:
     """Read SPEC.yaml and tell its degrees of freedom, index, signature tableau, redundant constraints, which values
-    may be fixed, and which parts share which degrees of freedom."""
+    may be fixed, which parts share which degrees of freedom, and what parts made of shapes weigh."""
     from mechsim import simulation
 
     with interrupts.at_once():
@@ -99,7 +99,7 @@ def _show(found: Findings) -> None:
     for note in found.start.notes if found.start else found.mechanism.notes:
         errors.note(note)
     tables.heading(found.spec.title or found.spec.path)
-    tables.facts([*_freedom_facts(found), *_equation_facts(found)])
+    tables.facts([*_freedom_facts(found), *_equation_facts(found), *weights.facts(found.spec)])
 
 
 def _what_dof_counts(found: Findings) -> list[str]:
@@ -123,9 +123,16 @@ def _equation_facts(found: Findings) -> list[tuple[str, str]]:
     return [
         ("equations", equation_counts(found.system)),
         ("redundant", ", ".join(redundant) if redundant else "none" if found.start else "not known"),
+        *(("", told) for told in _repetitions(found)),
         ("index", str(structure.index)),
         ("blocks", f"{len(sizes)}, of size {', '.join(map(str, sizes[:SIZES_SHOWN]))}{more}"),
     ]
+
+
+def _repetitions(found: Findings) -> list[str]:
+    from mechsim.result.repeated import repetitions
+
+    return repetitions(found.complete.mechanism, found.start.redundancy) if found.start else []
 
 
 def _freedom_facts(found: Findings) -> list[tuple[str, str]]:
@@ -194,6 +201,7 @@ def _as_dict(found: Findings) -> dict[str, object]:
         "groups": [{"parts": list(group.parts), "dof": group.freedom} for group in freedom.groups] if freedom else [],
         "may_fix": _choices_as_dicts(freedom.position_choices) if freedom else [],
         "may_fix_velocities": _choices_as_dicts(freedom.velocity_choices) if freedom else [],
+        "weights": weights.as_dict(found.spec),
         "notes": list(map(str, found.start.notes)) if found.start else [],
     }
 

@@ -6,10 +6,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 
 import click
 
-from mechsim.errors import Fault, MechsimError, Note, printable
+from mechsim.errors import OVERRIDES_FILE, Fault, Mark, MechsimError, Note, printable
 
 
 def colour(stream: object = None) -> bool:
@@ -27,7 +28,7 @@ def say(text: str) -> None:
 
 def note(told: Note | str) -> None:
     """Something a person should know, though it is no error."""
-    where = click.style(printable(f"{told.mark}: "), bold=True) if isinstance(told, Note) and told.mark else ""
+    where = click.style(printable(f"{_place(told.mark)}: "), bold=True) if isinstance(told, Note) and told.mark else ""
     message = told.message if isinstance(told, Note) else told
     say(where + click.style("note: ", fg="cyan") + printable(message))
 
@@ -58,12 +59,17 @@ def show_unexpected(error: Exception, *, json_wanted: bool) -> None:
 
 
 def _show_fault(fault: Fault) -> None:
-    where = click.style(f"{fault.mark}: ", bold=True) if fault.mark else ""
+    where = click.style(f"{_place(fault.mark)}: ", bold=True) if fault.mark else ""
     say(f"{where}{click.style('error: ', fg='red', bold=True)}{fault.message}")
     if fault.hint:
         say(f"  {click.style('hint: ', fg='cyan')}{fault.hint}")
 
 
 def _as_dict(fault: Fault) -> dict[str, object]:
-    place = {"file": fault.mark.file, "line": fault.mark.line, "column": fault.mark.column} if fault.mark else {}
+    place = asdict(_place(fault.mark)) if fault.mark else {}
     return {"message": fault.message, "hint": fault.hint, **place}
+
+
+def _place(mark: Mark) -> Mark:
+    """In the words of the command line."""
+    return replace(mark, file="--set") if mark.file == OVERRIDES_FILE else mark

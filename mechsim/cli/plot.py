@@ -31,7 +31,7 @@ def _pairs(context: click.Context, option: click.Parameter, values: tuple[str, .
     click.argument("results", type=click.Path(), nargs=-1, required=True, metavar="RESULT..."),
     click.option("-o", "--output", metavar="FILE", help="File to write: .png (default), .svg or .pdf."),
     click.option("--phase", callback=_pairs, multiple=True, metavar="X,Y", help="One column against another."),
-    click.option("--path", callback=names_of, metavar="A,B", help="The ways of points through the plane."),
+    click.option("--path", callback=names_of, metavar="A,B", help="The ways of points; in space from three sides."),
     click.option("--columns", callback=names_of, metavar="C,D", help="Columns against time, a panel for each."),
     click.option("--x", metavar="C", help="Of a sweep: the parameter (or measure) to plot against."),
     click.option("--y", multiple=True, metavar="C", help="Of a sweep: a measure, or a second parameter."),

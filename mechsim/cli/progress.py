@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
     from mechsim.engine import Points
 
 PATIENCE = 0.5  # seconds; a bar that flashes by only disturbs
@@ -20,36 +23,40 @@ class Progress:
         self.t0, self.tend, self.words = t0, tend, words
         self.enabled = not quiet and sys.stderr.isatty()
         self.began = time.perf_counter()
-        self.bar: Any = None
-        self.task: Any = None
+        self.drawn: tuple[Bar, TaskID] | None = None
 
     def __enter__(self) -> Progress:
         return self
 
     def __call__(self, batch: Points) -> None:
+        if len(batch.t):
+            self.show(float(batch.t[-1]))
+
+    def show(self, now: float) -> None:
         if not self.enabled:
             return
-        if self.bar is None and time.perf_counter() - self.began > PATIENCE:
-            self._draw()
-        if self.bar is not None and len(batch.t):
-            now = float(batch.t[-1])
-            self.bar.update(self.task, completed=now - self.t0, now=self.words.format(now=now, end=self.tend))
+        if self.drawn is None and time.perf_counter() - self.began > PATIENCE:
+            self.drawn = self._draw()
+        if self.drawn is not None:
+            bar, task = self.drawn
+            bar.update(task, completed=now - self.t0, now=self.words.format(now=now, end=self.tend))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        if self.drawn is not None:
+            self.drawn[0].stop()
 
-    def _draw(self) -> None:
+    def _draw(self) -> tuple[Bar, TaskID]:
         from rich.console import Console
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         columns = (TextColumn("{task.fields[now]}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task("", total=self.tend - self.t0, now="")
-        self.bar.start()
+        bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        task = bar.add_task("", total=self.tend - self.t0, now="")
+        bar.start()
+        return bar, task
 
 
 class Tally:

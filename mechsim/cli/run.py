@@ -34,7 +34,7 @@ from mechsim.cli import options
         "--dt",
         type=click.FloatRange(min=0, min_open=True),
         metavar="X",
-        help="Write a row every X of time. Default: the rows of the steps taken.",
+        help="Write a row every X of time, from the start on. Default: the rows of the steps taken.",
     ),
     click.option(
         "--reactions",

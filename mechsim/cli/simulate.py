@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -107,7 +107,11 @@ def _watched(
     request: Request,
     recorder: Recorder | None = None,
     witness: Witness | None = None,
-    **settings: Any,
+    *,
+    keep: str,
+    detailed: bool = False,
+    tolerance: float | None = None,
+    order: int | None = None,
 ) -> Solution | None:
     """The solution, recorded and with a progress bar; None when Ctrl-C came before there was one."""
     problem = prepared.spec.problem
@@ -119,7 +123,9 @@ def _watched(
                     watching(batch)
 
         try:
-            return simulation.follow(prepared, observer=observer, **settings)
+            return simulation.follow(
+                prepared, tolerance=tolerance, order=order, keep=keep, observer=observer, detailed=detailed
+            )
         except KeyboardInterrupt:
             return None
 

@@ -7,11 +7,12 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from mechsim.cli import tables
+from mechsim.spec.names import AXES
 
 if TYPE_CHECKING:
     from mechsim.engine.solution import Solution
@@ -96,6 +97,15 @@ def redundant_labels(prepared: Prepared) -> list[str]:
     return [prepared.system.labels[prepared.system.n + row] for row in prepared.structure.redundancy.rows]
 
 
+def _repetitions(prepared: Prepared) -> list[str]:
+    """Which joints repeat what others fix."""
+    if not prepared.structure.redundancy.rows:
+        return []
+    from mechsim.result.repeated import repetitions
+
+    return repetitions(prepared.mechanism, prepared.structure.redundancy)
+
+
 def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
     system, structure = outcome.prepared.independent, outcome.prepared.structure
     problem = outcome.prepared.spec.problem
@@ -108,6 +118,7 @@ def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
             "mechanism",
             f"{equation_counts(system)}{left_out}, {_freedom(system, structure)}, index {structure.index}",
         ),
+        *(("", told) for told in _repetitions(outcome.prepared)),
         (
             "motion",
             f"t = {float(problem.t0):g} to {float(problem.tend):g} in {count(figures.steps, 'step')}{rejected}, "
@@ -202,7 +213,8 @@ def _duration(seconds: float) -> str:
 
 def _show_end(outcome: Outcome, err: bool) -> None:
     """Where every point is at the end, and how it moves, with as many digits as the window has room for."""
-    columns = [f"at t = {float(outcome.solution.t[-1]):g}", "x", "y", "x_dot", "y_dot"]
+    axes = AXES[: outcome.prepared.mechanism.dimension]
+    columns = [f"at t = {float(outcome.solution.t[-1]):g}", *axes, *(f"{axis}_dot" for axis in axes)]
     room = shutil.get_terminal_size().columns
     rows = end_rows(outcome, FEWEST_DIGITS)
     for digits in range(MOST_DIGITS, FEWEST_DIGITS, -1):
@@ -210,7 +222,7 @@ def _show_end(outcome: Outcome, err: bool) -> None:
         if tables.width(columns, candidate) <= room:
             rows = candidate
             break
-    tables.table(columns, rows[:MOST_ROWS_SHOWN], right=(1, 2, 3, 4), err=err)
+    tables.table(columns, rows[:MOST_ROWS_SHOWN], right=range(1, len(columns)), err=err)
     if len(rows) > MOST_ROWS_SHOWN:
         click.echo(f"  and {len(rows) - MOST_ROWS_SHOWN} more", err=err)
 
@@ -218,13 +230,13 @@ def _show_end(outcome: Outcome, err: bool) -> None:
 def end_rows(outcome: Outcome, digits: int) -> list[list[str]]:
     """Per moving point its position and velocity, then turn angles and states with their rates."""
     mechanism, q, v = outcome.prepared.mechanism, outcome.solution.q[-1], outcome.solution.v[-1]
-    rows = []
+    rows, blank = [], [""] * (mechanism.dimension - 1)
     for point, slots in mechanism.points.items():
         if all(slot >= 0 for slot in slots):
             rows.append([point, *(f"{values[slot]:.{digits}g}" for values in (q, v) for slot in slots)])
     for index, variable in enumerate(mechanism.variables):
         if variable.kind != "position":
-            rows.append([variable.label, f"{q[index]:.{digits}g}", "", f"{v[index]:.{digits}g}", ""])
+            rows.append([variable.label, f"{q[index]:.{digits}g}", *blank, f"{v[index]:.{digits}g}", *blank])
     return rows
 
 
@@ -258,7 +270,7 @@ def as_json(outcome: Outcome) -> str:
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),
         "not_unique": list(outcome.not_unique),
-        "statistics": {name: _plain(value) for name, value in solution.statistics.items()},
+        "statistics": dict(solution.statistics),
         "seconds": outcome.seconds,
         "output": outcome.path,
         "rows": outcome.rows,
@@ -284,7 +296,3 @@ def as_json(outcome: Outcome) -> str:
         digits = {each.quantity: [each.at_end, each.throughout] for each in outcome.agreements}
         summary["verify"] = {"tol": outcome.second_tolerance, "digits": digits}
     return json.dumps(summary)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value

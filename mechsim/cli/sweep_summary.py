@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,9 @@ from mechsim.errors import Fault, MechsimError, printable
 from mechsim.study.rows import FINISHED
 
 if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.live import Live
+
     from mechsim.study.schedule import AtWork, Standing
     from mechsim.study.statistics import Statistics
     from mechsim.study.sweep import Outcome, Sweep
@@ -35,7 +38,7 @@ class SweepProgress:
         self.count, self.workers = count, workers
         self.enabled = not quiet and sys.stderr.isatty()
         self.began = time.perf_counter()
-        self.live: Any = None
+        self.live: Live | None = None
 
     def __enter__(self) -> SweepProgress:
         return self
@@ -57,7 +60,7 @@ class SweepProgress:
         if self.live is not None:
             self.live.stop()
 
-    def _drawn(self, standing: Standing) -> Any:
+    def _drawn(self, standing: Standing) -> Group:
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
@@ -152,11 +155,7 @@ def doubts(outcome: Outcome) -> list[str]:
         found.append(f"{words} {summary.count(count, 'case')} failed ({by}); their rows say why")
     if tally.remarks is not None:
         number, case, text = tally.remarks
-        found.append(
-            f"{summary.count(number, 'finished case')} with a message; case {case}: {_cut(text)}".replace(
-                "cases case", "cases"
-            )
-        )
+        found.append(f"{summary.count(number, 'case')} finished with a message; case {case}: {_cut(text)}")
     return found
 
 

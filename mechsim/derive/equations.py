@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mechsim.derive.graph import Emitter, Graph
+from mechsim.derive.emitter import Emitter
+from mechsim.derive.graph import Graph
 from mechsim.derive.lowering import lower, trace
 from mechsim.derive.program import Input, Program
 from mechsim.lagrangian.kind import Kind
@@ -112,6 +113,14 @@ class _Functions:
             return jnp.zeros(0)
         return _stack(self.kind.signals(x, v, t, self.parameters(p)))
 
+    def places(self, x: Any, v: Any, t: Any, p: Any) -> tuple[Any, Any]:
+        """Coordinates of points that are only drawn, and their rates."""
+        places = self.kind.places
+        assert places is not None
+        moving = (x, t), (v, jnp.ones_like(t))
+        found: tuple[Any, Any] = jax.jvp(lambda x, t: _stack(places(x, t, self.parameters(p))), *moving)
+        return found
+
     def rate(self, x: Any, v: Any, t: Any, p: Any) -> Any:
         """What vanishes at the level of velocities: dC/dt of holonomic constraints, and the nonholonomic ones."""
         holonomic = jax.jvp(lambda x, t: self.constraints(x, t, p), (x, t), (v, jnp.ones_like(t)))[1]
@@ -137,7 +146,8 @@ def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Progr
     ("damping", i, j) by x', ("stiffness", i, j) by x, ("reaction", i, j) by the multipliers; ("constraint", i) and
     ("gradient", i, j) = C_x of holonomic constraints; ("rate", i) and ("curvature", i) of all, ("slope", i, j) of the
     nonholonomic ones by x'; ("hessian", i, j) for i >= j; ("kinetic",), ("potential",), ("hamiltonian",);
-    ("signal", i). What is structurally zero is left out. Parameters in `zero_parameters` are folded as exact zeros.
+    ("signal", i); ("place", i) and its rate ("speed", i). What is structurally zero is left out. Parameters in
+    `zero_parameters` are folded as exact zeros.
     `complete` adds derivatives of the rows with respect to positions and velocities, which only unusual structures
     need.
     """
@@ -168,6 +178,8 @@ def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Progr
             found["slope"] = jax.jacfwd(functions.nonholonomic, argnums=1)(x, v, t, p)
         if kind.signals:
             found["signal"] = functions.signals(x, v, t, p)
+        if kind.places:
+            found["place"], found["speed"] = functions.places(x, v, t, p)
         if complete or kind.state_count or kind.account:
             found["damping"] = jax.jacfwd(functions.rows, argnums=1)(*state)[:n]
         if complete:

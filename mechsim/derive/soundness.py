@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
-from mechsim.derive.graph import MATRICES
+from mechsim.derive.emitter import MATRICES
 from mechsim.derive.program import CONSTANT_FUNCTIONS, FUNCTIONS, OPERATIONS, Input, Operation, Output, Program
 from mechsim.lagrangian.kind import Kind
 
@@ -118,6 +118,7 @@ def _keys(kind: Kind, complete: bool) -> set[tuple[Any, ...]]:
         "curvature": (own,),
         "slope": (kind.nonholonomic_count, n),
         "signal": (kind.signal_count,),
+        **dict.fromkeys(("place", "speed"), (kind.place_count,)),
         "damping": (n, n),
         "stiffness": (n, n) if complete else (0, 0),
     }

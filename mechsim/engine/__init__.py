@@ -43,7 +43,7 @@ __all__ = [
 Ready = tuple[Plan, March]
 
 BATCH_SECONDS = 0.05  # a batch ends after this, so that progress is shown and Ctrl-C is heard
-BATCH_STEPS = 4096
+BATCH_STEPS = 2048  # what is kept of them until they are shown should not be felt
 BATCH_NUMBERS = 4_000_000  # of polynomials: large mechanisms take few steps at once
 HANDED_ON = ("finished", "interrupted")  # endings from which a march may go on
 
@@ -103,24 +103,29 @@ def integrate(
     status, interrupted = Status.RUNNING, False
     steps = max(1, min(BATCH_STEPS, BATCH_NUMBERS // (plan.size * (order + 2)))) if collector.dense else BATCH_STEPS
     try:
-        stops.begin(march)
+        gain = stops.begin(march)
+        collector.jump(gain)
+        differentiated.jump(gain)
         if start.singular and np.any(start.velocities):
             status = collector.launch(Launch(march, plan, system, state, start.t, start.fixed, tolerance), stops.next)
         while status == Status.RUNNING and not watch.broken:
             goal = stops.next
-            status = collector.take(march.advance(goal, steps, BATCH_SECONDS, collector.dense))
-            differentiated.take()
+            room = max(1, steps - collector.waiting_rows)
+            status = collector.take(stops.accounted(march.advance(goal, room, BATCH_SECONDS, collector.dense)))
+            differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
-                stops.reached(march, *collector.last)
+                gain = stops.reached(march, *collector.last)
+                collector.jump(gain)
+                differentiated.jump(gain)
                 status = Status.RUNNING
-            collector.show_in_time(BATCH_SECONDS)
+            collector.show_in_time(BATCH_SECONDS, steps)
         collector.show()
     except KeyboardInterrupt:
         interrupted = True
         collector.show()
     seconds = time.perf_counter() - prepared
     name = "interrupted" if interrupted else "finished" if status == Status.REACHED else status.name.lower()
-    reached = collector.parts[-1][0][-1] if collector.parts else start.t
+    reached = collector.last[0] if collector.newest else start.t
     message = f"{MESSAGES[status]}, at t = {reached:.9g}" if status in MESSAGES else ""
     if watch.broken:
         name = "contradiction"
@@ -138,8 +143,8 @@ def _handed_on(
     march: March, plan: Plan, order: int, tolerance: float, stops: Stops, collector: Collector, directions: int
 ) -> HandedOn | None:
     """What a march hands on where it was stopped, unless an interrupt came before its last batch was taken."""
-    if not collector.parts or march.time != collector.last[0]:
+    if collector.newest is None or march.time != collector.last[0]:
         return None
-    _, q, v, lam = (column[-1] for column in collector.parts[-1])
+    _, q, v, lam = collector.newest
     x, rates = np.concatenate([q, lam]), np.concatenate([v, np.zeros_like(lam)])
     return HandedOn(plan, order, tolerance, march.snapshot(), stops.passed, x, rates, directions)

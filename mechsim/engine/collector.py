@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from mechsim.engine.launch import Launch
+from mechsim.engine.outline import Outline
 from mechsim.engine.points import Points, Steps, joined
 from mechsim.engine.segments import Log
 from mechsim.engine.solution import Solution
@@ -19,9 +20,6 @@ from mechsim.kernel.march import Advance
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.structure import Structure
-
-OUTLINE = 200_000  # numbers: some 2 MB
-LAST_KEPT = 8  # points at the end of an outline: they tell why a march stopped
 
 Columns = tuple[np.ndarray, ...]
 
@@ -44,10 +42,12 @@ class Collector:
         self.dense = keep == "polynomials" or detailed
         self.observer = observer
         self.parts: list[Columns] = []  # t, q, v, lam
-        self.rows = 0  # in all parts
+        self.outline = Outline(beside=len(log.numbers)) if keep == "outline" else None  # instead of parts
+        self.newest: Columns | None = None  # the last point
         self.polynomials: list[np.ndarray] = []
         # Not yet shown: stops may come too close together to show each.
         self.waiting: list[Columns] = []
+        self.waiting_rows = 0
         self.waiting_steps: list[Columns] = []
         self.shown = 0.0
 
@@ -60,13 +60,15 @@ class Collector:
             self.polynomials.append(polynomials[:steps])
         if good:
             part = t[:good], x[:good, :n], v[:good, :n], x[:good, n:]
-            self.parts.append(part)
-            self.rows += good
+            self.newest = tuple(column[-1] for column in part)
             if self.observer:
                 self.waiting.append(part)
+                self.waiting_rows += good
                 self.waiting_steps += [(starts[:steps], polynomials[:steps])] if steps and self.detailed else []
-            if self.keep == "outline":
-                self._thin()
+            if self.outline is None:
+                self.parts.append(part)
+            elif self.outline.take(part):
+                self.log.keep(np.concatenate([self.outline.times, *(each[0] for each in self.waiting)]))
         return Status(status)
 
     def _good(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> int:
@@ -74,6 +76,13 @@ class Collector:
         if not self.watch.rows:
             return len(t)
         return self.watch.holds(Points(self.log.segments.system_at(self.system, t, "before"), t, q, v))
+
+    def jump(self, gain: np.ndarray) -> None:
+        """At the newest point, which is then that of the segment that begins, accounts gain so much (see Stops)."""
+        newest = [parts[-1] for parts in (self.parts, self.waiting) if parts]
+        if gain.any():
+            for q in {id(part): part[1] for part in newest}.values():
+                q[-1] += gain[:, 0]
 
     def resume(self, t: float, handed_on: HandedOn) -> None:
         """The point where a march that was stopped goes on."""
@@ -91,24 +100,9 @@ class Collector:
         times = np.array([launch.t, later])
         return self.take((Status.RUNNING, times, values, rates, times[:1], polynomials[None]))
 
-    def _thin(self) -> None:
-        """When there are too many points keep half of them: the last ones, and of the others as many evenly in time as
-        evenly in number, for steps crowd before a pole."""
-        width = sum(column[0].size for column in self.parts[0]) + len(self.log.numbers)
-        if self.rows <= max(4 * LAST_KEPT, OUTLINE // width):
-            return
-        while self.rows > max(4 * LAST_KEPT, OUTLINE // width):
-            columns = joined(self.parts)
-            t, others = columns[0], self.rows - LAST_KEPT
-            in_time = np.abs(t - t[0]).searchsorted(np.linspace(0.0, abs(t[-1] - t[0]), others // 4))
-            last = np.arange(others, self.rows)
-            kept = np.unique(np.concatenate([np.arange(0, others, 4), np.minimum(in_time, others), last]))
-            self.parts = [tuple(column[kept] for column in columns)]
-            self.rows = len(kept)
-        self.log.keep(np.concatenate([self.parts[0][0], *(part[0] for part in self.waiting)]))
-
-    def show_in_time(self, seconds: float) -> None:
-        if time.perf_counter() - self.shown >= seconds:
+    def show_in_time(self, seconds: float, rows: int) -> None:
+        """Show after so many seconds, but never more rows at once: memory must not depend on how fast steps are."""
+        if time.perf_counter() - self.shown >= seconds or self.waiting_rows >= rows:
             self.show()
 
     def show(self) -> None:
@@ -120,15 +114,16 @@ class Collector:
             if self.waiting_steps:
                 starts, polynomials = joined(self.waiting_steps)
                 steps = Steps(segments, starts, polynomials, self.tolerance)
-            self.waiting, self.waiting_steps = [], []
+            self.waiting, self.waiting_steps, self.waiting_rows = [], [], 0
             self.observer(Points(segments.system_at(self.system, t), t, q, v, lam, steps=steps))
         self.shown = time.perf_counter()
 
     @property
     def last(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Time, coordinates and velocities of the newest point."""
-        t, q, v, _ = self.parts[-1]
-        return float(t[-1]), q[-1], v[-1]
+        assert self.newest is not None
+        t, q, v, _ = self.newest
+        return float(t), q, v
 
     def solution(
         self,
@@ -142,7 +137,10 @@ class Collector:
     ) -> Solution:
         system = equations[0]
         sizes = [(0,), (0, system.n), (0, system.n), (0, system.m)]
-        t, q, v, lam = joined(self.parts or [[np.zeros(size) for size in sizes]])
+        if self.outline is not None and self.outline.rows:
+            t, q, v, lam = self.outline.columns
+        else:
+            t, q, v, lam = joined(self.parts or [[np.zeros(size) for size in sizes]])
         coefficients = None
         if self.polynomials:
             # The kernel writes degree-major; a reader wants the polynomial of one unknown together.

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from mechsim.derive.program import LINEAR
-from mechsim.kernel.plan import ALWAYS, Block, Plan
+from mechsim.kernel.plan import Block, Plan
+from mechsim.kernel.schedule import ALWAYS
 
 SMALLEST_ORDER = 3
 LARGEST_ORDER = 60

@@ -9,6 +9,7 @@ import numpy as np
 from mechsim.engine.solution import Solution
 from mechsim.errors import Mark
 from mechsim.kernel.system import System
+from mechsim.model.mechanism import Element
 
 AHEAD = 2.0 ** np.arange(-10, 4)  # of the last step: how far beyond the last point a formula is tried
 EARLIER = 200  # points of the march, evenly in time, that the last one is compared with
@@ -33,10 +34,13 @@ def culprit(solution: Solution) -> Culprit | None:
     if len(solution.t) < 2 or not formulas:
         return None
     with np.errstate(all="ignore"):
-        number, words = _without_value(solution, formulas), "has no value beyond this point"
-        if number is None:
-            number, words = _without_bound(solution, forces), "grows without bound there"
-    return None if number is None else Culprit(elements[number].owner, words, elements[number].mark)
+        number = _without_value(solution, formulas)
+        if number is not None:
+            return _has_no_value(elements[number], "beyond this point")
+        number = _without_bound(solution, forces)
+    return (
+        None if number is None else Culprit(elements[number].owner, "grows without bound there", elements[number].mark)
+    )
 
 
 def culprit_at(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Culprit | None:
@@ -48,7 +52,13 @@ def culprit_at(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Culpri
     with np.errstate(all="ignore"):
         rows = system.rows_of(formulas, t, q, v, np.zeros(system.n), np.ones(system.m))
     broken = [number for number, values in rows.items() if not np.isfinite(values).all()]
-    return Culprit(elements[broken[0]].owner, "has no value there", elements[broken[0]].mark) if broken else None
+    return _has_no_value(elements[broken[0]], "there") if broken else None
+
+
+def _has_no_value(element: Element, where: str) -> Culprit:
+    """Of a damper nothing else can have none."""
+    why = ": its ends meet, and it has no direction" if element.origin.sort == "damper" else ""
+    return Culprit(element.owner, f"has no value {where}{why}", element.mark)
 
 
 def _without_value(solution: Solution, chosen: set[int]) -> int | None:

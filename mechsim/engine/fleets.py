@@ -6,17 +6,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from mechsim.engine.machine import new_march
-from mechsim.engine.state import state_of
+from mechsim.engine.state import InitialState, state_of
 from mechsim.kernel import _kernel
 from mechsim.kernel.numbers import KernelNodes, Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism
+
+
+class Tables(NamedTuple):
+    """The numbers of a plan, as the kernel reads them."""
+
+    blocks: np.ndarray
+    constants: np.ndarray  # of the mechanism
+    scales: np.ndarray
+    matrix: np.ndarray  # its constant parts
 
 
 class Fleets:
@@ -26,14 +35,14 @@ class Fleets:
     same bit by bit, whatever other motions there are.
     """
 
-    def __init__(self, system: System, plan: Plan, reference: Any, order: int, tolerance: float):
+    def __init__(self, system: System, plan: Plan, reference: InitialState, order: int, tolerance: float):
         self.plan, self.order, self.tolerance = plan, order, tolerance
         self.t = float(reference.t)
         self.state = state_of(system, plan.variable_offsets, reference)
-        self._free: list[Any] = []
+        self._free: list[_kernel.Fleet] = []
 
     @contextmanager
-    def one(self) -> Iterator[Any]:
+    def one(self) -> Iterator[_kernel.Fleet]:
         """A fleet for one caller."""
         try:
             fleet = self._free.pop()  # one call: another thread gets another fleet
@@ -49,7 +58,7 @@ class Fleets:
         with self.one() as fleet:
             return int(fleet.width)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("fleets are not pickled; they are made anew")
 
 
@@ -81,12 +90,11 @@ class NumberTables:
         if sets is None:
             tables = [block.constants.ravel() for block in (*plan.blocks, *plan.jacobian_blocks)]
             own = (np.concatenate([*tables, np.zeros(0)]), plan.constants, plan.scales, plan.matrix_constant)
-            self._own = tuple(np.ascontiguousarray(table, dtype=float) for table in own)
+            self._own = Tables(*(np.ascontiguousarray(table, dtype=float) for table in own))
         else:
             self._nodes = KernelNodes(plan, sets.numbers)
 
-    def of(self, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Tables of constants, constants of the mechanism, scales, constant parts of the matrix."""
+    def of(self, chosen: np.ndarray) -> Tables:
         if self.sets is None:
             return self._own
         plan, numbers, values = self.plan, self.sets.numbers, self.sets.values[:, chosen]
@@ -97,4 +105,4 @@ class NumberTables:
             np.concatenate([values[numbers.scales], others]),
             self._nodes.matrix(values),
         )
-        return tuple(np.ascontiguousarray(column.T) for column in columns)
+        return Tables(*(np.ascontiguousarray(column.T) for column in columns))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mechsim.engine import MESSAGES, integrate
 from mechsim.engine.control import order_for
@@ -18,9 +20,11 @@ from mechsim.engine.leading import planned
 from mechsim.engine.segments import Segments
 from mechsim.engine.solution import Solution
 from mechsim.engine.state import InitialState, States
+from mechsim.kernel import _kernel
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
+from mechsim.structure import Structure
 
 SLICE = 0.05  # seconds that the kernel runs before it is asked whether to go on
 MOST_AT_ONCE = 1024  # motions of one fleet: their numbers and results are in memory
@@ -31,6 +35,8 @@ COUNTS = ("steps", "alone", "rejected", "factorizations", "evaluations", "pivot_
 OTHER_STRUCTURE = "other_structure"
 # How a motion can end, by the numbers of the kernel; then what only a march of its own says, and what begins none.
 STATUSES = (*("finished", "interrupted"), *(s.name.lower() for s in Status if s > 1), "contradiction", OTHER_STRUCTURE)
+
+Record = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # times, unknowns, rates, polynomials
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,10 @@ class Many:
     lam: np.ndarray
     codes: np.ndarray  # of STATUSES
     statistics: dict[str, np.ndarray]
-    kept: tuple[Any, ...]  # of each motion, where wished: times, unknowns, rates, polynomials
+    kept: tuple[Record | Solution | None, ...]  # of each motion, where wished; a Solution of one that went alone
     seconds: float
     system: System
-    structure: Any
+    structure: Structure
     plan: Plan
     order: int
     tolerance: float
@@ -76,13 +82,14 @@ class Many:
 
     def solution(self, k: int) -> Solution:
         """One motion, of those whose steps or polynomials were kept."""
-        if not self.kept or self.kept[k] is None:
+        kept = self.kept[k] if self.kept else None
+        if kept is None:
             raise ValueError(f"of motion {k} only its end is known: keep='steps' or keep='polynomials'")
-        if isinstance(self.kept[k], Solution):
-            return self.kept[k]
+        if isinstance(kept, Solution):
+            return kept
         system = self.system if self.sets is None else self.sets.system(self.system, k)
         plan = self.plan if self.sets is None else self.sets.plan(self.plan, system, k)
-        t, x, rates, polynomials = self.kept[k]
+        t, x, rates, polynomials = kept
         n = system.n
         coefficients = np.ascontiguousarray(polynomials.transpose(0, 2, 1)) if len(polynomials) else None
         statistics = {name: column[k].item() for name, column in self.statistics.items()} | {"order": self.order}
@@ -96,22 +103,23 @@ def words_of(status: str, t: float) -> str:
     if status == OTHER_STRUCTURE:
         return "with these parameters the mechanism has another structure: its file must be read anew"
     reasons = {each.name.lower(): words for each, words in MESSAGES.items()}
-    return f"{reasons[status]}, at t = {t:.9g}" if status in reasons else ""
+    where = "at its start" if math.isnan(t) else f"at t = {t:.9g}"
+    return f"{reasons[status]}, {where}" if status in reasons else ""
 
 
 def integrate_many(
     system: System,
-    structure: Any,
+    structure: Structure,
     starts: Sequence[InitialState],
     *,
-    tends: Any,
+    tends: ArrayLike,
     tolerance: float,
     order: int | None = None,
     sets: Sets | None = None,
     keep: str = "final",
     threads: int = 1,
     fleets: Fleets | None = None,
-    reference: Any = None,
+    reference: InitialState | None = None,
 ) -> Many:
     """March from each of `starts` to its end, one of `tends` or the only one. Starts are States, as columns, or a list
     of what has the attributes of one.
@@ -124,7 +132,7 @@ def integrate_many(
     """
     began = time.perf_counter()
     count = len(starts)
-    tends = np.ascontiguousarray(np.broadcast_to(np.asarray(tends, dtype=float), (count,)))
+    ends = np.ascontiguousarray(np.broadcast_to(np.asarray(tends, dtype=float), (count,)))
     plan = fleets.plan if fleets else planned(system, structure)
     order = order or (fleets.order if fleets else order_for(tolerance, plan))
     if fleets is None and count:
@@ -141,24 +149,28 @@ def integrate_many(
         own = system if sets is None else sets.system(system, k)
         kept = "steps" if keep == "final" else keep
         if not stop.is_set():
-            solution = integrate(own, structure, starts[k], tend=tends[k], tolerance=tolerance, order=order, keep=kept)
+            solution = integrate(own, structure, starts[k], tend=ends[k], tolerance=tolerance, order=order, keep=kept)
             gathered.take_solution(k, solution)
 
     def run(chosen: np.ndarray) -> None:
         assert fleets is not None
         begun = states.derivatives(plan.variable_offsets, chosen)
         with fleets.one() as fleet:
-            fleet.begin(*tables.of(chosen), states.t[chosen], begun, tends[chosen], KEPT[keep])
+            blocks, constants, scales, matrix = tables.of(chosen)
+            fleet.begin(blocks, constants, scales, matrix, states.t[chosen], begun, ends[chosen], KEPT[keep])
             while not stop.is_set() and not fleet.run(SLICE):
                 pass
             gathered.take(chosen, fleet)
 
     tables = NumberTables(plan, sets)
     size = _portion(len(in_lanes), threads, fleets.width) if fleets and threads > 1 else MOST_AT_ONCE
-    tasks = [(run, in_lanes[first : first + size]) for first in range(0, len(in_lanes), size)]
-    _do([*tasks, *((follow, int(k)) for k in one_by_one)], threads, stop)
-    rest = (system, structure, plan, order, tolerance, sets)
-    return gathered.many(time.perf_counter() - began, *rest)
+    tasks = [partial(run, in_lanes[first : first + size]) for first in range(0, len(in_lanes), size)]
+    _do([*tasks, *(partial(follow, int(k)) for k in one_by_one)], threads, stop)
+    seconds = time.perf_counter() - began
+    return Many(
+        gathered.t, gathered.q, gathered.v, gathered.lam, gathered.codes, gathered.statistics, tuple(gathered.kept),
+        seconds, system, structure, plan, order, tolerance, sets,
+    )  # fmt: skip
 
 
 def _portion(count: int, threads: int, width: int) -> int:
@@ -173,15 +185,15 @@ def _go_alone(system: System, plan: Plan, states: States) -> np.ndarray:
     return np.asarray(states.singular & (states.velocities != 0).any(axis=1))
 
 
-def _do(tasks: Iterable[tuple[Any, Any]], threads: int, stop: threading.Event) -> None:
+def _do(tasks: Iterable[Callable[[], None]], threads: int, stop: threading.Event) -> None:
     """All tasks; an interrupt ends them where they are."""
     try:
         if threads == 1:
-            for task, argument in tasks:
-                task(argument)
+            for task in tasks:
+                task()
             return
         with ThreadPoolExecutor(threads) as pool:
-            futures = [pool.submit(task, argument) for task, argument in tasks]
+            futures = [pool.submit(task) for task in tasks]
             try:
                 for future in futures:
                     future.result()
@@ -202,12 +214,12 @@ class _Gathered:
         self.codes = np.full(count, STATUSES.index("interrupted"), dtype=np.int8)
         self.counts = np.zeros((count, len(COUNTS)), dtype=np.int64)
         self.projections = np.zeros(count)
-        self.kept: list[Any] = [None] * count if keep != "final" else []
+        self.kept: list[Record | Solution | None] = [None] * count if keep != "final" else []
 
     def refuse(self, rows: np.ndarray) -> None:
         self.codes[rows] = STATUSES.index(OTHER_STRUCTURE)
 
-    def take(self, rows: np.ndarray, fleet: Any) -> None:
+    def take(self, rows: np.ndarray, fleet: _kernel.Fleet) -> None:
         counts, projections = fleet.counts()
         self.projections[rows] = projections
         self.t[rows], self.x[rows], self.rates[rows] = fleet.last()
@@ -229,9 +241,19 @@ class _Gathered:
         if self.keep != "final":
             self.kept[k] = solution
 
-    def many(self, seconds: float, *rest: Any) -> Many:
-        n = self.n
-        statistics: dict[str, np.ndarray] = {name: self.counts[:, i] for i, name in enumerate(COUNTS)}
-        statistics["largest_projection"] = self.projections
-        columns = (self.t, self.x[:, :n], self.rates[:, :n], self.x[:, n:])
-        return Many(*columns, self.codes, statistics, tuple(self.kept), seconds, *rest)
+    @property
+    def q(self) -> np.ndarray:
+        return self.x[:, : self.n]
+
+    @property
+    def v(self) -> np.ndarray:
+        return self.rates[:, : self.n]
+
+    @property
+    def lam(self) -> np.ndarray:
+        return self.x[:, self.n :]
+
+    @property
+    def statistics(self) -> dict[str, np.ndarray]:
+        counts = {name: self.counts[:, i] for i, name in enumerate(COUNTS)}
+        return {**counts, "largest_projection": self.projections}

@@ -80,7 +80,13 @@ class Solution:
         rows = np.repeat(np.arange(len(points)), np.where(before == after, 1, 2))
         begins = np.append(False, rows[1:] == rows[:-1])
         number = np.where(begins, after[rows], before[rows])
-        return replace(points[rows], system=self.segments.system(self.system, number), lam=None)
+        found = replace(points[rows], system=self.segments.system(self.system, number), lam=None)
+        ending = np.flatnonzero(begins) - 1
+        if len(ending):  # accounts gain there what potentials do (see Stops)
+            sides = (found[each] for each in (ending, ending + 1))
+            before, after = (side.system.accounted_potentials(side.t, side.q) for side in sides)
+            found.q[ending] -= after - before
+        return found
 
     def sampled(self, times: ArrayLike, side: Side = "after") -> Points:
         """Points at any times of the march, projected on the constraints."""

@@ -1,6 +1,8 @@
 """Times the march must step on exactly: breaks of tables and piecewise functions, and sampling times of controllers.
 
-Between two stops everything is smooth; at a stop constants of the mechanism change, and a segment begins.
+Between two stops everything is smooth; at a stop constants of the mechanism change, and a segment begins. A potential
+that jumps there takes or gives energy at once, which its account gains. Nothing reads an account, so the march goes on
+without these gains: they are added to what it returns.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 
 from mechsim.engine.segments import Log, changing
 from mechsim.errors import Fault, IntegrationError
-from mechsim.kernel.march import March
+from mechsim.kernel.march import Advance, March
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Sampler
 
@@ -27,12 +29,14 @@ CLOSE = 1e-9  # of a period: two stops nearer than this are one, however their t
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Where stops were when a march was stopped: switches made, samples taken, all constants, and those of samplers."""
+    """Where stops were when a march was stopped: switches made, samples taken, all constants, those of samplers, and
+    what accounts had gained."""
 
     switches: int
     samples: tuple[int, ...]
     constants: np.ndarray
     sampled: tuple[tuple[float, ...], ...]
+    gained: np.ndarray
 
 
 class Stops:
@@ -59,6 +63,9 @@ class Stops:
         self.log = Log(changing(self.switches, self.samplers), self.constants, start.t, tend, remember)
         self.next = tend
         self.resumed = False
+        # What accounts have gained at stops, (n, 1 + directions): values, and their changes where these are wanted.
+        self.gained = np.zeros((system.n, 1 + (changes.directions.count if changes else 0)))
+        self._jumps = any(group.kind.account and group.kind.potential for group in system.groups)
 
     @property
     def now(self) -> System:
@@ -69,11 +76,12 @@ class Stops:
     def passed(self) -> Passed:
         """What a march that is stopped hands on."""
         sampled = [tuple(self.constants[list(sampler.constants)].tolist()) for sampler in self.samplers]
-        return Passed(self.taken, tuple(self.counts), self.constants.copy(), tuple(sampled))
+        return Passed(self.taken, tuple(self.counts), self.constants.copy(), tuple(sampled), self.gained.copy())
 
     def resume(self, passed: Passed) -> None:
         """Go on from there, with a march that does too."""
         self.taken, self.counts, self.constants = passed.switches, list(passed.samples), passed.constants.copy()
+        self.gained[:] = passed.gained
         self.log.begin(self.start.t, self.constants)
         self.resumed = True
         self.next = min(self._pending(), self.tend)
@@ -85,14 +93,44 @@ class Stops:
             for sampler, values in zip(self.samplers, passed.sampled, strict=True):
                 self.set(march, dict(zip(sampler.constants, values, strict=True)))
 
-    def begin(self, march: March) -> None:
-        """Set the constants for the start itself."""
+    def begin(self, march: March) -> np.ndarray:
+        """Set the constants for the start itself; what accounts gain by it, if the motion comes from before."""
         still_to_come = self.resumed and self._pending() > self.start.t  # however close
         if (self.switches or self.samplers) and not still_to_come:
-            self.reached(march, self.start.t, self.start.positions, self.start.velocities)
+            gain = self.reached(march, self.start.t, self.start.positions, self.start.velocities)
+            if self.resumed:
+                return gain
+            self.gained[:] = 0.0
+        return np.zeros_like(self.gained)
 
-    def reached(self, march: March, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        """Make every change that is due at t, and find the next stop."""
+    def reached(self, march: March, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Make every change that is due at t, and find the next stop; what accounts gain by it."""
+        before = self._potentials(march, t, q, v)
+        self._change(march, t, q, v)
+        gain = self._potentials(march, t, q, v) - before
+        self.gained += gain
+        return gain
+
+    def accounted(self, result: Advance) -> Advance:
+        """What a march returns, with what accounts have gained before."""
+        if self._jumps:
+            gained = self.gained[:, 0]
+            _, _, x, _, _, polynomials = result
+            x[:, : len(gained)] += gained
+            if len(polynomials):
+                polynomials[:, 0, : len(gained)] += gained
+        return result
+
+    def _potentials(self, march: March, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Those that have accounts, as they are now, like `gained`."""
+        found = np.zeros_like(self.gained)
+        if self._jumps:
+            found[:, 0] = self.now.accounted_potentials(t, q)
+            if self.changes:
+                found[:, 1:] = self.changes.potentials(march, self.now, (t, q, v))
+        return found
+
+    def _change(self, march: March, t: float, q: np.ndarray, v: np.ndarray) -> None:
         changed: dict[int, float] = {}
         while self.taken < len(self.switches) and self.switches[self.taken].time <= t:
             changed.update(self.switches[self.taken].values)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mechsim.engine.segments import last_begun
 from mechsim.errors import Fault, IntegrationError
-from mechsim.kernel.changes import NumberChanges, changes_of
+from mechsim.kernel.changes import NumberChanges, changes_of, gathered
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.linear import dense, null_space
 from mechsim.kernel.march import March
@@ -142,6 +142,15 @@ class HeldChanges:
         for constant, change in zip(sampler.constants, found[0][2], strict=True):
             self._set(march, constant, change[lane])
 
+    def potentials(self, march: March, system: System, point: Point) -> np.ndarray:
+        """Changes of the potentials that have accounts, (n, directions), see `System.accounted_potentials`."""
+        n = self.system.n
+        state = march.tangent_coefficients(False)
+        accounted = tuple(group for group in system.groups if group.kind.account)
+        numbers = replace(self.directions.numbers, constants=self.constants)
+        found = changes_of(system, ("potential",), point, (state[0, :n], state[1, :n]), numbers, accounted)
+        return gathered(found, lambda group, _: group.variables[-1], n, self.directions.count)
+
     def _set(self, march: March, constant: int, change: np.ndarray) -> None:
         self.constants[constant] = change
         march.set_constant_change(constant, np.ascontiguousarray(change))
@@ -230,10 +239,24 @@ class MarchTangents:
             values = np.zeros((1, 2, *coefficients.shape[1:]))
             values[0, : min(2, len(coefficients))] = coefficients[:2]
             self.parts.append((values, None))
+            self._add(stops.gained, values[:, 0])
 
-    def take(self) -> None:
+    def take(self, gained: np.ndarray) -> None:
+        """What there is since the last time, with what accounts have gained (see Stops)."""
         if self.directions is not None:
-            self.parts.append(self.march.take_tangents())
+            points, polynomials = self.march.take_tangents()
+            self._add(gained, points[:, 0])
+            if polynomials is not None and len(polynomials):
+                self._add(gained, polynomials[:, 0])
+            self.parts.append((points, polynomials))
+
+    def jump(self, gain: np.ndarray) -> None:
+        """At the newest point accounts gain so much."""
+        if self.parts and len(self.parts[-1][0]):
+            self._add(gain, self.parts[-1][0][-1:, 0])
+
+    def _add(self, gained: np.ndarray, values: np.ndarray) -> None:
+        values[:, : len(gained)] += gained[:, 1:]
 
     def told(self, solution: Solution) -> Solution:
         """The solution with its tangents; the march is left without, for who may use it next."""

@@ -33,6 +33,8 @@ class Functions:
     velocity_constraints: Function | None = None
     forces: Function | None = None
     reactive_forces: Function | None = None
+    places: Function | None = None  # of points that are only drawn, in the form of a user's function
+    place_count: int = 0
 
 
 def kind_of(functions: Functions, coordinates: Sequence[str], parameters: Mapping[str, float]) -> Kind:
@@ -50,6 +52,7 @@ def kind_of(functions: Functions, coordinates: Sequence[str], parameters: Mappin
         constraint_count=count,
         nonholonomic_count=velocity_count,
         reactive=functions.reactive_forces is not None,
+        place_count=functions.place_count,
         cacheable=False,
         **_adapted(functions, len(coordinates), bool(parameters)),
     )
@@ -74,6 +77,7 @@ def _adapted(functions: Functions, n: int, with_parameters: bool) -> dict[str, A
         "lagrangian": functions.lagrangian,
         "constraints": functions.constraints,
         "nonholonomic": functions.velocity_constraints,
+        "places": functions.places,
     }
     adapted: dict[str, Any] = {
         name: Adapted(Given((function,), n, with_parameters)) for name, function in single.items() if function
@@ -166,7 +170,7 @@ def _checked(functions: Functions, n: int, parameters: Mapping[str, float]) -> t
     more = [SimpleNamespace(**{name: np.float64(value) for name, value in parameters.items()})] if parameters else []
     # Entries that differ, so that what is singular where coordinates are equal or zero has a value.
     q, v, t = np.linspace(0.4, 0.6, n), np.linspace(0.7, 0.5, n), np.float64(0.3)
-    _number(_called(functions.lagrangian, "lagrangian(q, v, t)", [q, v, t, *more]), "lagrangian(q, v, t)")
+    _number(called(functions.lagrangian, "lagrangian(q, v, t)", [q, v, t, *more]), "lagrangian(q, v, t)")
     rows = _length(functions.constraints, "constraints(q, t)", [q, t, *more])
     velocity_rows = _length(functions.velocity_constraints, "velocity_constraints(q, v, t)", [q, v, t, *more])
     multipliers = np.linspace(0.8, 0.9, rows + velocity_rows)
@@ -180,7 +184,7 @@ def _checked(functions: Functions, n: int, parameters: Mapping[str, float]) -> t
     return rows, velocity_rows
 
 
-def _called(function: Function, name: str, arguments: list[Any]) -> Any:
+def called(function: Function, name: str, arguments: list[Any]) -> Any:
     """What a user's function returns for plain arrays. JAX would answer a wrong index with some other entry."""
     if not callable(function):
         raise MechsimError(Fault(f"{name} must be a function, but is {function!r}"))
@@ -196,7 +200,7 @@ def _called(function: Function, name: str, arguments: list[Any]) -> Any:
 def _length(function: Function | None, name: str, arguments: list[Any]) -> int:
     if function is None:
         return 0
-    values = _called(function, name, arguments)
+    values = called(function, name, arguments)
     if not hasattr(values, "__len__") or isinstance(values, str | Mapping):
         raise MechsimError(Fault(f"{name} must return a list of numbers, even of one, but returns {_shown(values)}"))
     for index, value in enumerate(values):

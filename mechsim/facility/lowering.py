@@ -16,9 +16,11 @@ from mechsim.spec.number import LARGEST
 NOWHERE = Mark("", 0, 0)
 
 
-def mechanism_of(kind: Kind, parameters: Mapping[str, float], title: str, scales: Sequence[float]) -> Mechanism:
+def mechanism_of(
+    kind: Kind, parameters: Mapping[str, float], title: str, scales: Sequence[float], drawn: tuple[str, ...] = ()
+) -> Mechanism:
     """The mechanism whose coordinates have these scales; `C_0` and so on label its constraints, `psi_0` those of
-    velocities."""
+    velocities. `drawn` are columns of points that are only drawn."""
     n = len(kind.variables) - kind.account
     labels = tuple(f"C_{i}" for i in range(kind.constraint_count))
     labels += tuple(f"psi_{i}" for i in range(kind.nonholonomic_count))
@@ -28,12 +30,12 @@ def mechanism_of(kind: Kind, parameters: Mapping[str, float], title: str, scales
         Variable(name, name, "position" if i < n else "state", float(scale), ("", "") if i < n else None)
         for i, (name, scale) in enumerate(zip(kind.variables, scales, strict=True))
     )
-    points = _points(kind.variables[:n])
+    points = points_of(kind.variables[:n])
     dimension = max(map(len, points.values()))
-    return Mechanism(title, dimension, variables, (), (element,), points, (), float(max(scales[:n])))
+    return Mechanism(title, dimension, variables, (), (element,), points, (), float(max(scales[:n])), drawn=drawn)
 
 
-def _points(names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+def points_of(names: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Coordinates A_x, A_y (and A_z) as the point A; any other coordinate as a point of its own."""
     points: dict[str, tuple[int, ...]] = {}
     for name in names:

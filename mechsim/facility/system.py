@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim._version import __version__
 from mechsim.equations import Equations
-from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
+from mechsim.errors import AssemblyError, DrawingWarning, Fault, IntegrationError, MechsimError
+from mechsim.facility.drawing import Draw, Drawing, drawing_of, limp_part, text_of
 from mechsim.facility.functions import Function, Functions, kind_of, said
 from mechsim.facility.lowering import mechanism_of, number, numbers, problem_of, without_place
 from mechsim.kernel.system import System
 from mechsim.lagrangian.kind import Kind
+from mechsim.model.mechanism import Mechanism
 from mechsim.result import Motion
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Facts, Settings
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
+    from mechsim.engine import Solution
     from mechsim.initial import Start
     from mechsim.structure import Structure
 
@@ -36,6 +41,7 @@ def lagrangian_system(
     reactive_forces: Function | None = None,
     parameters: Mapping[str, float] | None = None,
     title: str = "Lagrangian system",
+    draw: Draw | None = None,
 ) -> LagrangianSystem:
     """A mechanical system from its Lagrangian.
 
@@ -54,11 +60,18 @@ def lagrangian_system(
     without deriving again. Coordinates named `A_x, A_y, A_z` are also the point `A` of the result. Where forces, time
     or velocity constraints do work, a column `work` integrates it, and the certificate says whether the energy
     v dL/dv - L less this work is kept.
+
+    `draw` says what films, pages and plots show: {"points": {"O": (0, 0), "A": ("l*sin(theta)", "-l*cos(theta)")},
+    "parts": ["OA"]}. A point has an expression of coordinates, parameters and t for each of its two or three
+    coordinates, or is a function of (q, t); parts and "springs" are named by their points, "particles" are discs.
     """
     names = _names(coordinates)
     values = numbers(parameters or {}, tuple(parameters or {}), "parameters")
     functions = Functions(lagrangian, constraints, velocity_constraints, forces, reactive_forces)
-    return LagrangianSystem(kind_of(functions, names, values), values, title)
+    drawing = None if draw is None else drawing_of(draw, names, values)
+    if drawing and drawing.place_count:
+        functions = replace(functions, places=drawing.places, place_count=drawing.place_count)
+    return LagrangianSystem(kind_of(functions, names, values), values, title, drawing)
 
 
 def _names(coordinates: Sequence[str]) -> tuple[str, ...]:
@@ -78,10 +91,11 @@ def _names(coordinates: Sequence[str]) -> tuple[str, ...]:
 class LagrangianSystem(Equations):
     """A user's Lagrangian with its equations, at any state, and its motions."""
 
-    def __init__(self, kind: Kind, parameters: Mapping[str, float], title: str):
+    def __init__(self, kind: Kind, parameters: Mapping[str, float], title: str, drawing: Drawing | None = None):
         self.kind = kind
         self.parameters = dict(parameters)
         self.title = title
+        self.drawing = drawing
         self._names = kind.variables[:-1] if kind.account else kind.variables
         self._variants: dict[frozenset[str], System] = {}
         self._system = self._with(self.parameters)
@@ -93,10 +107,13 @@ class LagrangianSystem(Equations):
     def _with(self, parameters: Mapping[str, float]) -> System:
         """The equations with these parameters; zeros change the structure, so each set of them is derived once."""
         zeros = frozenset(name for name, value in parameters.items() if value == 0)
-        mechanism = mechanism_of(self.kind, parameters, self.title, [1.0] * len(self.kind.variables))
+        mechanism = self._mechanism(parameters, [1.0] * len(self.kind.variables))
         if zeros not in self._variants:
             self._variants[zeros] = said(lambda: System(mechanism, {self.kind.name: self.kind}))
         return self._variants[zeros].rebuilt(mechanism)
+
+    def _mechanism(self, parameters: Mapping[str, float], scales: Sequence[float]) -> Mechanism:
+        return mechanism_of(self.kind, parameters, self.title, scales, self.drawing.labels if self.drawing else ())
 
     def simulate(
         self,
@@ -125,6 +142,7 @@ class LagrangianSystem(Equations):
         if faults := setting_faults(number(tol, "tol"), order, asked.t0.value, asked.tend.value):
             raise MechsimError(*faults)
         sized, structure, start = self._prepared(asked, parameters, self._scales(scales or {}), tol)
+        drawn = _drawn(self.drawing, sized, start, parameters) if self.drawing else ""
         solution = integrate(sized, structure, start, tend=asked.tend.value, tolerance=tol, order=order)
         settings: Settings = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
         facts: Facts = {
@@ -134,6 +152,9 @@ class LagrangianSystem(Equations):
             "version": __version__,
             "settings": settings,
         }
+        if self.drawing:
+            facts["drawing"] = drawn
+            _warn_of_limp_parts(self.drawing, solution, parameters)
         motion = Motion(solution, facts)
         if solution.status == "interrupted":
             raise KeyboardInterrupt
@@ -172,7 +193,7 @@ class LagrangianSystem(Equations):
         unsized, t0 = self._with(parameters), asked.t0.value
 
         def sized(sizes: Array) -> System:
-            return unsized.rebuilt(mechanism_of(self.kind, parameters, self.title, sizes.tolist()))
+            return unsized.rebuilt(self._mechanism(parameters, sizes.tolist()))
 
         guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(unsized.n))
         sizes = Sizes(unsized, t0, guess, scales)
@@ -209,6 +230,28 @@ class LagrangianSystem(Equations):
             )
             hint = "remove it, or give forces that do not depend on multipliers"
             raise AssemblyError(Fault(message, hint=hint))
+
+
+def _drawn(drawing: Drawing, system: System, start: Start, parameters: Mapping[str, float]) -> str:
+    """The file that draws a motion with this start."""
+    times, q, v = np.array([start.t]), start.positions[None], start.velocities[None]
+    places = _places(drawing, system, (times, q, v), parameters)
+    standing = drawing.standing(parameters)
+    return text_of(drawing, system.mechanism.title, standing, {name: along[0] for name, along in places.items()})
+
+
+def _warn_of_limp_parts(drawing: Drawing, solution: Solution, parameters: Mapping[str, float]) -> None:
+    state = np.asarray(solution.t), solution.q, solution.v
+    if limp := limp_part(drawing, _places(drawing, solution.system, state, parameters)):
+        warnings.warn(DrawingWarning(limp), stacklevel=3)
+
+
+def _places(
+    drawing: Drawing, system: System, state: tuple[Array, Array, Array], parameters: Mapping[str, float]
+) -> dict[str, Array]:
+    """Where all points of a drawing are, at many states."""
+    columns = {variable.label: state[1][:, i] for i, variable in enumerate(system.mechanism.variables)}
+    return drawing.along(system.places(*state), columns, drawing.standing(parameters))
 
 
 def _check_constraints(system: System, t: float, q: Array) -> None:

@@ -74,9 +74,9 @@ class Batch:
 
     def steps(self, place: int) -> Steps | None:
         """The polynomials of one motion."""
-        if not self.many.kept or self.many.kept[place] is None:
+        kept = self.many.kept[place] if self.many.kept else None
+        if kept is None:
             return None
-        kept = self.many.kept[place]
         if not isinstance(kept, tuple):
             return steps_of(kept, tuple(self.variation.like.labels))
         return kept[0], kept[3]

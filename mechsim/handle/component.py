@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from mechsim.handle.run import Run, misfits
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism, Port
+from mechsim.result.layout import Array
 from mechsim.result.motion import State as Named
 from mechsim.spec.suggest import did_you_mean
 
@@ -130,7 +130,7 @@ class Component:
     def velocities(self) -> Named:
         return Named(self.mechanism, self._rates[: self.system.n], constant=0.0)
 
-    def output(self, name: str) -> Any:
+    def output(self, name: str) -> float | Array:
         """A signal of `Output`, a point, a coordinate (`A_x`, `theta_OA`) or its rate (`A_x_dot`)."""
         n = self.system.n
         if name in self.mechanism.readouts:
@@ -162,10 +162,12 @@ class Component:
             self._take(min(goal, self._stops.next))
             if self.time >= self._stops.next:
                 n = self.system.n
-                self._stops.reached(self._march, self.time, self._values[:n], self._rates[:n])
+                gain = self._stops.reached(self._march, self.time, self._values[:n], self._rates[:n])
+                self._values[:n] += gain[:, 0]
 
     def _take(self, goal: float) -> None:
-        status, t, x, v, _, _ = self._march.advance(goal, BATCH_STEPS, BATCH_SECONDS, False)
+        advanced = self._march.advance(goal, BATCH_STEPS, BATCH_SECONDS, False)
+        status, t, x, v, _, _ = self._stops.accounted(advanced)
         if len(t):
             n = self.system.n
             watched = len(self._watch.rows) > 0

@@ -7,7 +7,6 @@ is tuned to them. Where they do not, the file is read again. Nothing that a run 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from mechsim.engine import order_for
 from mechsim.engine.fleets import Fleets
 from mechsim.engine.leading import planned
 from mechsim.engine.machine import Machines
-from mechsim.errors import AssemblyError, BranchWarning, IntegrationError, Note
+from mechsim.errors import AssemblyError, IntegrationError, Note, warn_of_branch
 from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
 from mechsim.initial.many import ManyBeside, ManyStarts
@@ -134,7 +133,8 @@ class Variation:
 
     def starts(self, values: np.ndarray) -> ManyStarts:
         """Starts for many sets of values, (nodes, sets), that hold: the file's own where no number of it has changed,
-        else those on its branch that are found side by side; `start_alone` finds others."""
+        else those on its branch that are found side by side; `start_alone` finds others, also those to which the way is
+        not as short as it seems."""
         starting = self.tuning.starting
         changed = np.flatnonzero((values[starting] != self._own[starting, None]).any(axis=0))
         found = self._own_starts(values)
@@ -145,6 +145,7 @@ class Variation:
             some = self.many.starts(chosen, self.tuning.parameters(chosen))
             for name in ("t", "positions", "velocities", "found", "singular"):
                 getattr(found, name)[changed] = getattr(some, name)
+            found.found[changed[self.tuning.turning(chosen)]] = False
         return found
 
     def _own_starts(self, values: np.ndarray) -> ManyStarts:
@@ -220,7 +221,7 @@ def start_on_branch(
 
 def warned(message: str) -> None:
     """What a person is told where one motion is asked for."""
-    warnings.warn(message, BranchWarning, stacklevel=2)
+    warn_of_branch(message)
 
 
 def untold(message: str) -> None:

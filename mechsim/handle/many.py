@@ -7,11 +7,11 @@ hold, starts, states. Nothing that a motion is found from depends on which other
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,15 @@ import numpy as np
 from mechsim.engine.fleets import Sets
 from mechsim.engine.many import integrate_many
 from mechsim.engine.state import States
-from mechsim.errors import AssemblyError, BranchWarning, Fault, IntegrationError, MechsimError, SpecError
+from mechsim.errors import (
+    AssemblyError,
+    BranchWarning,
+    Fault,
+    IntegrationError,
+    MechsimError,
+    SpecError,
+    warn_of_branch,
+)
 from mechsim.handle.batch import Batch
 from mechsim.handle.begun import Begun, consistent_many
 from mechsim.handle.cases import NOT_FOLLOWED, STATUSES, Alone, Ends, of_error, of_motion
@@ -58,6 +66,8 @@ def many_motions(
     if settings.keep not in (*KEPT, FINAL):
         known = ", ".join(map(repr, (*KEPT, FINAL)))
         raise MechsimError(Fault(f"keep={settings.keep!r} is not known", hint=f"it is one of {known}"))
+    if not isinstance(settings.threads, Integral) or settings.threads < 1:
+        raise MechsimError(Fault(f"threads={settings.threads!r} is not a whole number from 1 on"))
     if unknown := sorted(given.names - set(handle._file.parameters)):
         read(handle._file, dict.fromkeys(unknown, 0.0))  # tells of parameters that the file has not
     ends = 1 if tends is None or tends.ndim == 0 else len(tends)
@@ -110,6 +120,7 @@ class _Work:
             _place=self.place,
             _alone=self.alone,
             _numbers=np.arange(len(self.group)),
+            _file=self.handle._family().system.mechanism,
             _remarks=self.remarks,
         )
 
@@ -245,7 +256,7 @@ class _Work:
         self.remarks[k] = message
         given = [f"{name} = {value}" for name, value in self.given[k].items()]
         shown = ", ".join([*given[:SHOWN], *["..."] * (len(given) > SHOWN)])
-        warnings.warn(f"case {k} ({shown}): {message}", BranchWarning, stacklevel=2)
+        warn_of_branch(f"case {k} ({shown}): {message}")
 
     def _refuse(self, k: int, warning: BranchWarning) -> None:
         self.alone[k] = Alone(problem=AssemblyError(Fault(str(warning))))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -27,6 +26,8 @@ from mechsim.simulation import Prepared, adjust
 from mechsim.source import Folders, Parameters, Source, given_number, read
 from mechsim.spec.document import MechSpec
 
+Times = tuple[float | None, float | None]  # from and to; None: the file's own
+
 
 def mechanism(source: Source, parameters: Parameters | None = None, *, tables_from: Folders = ()) -> MechanismHandle:
     """The mechanism of a file, of its text, or of a MechSpec, ready to be asked about any state and to be simulated.
@@ -40,10 +41,10 @@ class MechanismHandle(Equations):
     Several threads may use one handle, and it can be pickled.
     """
 
-    def __init__(self, spec: MechSpec, given: Parameters | None = None, families: dict[Any, Family] | None = None):
+    def __init__(self, spec: MechSpec, given: Parameters | None = None, families: dict[Times, Family] | None = None):
         self._file = spec
         self._given = dict(given or {})
-        self._families: dict[Any, Family] = {} if families is None else families
+        self._families: dict[Times, Family] = {} if families is None else families
 
     @cached_property
     def spec(self) -> MechSpec:
@@ -219,7 +220,7 @@ class MechanismHandle(Equations):
             hint = "start is (positions, velocities), a motion, or the state of a component"
             raise MechsimError(Fault(message, hint=hint))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[MechanismHandle], tuple[MechSpec, Parameters]]:
         return MechanismHandle, (self._file, self._given)
 
     def __repr__(self) -> str:

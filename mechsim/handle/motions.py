@@ -101,6 +101,7 @@ class Motions(Sequence[Case]):
     _place: Indices  # and its place there
     _alone: dict[int, Alone]
     _numbers: Indices  # among all that were asked for
+    _file: Mechanism = field(repr=False)  # with the file's own parameters
     _motions: dict[int, Motion] = field(default_factory=dict, repr=False)
     _remarks: dict[int, str] = field(default_factory=dict, repr=False)
 
@@ -262,15 +263,15 @@ class Motions(Sequence[Case]):
         raise SpecError(Fault(f"there is no column {name} of where motions end", hint=hint))
 
     @cached_property
-    def _mechanism(self) -> Mechanism | None:
-        """One of their mechanisms, for its names."""
+    def _mechanism(self) -> Mechanism:
+        """One of their mechanisms, for its names; where there is no motion, that of the file."""
         if self._told:
             return self._told[0].mechanism
-        return next((each.ending.mechanism for each in self._alone.values() if each.ending), None)
+        return next((each.ending.mechanism for each in self._alone.values() if each.ending), self._file)
 
     @property
     def _points(self) -> Mapping[str, tuple[int, ...]]:
-        return {} if self._mechanism is None else self._mechanism.points
+        return self._mechanism.points
 
     @cached_property
     def _fixed(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ from mechsim.errors import SpecError
 from mechsim.initial import Stage
 from mechsim.initial.many import Asked
 from mechsim.initial.start import Wishes, wishes
+from mechsim.initial.warm import turned_back
 from mechsim.kernel.numbers import Guards, Numbers, TunedSystem
 from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import labels
@@ -23,6 +24,7 @@ from mechsim.spec.document import MechSpec, Number, Problem
 from mechsim.spec.living import Settling, Tape, nodes_in, settled
 
 READINGS = 30  # of a file, at most, on the way to other parameters
+SIGHTS = (0.0, 1e-4, 0.17, 0.36, 0.5, 0.69, 0.83, 1 - 1e-4)  # shares of a way; an odd number of turns shows at its ends
 
 Times = tuple[float | None, float | None]  # t0 and tend, where they are not the file's
 
@@ -41,6 +43,7 @@ class Tuning:
         asked = wishes(self.mechanism, problem)
         fixed = [(label, value) for label, value in zip(asked[0].labels, asked[0].values, strict=True) if value]
         self._fixed = {label: tape.number_of(value.number.value) for label, value in fixed if value.fixed}
+        self._curved = [label for label, node in self._fixed.items() if not _straight(tape, node)]
         self.starting = np.array(sorted(nodes_in(_decides_start(self.mechanism, problem))), dtype=np.intp)
         guesses, placing = _guessed(tape, self.mechanism, problem, asked[0])
         rates = _written([0.0] * len(guesses), asked[1])
@@ -65,6 +68,17 @@ class Tuning:
         for node, number in self._nodes.items():
             found[number] = values[node]
         return found
+
+    def turning(self, values: np.ndarray) -> np.ndarray:
+        """Of these values, (nodes, sets), the sets on the straight way to which a fixed value turns back."""
+        if not self._curved:
+            return np.zeros(values.shape[1], dtype=bool)
+        nodes = [self._fixed[label] for label in self._curved]
+        scales = self.like.scales[[self.like.labels.index(label) for label in self._curved]]
+        way = self.parameters(values) - self._here
+        with np.errstate(all="ignore"):
+            seen = [self.numbers.values(self._here + share * way)[nodes] for share in SIGHTS]
+            return turned_back([*seen, values[nodes]], scales)
 
     def system(self, values: np.ndarray) -> TunedSystem:
         return TunedSystem(self.like, self.numbers, values, self._mechanism)
@@ -107,6 +121,16 @@ class StraightWay:
         except SpecError:
             return None
         return self.tunings[-1].stage(parameters)
+
+
+def _straight(tape: Tape, number: int) -> bool:
+    """Whether a node is surely as straight a function of the parameters as a sum of multiples of them."""
+    name, *operands = tape.nodes[number]
+    if name in ("value", "parameter"):
+        return True
+    constant = [tape.nodes[operand][0] == "value" for operand in operands]
+    simple = name in ("add", "subtract") or (name == "multiply" and any(constant)) or (name == "divide" and constant[1])
+    return simple and all(_straight(tape, operand) for operand in operands)
 
 
 def _guessed(

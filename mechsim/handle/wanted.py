@@ -123,7 +123,15 @@ def _evaluated(file: MechSpec, alike: Alike, columns: Array) -> Array:
 
 def ends_of(tend: ArrayLike | None) -> Array | None:
     """The ends of all motions, or one for all; None: as the file has it."""
-    return None if tend is None else np.asarray(tend, dtype=float)
+    if tend is None:
+        return None
+    try:
+        ends = np.asarray(tend, dtype=float)
+    except (TypeError, ValueError):
+        raise MechsimError(Fault(f"tend must be a number, or one for each motion, but is {tend!r}")) from None
+    if ends.ndim > 1:
+        raise MechsimError(Fault(f"tend must be a number, or one for each motion, but is of shape {ends.shape}"))
+    return ends
 
 
 def common_count(sizes: Mapping[str, int]) -> int:

@@ -20,6 +20,7 @@ from mechsim.initial.notes import (
     equally_near,
     far_positions,
     far_velocities,
+    on_the_other_side,
     passing,
     repeated_drives,
     turned_about,
@@ -27,6 +28,7 @@ from mechsim.initial.notes import (
 from mechsim.initial.search import PositionProblem, solve
 from mechsim.initial.singular import velocity_of_a_motion
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
+from mechsim.initial.turned import check_turned
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.order import canonical_coordinates
 from mechsim.model.placement import placed
@@ -124,6 +126,7 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
     position_wishes, velocity_wishes = wishes(mechanism, problem)
     check_held(mechanism, system, problem, position_wishes, q)
     check_springs(mechanism, q)
+    check_turned(mechanism, q)
     redundant = redundancy(system, t, q)
     independent = system.without(redundant.rows)
     scales, moving = scales_of(mechanism), moving_coordinates(mechanism)
@@ -148,6 +151,7 @@ def complete(mechanism: Mechanism, system: System, problem: Problem, q: Array, n
         *passing(system, redundant),
         *at_rest_near_a_singular_pose(independent, t, q, v),
         *far_positions(mechanism, position_wishes, q, scales),
+        *on_the_other_side(mechanism, position_wishes, q),
         *far_velocities(mechanism, velocity_wishes, rates, v),
         *turned_about(mechanism, q),
         *repeated_drives(mechanism, redundant.rows, rates, v),

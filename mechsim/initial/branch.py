@@ -27,15 +27,16 @@ FIRM = 1e-6  # of the largest cost: a curvature below is none
 PUSH = 1e-3  # of a scale: how far off a point is put that is furthest from the target, not nearest
 
 
-def carried(taken_to: Callable[[float, Array], Array | None], x: Array) -> tuple[Array, float]:
+def carried(taken_to: Callable[[float, float, Array], Array | None], x: Array) -> tuple[Array, float]:
     """The pose x as the mechanism changes from share 0 of the way to 1; and the share at which its branch ends, or 1.
 
-    `taken_to` gives the pose at a share of the way that is beside a pose of one before; None where there is none.
+    `taken_to` gives the pose at a share of the way (the second) that is beside a pose of one before (the first); None
+    where there is none.
     """
     share, step = 0.0, 1.0
     for _ in range(STRIDES):
         ahead = min(share + step, 1.0)
-        closed = taken_to(ahead, x)
+        closed = taken_to(share, ahead, x)
         if closed is not None:
             x, share, step = closed, ahead, 2 * step
             if share == 1.0:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 UNDETERMINED = 1e-13  # of an inertia of 1: a square, so what moves by 3e-7 of its neighbours still counts
 NO_PARTS = "let the Lagrangian give it a kinetic energy, or eliminate it by its balance of forces"
+ROUNDING = 1e-12  # of the largest entry of a constraint's gradient: smaller ones tie nothing
 NO_MASS = 1e-28  # of the inertia beside: the square of a rounding error, as of a centroid at cos(pi/2)
 
 
@@ -57,6 +58,7 @@ def _balance(mass: Array, jacobian: Array) -> tuple[Array, Array]:
     constraint or a coordinate without mass compares with what it touches. So neither the file's units nor a heavy or
     large body beside decide what counts as zero."""
     inertia, sizes = np.abs(np.diag(mass)), np.abs(jacobian)
+    sizes = np.where(sizes > ROUNDING * sizes.max(axis=1, initial=0.0, keepdims=True), sizes, 0.0)
     beside = np.max(np.where(mass != 0, inertia, 0.0), axis=1, initial=0.0)
     massive = inertia > NO_MASS * beside
     columns = np.where(massive, 1 / np.sqrt(np.where(massive, inertia, 1.0)), 0.0)  # 0: not known yet

@@ -14,7 +14,7 @@ from mechsim.initial.freedom import NULL_SPACE_LIMIT, drive_rows, drives_in_word
 from mechsim.initial.levenberg import approach_all
 from mechsim.initial.poses import angles_followed, images, place
 from mechsim.initial.start import Array, Wishes
-from mechsim.lagrangian.vector import dot
+from mechsim.lagrangian.vector import cross, dot
 from mechsim.model.geometry import swung
 from mechsim.model.mechanism import Mechanism
 from mechsim.structure import Redundancy, names_of, near_singular
@@ -99,6 +99,24 @@ def turned_about(mechanism: Mechanism, q: Array) -> Iterator[Note]:
                 name = f"Sliders.{guide.part}-{''.join(guide.line)}"
                 message = f"{name}: {guide.part} stands the other way round, at {guide.angle:.6g} + pi"
                 yield Note(f"{message}: a slider keeps its angle up to half a turn, and guesses choose", guide.mark)
+
+
+def on_the_other_side(mechanism: Mechanism, level: Wishes, q: Array) -> Iterator[Note]:
+    """Wheels that were guessed on the side of their line that they cannot be on."""
+    guess = level.written_into(q)
+    for element in mechanism.elements:
+        if element.origin.sort == "wheel":
+            where = element.grips[0].place
+            assert where.line is not None
+            slots = [mechanism.points[name] for name in (*where.line, where.point)]
+            (a, b, guessed), centre = (place(mechanism, guess, each) for each in slots), place(mechanism, q, slots[-1])
+            heights = [cross(b - a, each - a) for each in (guessed, centre)]
+            if heights[0] * heights[1] < 0 and abs(heights[0]) > FAR * abs(heights[1]):
+                name, line = where.point, "".join(where.line)
+                message = (
+                    f"{name} was guessed on the other side of the line {line}, where wheels of negative radius roll"
+                )
+                yield Note(message, element.mark)
 
 
 def cannot_move(mechanism: Mechanism, closure: Closure, velocities: Array) -> Iterator[Note]:

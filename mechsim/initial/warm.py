@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.initial.assembly import close_velocities, complete, in_order, wound
 from mechsim.initial.branch import CONTRACTION, STRIDE, carried, closed_beside, descended
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 INDEPENDENT = 1e-4  # singular values of constraints below this (rows have length 1) mean a singular pose is near
 SAME = 1e-9  # of a scale: a pose so near to the guesses is theirs, to the last bit
+TURNED = 1e-12  # of a scale: a fixed value that goes so far beyond where it comes from and goes to has turned back
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +109,13 @@ class Beside:
         """Closed positions on the branch of the known start, as near to the guess as it goes."""
         weights = weights_of(positions.guessed, len(guess))
         begin = self._holding(self.known.positions, guess[self.held])
-        if not _far(closure, begin - self.known.positions):
+        if not _far(closure, begin - self.known.positions) and not self._turns_back(way, 0.0, 1.0):
             straight = minimise(
                 closure.rescaled(begin), self._turned(guess, begin), weights, begin, CONTRACTION, STRIDE
             )
             if straight is not None:
                 return straight
-        begin, share = carried(lambda share, x: self._taken_to(way(share), x), self.known.positions)
+        begin, share = carried(lambda *step: self._taken(way, *step), self.known.positions)
         if share < 1:
             return Lost(f"the branch of the file's own start ends {share:.1%} of the way to these parameters")
         begin = self._holding(begin, guess[self.held])
@@ -121,6 +123,30 @@ class Beside:
         if found is None:
             return Lost("the point nearest to the guesses was not found on the branch of the file's own start")
         return found
+
+    def _taken(self, way: Way, share: float, ahead: float, x: Array) -> Array | None:
+        """The pose ahead that is beside x; None where there is none. Where fixed values turn back on the way,
+        it is reached by halves, each of which may have no pose."""
+        found = self._taken_to(way(ahead), x)
+        if found is None or not self._turns_back(way, share, ahead):
+            return found
+        middle = (share + ahead) / 2
+        half = self._taken(way, share, middle, x)
+        return None if half is None else self._taken(way, middle, ahead, half)
+
+    def _turns_back(self, way: Way, share: float, ahead: float) -> bool:
+        """Whether a fixed value is beyond both ends half the way between, as the sine of an angle may be: its ends are
+        near each other, but between them may be a pose where branches meet."""
+        if not len(self.held):
+            return False
+        stages = [way(place) for place in (share, (share + ahead) / 2, ahead)]
+        middle = stages[1]
+        if middle is None or None in stages:
+            return False
+        begin, between, end = ([stage.fixed[name] for name in middle.fixed] for stage in stages if stage is not None)
+        return bool(
+            turned_back([begin, between, end], middle.system.scales[_places(middle.system, list(middle.fixed))])
+        )
 
     def _taken_to(self, stage: Stage | None, x: Array) -> Array | None:
         """The pose of a stage that is beside x, one of a stage before it."""
@@ -165,6 +191,13 @@ class Beside:
         """Whether the constraints are nearly dependent, also where fixed values may move."""
         jacobian = closure.restricted(self.moving, self.independent).dense_jacobian(q)
         return bool(np.linalg.svd(jacobian, compute_uv=False).min(initial=1.0) < INDEPENDENT)
+
+
+def turned_back(values: Sequence[Array | Sequence[float]], scales: Array) -> NDArray[np.bool_]:
+    """Whether any of these values, (places, values, ...), rises here and falls there."""
+    steps = np.diff(np.asarray(values), axis=0)
+    least = TURNED * np.reshape(scales, (-1, *[1] * (steps.ndim - 2)))
+    return np.asarray(((steps > least).any(axis=0) & (steps < -least).any(axis=0)).any(axis=0))
 
 
 def _closure(system: System, t: float, x: Array, free: Indices, rows: Indices) -> Closure:

@@ -1,11 +1,5 @@
-"""The plan of a Taylor expansion: which operation computes which coefficient at which stage (DESIGN 4).
-
-At stage k an operation with lead l computes its coefficient k + l. Unknown j is found at degree k + d_j, so an input
-that is derivative o of unknown j is available up to degree k + d_j - o; a row with offset c is evaluated at degree
-k + c. An operation is `hot` when its newest coefficient depends on what stage k is about to find; it is `silent` when,
-besides, it is linear, so that this coefficient is zero before the solve for every k >= 1; it is `corrected` when later
-stages read its history, so that it must learn what was found. The plan is what both kernels run.
-"""
+"""The plan of a Taylor expansion: all programs over their lanes, which rows and entries of the matrix they make, and
+when their operations run (schedule.py). It is what both kernels run."""
 
 from __future__ import annotations
 
@@ -14,26 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechsim.derive.program import LINEAR, Input, Key, Operation, Program
+from mechsim.derive.program import Input, Key, Program
+from mechsim.kernel.schedule import ALWAYS, Schedule, available_of, schedule_of
 from mechsim.kernel.system import Group, System
 from mechsim.lagrangian.kind import Kind
 
-ALWAYS = 1000  # lead of what is known at every degree: time and constants
 MATRIX_ORDERS = {"mass": 2, "damping": 1, "stiffness": 0, "gradient": 0, "slope": 1, "reaction": 0}
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Per register (inputs, then operations): lead, hot, silent, corrected; per input: how far ahead it is available.
-
-    An input is `corrected` when what was found must be read into it for later stages.
-    """
-
-    available: np.ndarray
-    lead: np.ndarray
-    hot: np.ndarray
-    silent: np.ndarray
-    corrected: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -189,8 +169,8 @@ def _row_block(system: System, number: int, lanes: np.ndarray, d: list[int], c: 
         return None
     row_leads = np.array([c[o.key[1]] for o in program.outputs], dtype=np.int32)
     rows = np.array([group.row(o.key[1], system.n)[lanes] for o in program.outputs], dtype=np.int32)
-    available = _available(program.inputs, d, len(group.kind.variables))
-    schedule = _schedule(program, available, row_leads, group.kind.is_formula)
+    available = available_of(program.inputs, d, len(group.kind.variables))
+    schedule = schedule_of(program, available, row_leads, group.kind.is_formula)
     block = _block(system, number, lanes, program, schedule, np.maximum(rows, -1), row_leads)
     return replace(block, watched=group.kind.is_formula and bool(program.operations))
 
@@ -222,7 +202,7 @@ def _jacobian_block(
     if not any(output.terms for output in program.outputs):
         return None
     leads = np.zeros(len(program.outputs), dtype=np.int32)
-    schedule = _schedule(program, np.full(len(program.inputs), ALWAYS, dtype=np.int32), leads)
+    schedule = schedule_of(program, np.full(len(program.inputs), ALWAYS, dtype=np.int32), leads)
     return _block(system, number, lanes, program, schedule, np.array(numbers, dtype=np.int32), leads)
 
 
@@ -232,81 +212,6 @@ def _place(key: Key, kind: Kind) -> tuple[int, int]:
     count = len(kind.variables)
     first_row = {"gradient": count, "slope": count + kind.constraint_count}.get(name, 0)
     return first_row + i, (count + j if name == "reaction" else j)
-
-
-def _available(inputs: tuple[Input, ...], d: list[int], count: int) -> np.ndarray:
-    def ahead(source: Input) -> int:
-        if source.kind == "time":
-            return ALWAYS
-        offset = d[source.index] if source.kind == "variable" else d[count + source.index]
-        return ALWAYS if offset == ALWAYS else offset - source.order
-
-    return np.array([ahead(source) for source in inputs], dtype=np.int32)
-
-
-def _schedule(program: Program, available: np.ndarray, row_leads: np.ndarray, watched: bool = False) -> Schedule:
-    """`watched`: the series of all registers are read after the step, so all are told what was found."""
-    inputs, operations = len(program.inputs), program.operations
-    lead = np.full(inputs + len(operations), -ALWAYS, dtype=np.int32)
-    for output, row_lead in zip(program.outputs, row_leads, strict=True):
-        for _, register in output.terms:
-            lead[register] = max(lead[register], row_lead)
-    changed = True
-    while changed:  # slopes may come after the function that reads them, so one backward pass may not do
-        changed = False
-        for i in reversed(range(len(operations))):
-            for operand in operations[i].operands():
-                if lead[operand] < lead[inputs + i]:
-                    lead[operand] = lead[inputs + i]
-                    changed = True
-    hot = np.zeros(len(lead), dtype=bool)
-    hot[:inputs] = available <= lead[:inputs]
-    silent = hot.copy()
-    for i, operation in enumerate(operations):
-        fresh = [r for r in _fresh_operands(operation) if lead[r] == lead[inputs + i]]
-        hot[inputs + i] = any(hot[r] for r in fresh)
-        # An operand that runs ahead of the operation has found this coefficient before: it is not zero any more.
-        silent[inputs + i] = operation.name in LINEAR and all(
-            silent[r] and lead[r] == lead[inputs + i] for r in operation.operands()
-        )
-    corrected = hot.copy() if watched else _corrected(program, row_leads, lead, hot)
-    corrected[:inputs] |= ~hot[:inputs] & (available < ALWAYS)
-    return Schedule(available, lead, hot, silent, corrected)
-
-
-def _fresh_operands(operation: Operation) -> tuple[int, ...]:
-    """Operands whose newest coefficient enters the operation's newest one; of a slope only older ones do."""
-    return (operation.a,) if operation.name == "function" else operation.operands()
-
-
-def _corrected(program: Program, row_leads: np.ndarray, lead: np.ndarray, hot: np.ndarray) -> np.ndarray:
-    """Hot registers whose final coefficient somebody reads later."""
-    inputs = len(program.inputs)
-    needed = np.zeros(len(lead), dtype=bool)
-    for i, operation in enumerate(program.operations):
-        own = inputs + i
-        if operation.name not in LINEAR:
-            for operand in operation.operands():
-                needed[operand] = True  # its history enters a convolution
-            if operation.name in ("divide", "ratio", "root", "function"):
-                needed[own] = True  # reads its own history
-        else:
-            for operand in operation.operands():
-                if lead[operand] > lead[own]:
-                    needed[operand] = True
-    for output, row_lead in zip(program.outputs, row_leads, strict=True):
-        for _, register in output.terms:
-            if lead[register] > row_lead:
-                needed[register] = True
-    changed = True
-    while changed:
-        changed = False
-        for i, operation in enumerate(program.operations):
-            if needed[inputs + i] and hot[inputs + i]:
-                for operand in operation.operands():
-                    if not needed[operand]:
-                        needed[operand] = changed = True
-    return needed & hot
 
 
 def _block(

@@ -13,7 +13,8 @@ import numpy as np
 
 from mechsim.derive.program import NEGATIVE_SLOPE, Operation
 from mechsim.kernel.evaluate import degree_zero
-from mechsim.kernel.plan import ALWAYS, Block, Plan
+from mechsim.kernel.plan import Block, Plan
+from mechsim.kernel.schedule import ALWAYS
 
 NEWTON_STEPS = 6  # at a stage k <= 0; Newton doubles digits, so this is plenty from a good start
 

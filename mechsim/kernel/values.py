@@ -134,6 +134,12 @@ class Values(Outputs):
         """Kinetic and potential energy; with leading axes, for many points at once."""
         return self._total("kinetic", t, q, v), self._total("potential", t, q, v)
 
+    def accounted_potentials(self, t: ArrayLike, q: ArrayLike) -> np.ndarray:
+        """Potential energy of elements that have an account of their work, (..., n), each at its account."""
+        accounted = tuple(group for group in self.groups if group.kind.account)
+        found = self._values(("potential",), t, q, groups=accounted)
+        return gather(found, lambda g, _: g.variables[-1], self.n, np.shape(q)[:-1])
+
     def hamiltonian(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """H = q' dL/dq' - L; it differs from T + V where the Lagrangian is not natural or a drive depends on time."""
         return self._total("hamiltonian", t, q, v)
@@ -143,6 +149,14 @@ class Values(Outputs):
         for group, _, values in self._values((name,), t, q, v):
             total = total + np.broadcast_to(values[0], (*np.shape(total), group.lanes)).sum(axis=-1)
         return total
+
+    def places(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Coordinates of points that are only drawn, and their rates, in turn: (..., 2 places)."""
+        found = np.zeros((*np.shape(q)[:-1], 2 * sum(group.kind.place_count for group in self.groups)))
+        for _, keys, values in self._values(("place", "speed"), t, q, v):
+            for (name, place), value in zip(keys, values, strict=True):
+                found[..., 2 * place + (name == "speed")] = value[..., 0]
+        return found
 
     def signals(self, element: int, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """The signals of one element, (..., signals), at one state or at many."""

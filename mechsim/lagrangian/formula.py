@@ -21,6 +21,7 @@ LEAVES = frozenset(("number", "x", "v", "a", "p", "m", "t"))
 class Formula:
     """A tree. Leaves: ("number", value), ("x", slot), ("v", slot), ("a", slot), ("p", name, value), ("m", label),
     ("t",); a slot below zero is a constant of the mechanism. Other nodes: an operator or function and its operands.
+    A joint may hold the same coordinate as that of two parts: ("x", slot, part) tells of which.
 
     In a law, slots, names and labels are the law's own numbers, and parameters have no value: ("x", 0), ("p", 0).
     """
@@ -118,13 +119,14 @@ def parameter(name: str, value: float) -> Formula:
     return Formula("p", (name, value if isinstance(value, float) else float(value)))
 
 
-def coordinate(slot: int) -> Formula:
-    return Formula("x", (slot,))
+def coordinate(slot: int, side: str = "") -> Formula:
+    """`side` is the part whose point is meant, where a joint must tell."""
+    return Formula("x", (slot, side) if side else (slot,))
 
 
-def velocity(slot: int) -> Formula:
+def velocity(slot: int, side: str = "") -> Formula:
     """The rate of a coordinate; what is fixed has none."""
-    return Formula("v", (slot,)) if slot >= 0 else number(0)
+    return Formula("v", (slot, side) if side else (slot,)) if slot >= 0 else number(0)
 
 
 def acceleration(slot: int) -> Formula:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from mechsim.lagrangian.vector import PLANE, Vector, labels
+from mechsim.lagrangian.vector import PLANE, SPACE, Vector, labels
 
 Scalars = Sequence[Any]
 
@@ -28,6 +28,7 @@ ARGUMENTS = {
     "force": "xvtpam",
     "rates": "xvtp",
     "signals": "xvtp",
+    "places": "xtp",
 }
 
 
@@ -50,6 +51,7 @@ class Kind:
     account:  the very last variable integrates the power of all that is not conservative here (force, dissipation,
         constraints that move with time, a Lagrangian that depends on time)
     signals(x, v, t, p):  `signal_count` values that are sampled and held
+    places(x, t, p):  `place_count` coordinates of points that are only drawn
     """
 
     name: str
@@ -58,6 +60,7 @@ class Kind:
     points: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
     planar: bool = False  # it turns by complex numbers or has a left side, which only the plane knows
+    spatial: bool = False  # it has vector products
     kinetic: Callable[..., Any] | None = None
     potential: Callable[..., Any] | None = None
     lagrangian: Callable[..., Any] | None = None
@@ -75,6 +78,8 @@ class Kind:
     account: bool = False
     signals: Callable[..., Scalars] | None = None
     signal_count: int = 0
+    places: Callable[..., Scalars] | None = None
+    place_count: int = 0
     source: str = ""  # what a cache is keyed by where it is not the file that declares the kind
     cacheable: bool = True  # a function a user passed in has no source we could key a cache by
     dimension: int = 0  # 0: not known yet, or of no matter
@@ -93,8 +98,9 @@ class Kind:
         """The kind in so many dimensions: points and vectors are their components, `a_x`, `a_y`."""
         if not (self.points or self.vectors or self.constraint_vectors):
             return self
-        if self.planar and dimension != PLANE:
-            raise ValueError(f"{self.name} is a kind of the plane; there is none in {dimension} dimensions")
+        if (self.planar and dimension != PLANE) or (self.spatial and dimension != SPACE):
+            home = "the plane" if self.planar else "space"
+            raise ValueError(f"{self.name} is a kind of {home}; there is none in {dimension} dimensions")
         functions: dict[str, Any] = {
             name: InDimension(function, letters, len(self.points), self.vectors, dimension)
             for name, letters in ARGUMENTS.items()

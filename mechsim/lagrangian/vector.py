@@ -11,9 +11,10 @@ from functools import reduce
 from operator import add
 from typing import Any, Generic, TypeVar
 
-from mechsim.spec.names import AXES
+from mechsim.spec.names import AXES, PLANE, SPACE
 
-PLANE = 2
+__all__ = ["AXES", "PLANE", "SPACE", "Vector"]
+__all__ += ["components", "cross", "dot", "labels", "left", "square", "turned", "vector", "vector_product"]
 
 Scalar = TypeVar("Scalar")
 
@@ -85,6 +86,12 @@ def square(a: Vector[Scalar]) -> Scalar:
 def _total(terms: Iterable[Any]) -> Any:
     """The sum, from the first to the last and without a zero: formulas are written down as they are added."""
     return reduce(add, terms)
+
+
+def vector_product(a: Vector[Scalar], b: Vector[Scalar]) -> Vector[Scalar]:
+    """In space: across both, as long as the area that they span."""
+    (x, y, z), (u, v, w) = a._components, b._components
+    return Vector((y * w - z * v, z * u - x * w, x * v - y * u))
 
 
 # --- the plane

@@ -20,6 +20,7 @@ FIT_TOLERANCE = 1e-9
 MAX_SIZE = 5000  # operations of one formula; a person's are below a hundred
 Forces = list[tuple[int, Formula]]  # slot, generalised force on it
 Labelled = list[tuple[str, Formula]]
+Held = tuple[int] | tuple[int, str]  # the slot of a coordinate and, if it is told, the part whose it is
 
 
 @dataclass(slots=True)
@@ -72,6 +73,7 @@ class Book:
         self.notes: list[Note] = []
         self.faults: list[Fault] = []  # `build` raises them together
         self._switches: dict[float, dict[int, float]] = {}
+        self._timed: set[int] = set()
 
     def variable(self, label: str, owner: str, kind: str, scale: float) -> int:
         """A new variable; its slot."""
@@ -88,12 +90,23 @@ class Book:
         self.constants.append(value)
         return -len(self.constants)
 
+    def in_time(self, slots: Iterable[int]) -> None:
+        """Constants that change with time, though perhaps not within the run."""
+        self._timed.update(slots)
+
     def switch(self, time: float, slot: int, value: float) -> None:
         self._switches.setdefault(time, {})[-1 - slot] = value
 
     @property
     def switches(self) -> tuple[Switch, ...]:
         return tuple(Switch(time, values) for time, values in sorted(self._switches.items()))
+
+    def changes_with_time(self, tree: Formula) -> bool:
+        """Whether a formula changes though nothing moves: by the time itself, or by a table or piecewise function. That
+        does not depend on when a run ends, so neither do the coordinates of a mechanism."""
+        return tree.uses("t") or any(
+            leaf.operation == "x" and leaf.operands[0] in self._timed for leaf in tree.leaves()
+        )
 
     def add(self, draft: Draft) -> int | None:
         """The number of the new element; None when it touches nothing that can move."""
@@ -107,21 +120,24 @@ class Book:
         self._leave_out_what_holds_nothing(draft)
         leaves = list(dict.fromkeys(leaf for tree in draft.formulas() for leaf in tree.leaves()))
         moving = [leaf for leaf in leaves if leaf.operation in "xva"]
-        slots = _slots(draft, moving)
+        held = _held(draft, moving)
+        slots = [slot for slot, *_ in held]
         if all(slot < 0 for slot in slots):
             if not draft.readout:
                 return None
             slots.append(0)  # a function of time alone still belongs to some variable
+            held.append((0,))
         parameters = [leaf for leaf in leaves if leaf.operation == "p"]
         observed = [leaf for leaf in leaves if leaf.operation == "m"]
         own = len(draft.constraints) + len(draft.nonholonomic)
         local = {TIME: TIME}
-        local |= {leaf: Formula(leaf.operation, (slots.index(leaf.operands[0]),)) for leaf in moving}
+        local |= {leaf: Formula(leaf.operation, (held.index(leaf.operands),)) for leaf in moving}
         local |= {leaf: Formula("p", (index,)) for index, leaf in enumerate(parameters)}
         local |= {leaf: Formula("m", (own + index,)) for index, leaf in enumerate(observed)}
         if draft.account:
             energy = draft.scale or self.layout.typical(slots).energy
             slots.append(self.variable(draft.account, draft.owner, "state", energy))
+            held.append((slots[-1],))
         law = _law(draft, slots, len(parameters), len(observed), local)
         self.laws[law.name] = law
         element = Element(
@@ -135,6 +151,8 @@ class Book:
             account=law.account,
             grips=tuple(draft.grips),
             origin=draft.origin,
+            phased=draft.phased,
+            sides=tuple(side[0] if side else "" for _, *side in held) if any(len(each) > 1 for each in held) else (),
         )
         self.elements.append(self._labelled(element))
         number = len(self.elements) - 1
@@ -151,9 +169,7 @@ class Book:
 
     def _misfit(self, row: Formula, title: str, mark: Mark | None) -> list[Fault]:
         """Why a row of nothing but constants and time does not stay zero, if so."""
-        switched = {index for values in self._switches.values() for index in values}
-        constants = [-1 - leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x"]
-        if row.uses("t") or switched & set(constants):
+        if self.changes_with_time(row):
             return [Fault(f"{title} changes with time, but nothing in it can move", mark, "remove it")]
         value, size = constant(row, constants=self.constants), _magnitude(row, self.constants)
         if abs(value) <= FIT_TOLERANCE * size:
@@ -211,8 +227,8 @@ def refuse_large(tree: Formula, owner: str, mark: Mark | None) -> None:
         raise SpecError(Fault(message, mark, f"{MAX_DEPTH - 1} are allowed: use fewer signals within signals"))
 
 
-def _slots(draft: Draft, moving: list[Formula]) -> list[int]:
+def _held(draft: Draft, moving: list[Formula]) -> list[Held]:
     """Coordinates and constants in the order of appearance, then the draft's own states."""
-    states = [slot for slot, _ in draft.states]
-    named = [slot for slot, _ in draft.forces] + [leaf.operands[0] for leaf in moving]
-    return [slot for slot in dict.fromkeys(named) if slot not in states] + states
+    states: list[Held] = [(slot,) for slot, _ in draft.states]
+    named: list[Held] = [(slot,) for slot, _ in draft.forces] + [leaf.operands for leaf in moving]
+    return [each for each in dict.fromkeys(named) if each not in states] + states

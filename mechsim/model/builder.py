@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
-
 from mechsim.errors import SpecError
-from mechsim.lagrangian.vector import components, labels
-from mechsim.model import checks, joints, loads, rigid
+from mechsim.lagrangian.vector import PLANE, components
+from mechsim.model import checks, joints, loads
+from mechsim.model.bodies import rigid_elements
 from mechsim.model.book import Book, Draft
 from mechsim.model.control import add_controllers, add_drives
-from mechsim.model.extent import distance
 from mechsim.model.grip import Grip, Place
 from mechsim.model.layout import Layout, lay_out
-from mechsim.model.mechanism import Element, Guide, Mechanism, Part
+from mechsim.model.lines import spanning_pair
+from mechsim.model.mechanism import Attitude, Element, Guide, Mechanism, Part, Weld
 from mechsim.model.notes import notes_of
 from mechsim.model.origin import Origin
 from mechsim.model.phase import meshed
 from mechsim.model.quantities import Quantities
-from mechsim.spec.document import Collinear, MechSpec, Particle, Rigid, Spring
+from mechsim.spec.document import Collinear, MechSpec, Particle, Spring
 from mechsim.spec.number import values_of
 
 
@@ -54,6 +52,8 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         readouts=readouts,
         guesses=book.guesses,
         guides=_guides(spec),
+        welds=tuple(Weld(each.part, each.other, each.angle.value, each.mark) for each in spec.actions.welds),
+        attitudes=tuple(Attitude(part, way) for part, way in spec.output.attitudes),
         notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
     return meshed(mechanism, spec.problem)
@@ -63,6 +63,7 @@ def _add_laws(quantities: Quantities, book: Book) -> None:
     """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
     for draft in (*loads.constant(quantities), *joints.drafts(quantities)):
         book.add(draft)
+    joints.add_lines(quantities, book)
     joints.add_curves(quantities, book)
     add_drives(quantities, book)
     for draft in loads.drafts(quantities):
@@ -84,62 +85,19 @@ def _elements(spec: MechSpec, layout: Layout) -> list[Element]:
     """Constraints in the order of seed 001 section 4.5: per rigid part its length, then its UPs; joints last."""
     gravity = _gravity(spec)
     elements: list[Element] = []
-    for part in sorted(spec.rigids, key=lambda part: part.name):  # the order the seed prints in section 4.5
-        elements += _rigid(part, layout, gravity)
+    elements += rigid_elements(spec.rigids, layout, gravity)
     for spring in spec.springs:
         elements += _spring(spring, layout, gravity)
     for particle in spec.particles:
         elements += _particle(particle, layout, gravity)
-    for joint in spec.collinear:
-        elements += _collinear(joint, spec, layout)
+    if spec.dimension == PLANE:  # lines in space are laws: see model/spatial_joints.py
+        for joint in spec.collinear:
+            elements += _collinear(joint, spec, layout)
     return elements
 
 
 def _gravity(spec: MechSpec) -> dict[str, float]:
     return components("g", values_of(spec.gravity) if spec.gravity else (0.0,) * spec.dimension)
-
-
-def _rigid(part: Rigid, layout: Layout, gravity: dict[str, float]) -> list[Element]:
-    """Inertia, length of the RPs, and placement of each UP. What stands still in the world adds no element."""
-    first, second, *useful = part.points
-    corners = [values_of(point) for point in part.geometry]
-    length = distance(*corners[:2])
-    slots, origin = layout.slots(first, second), Origin("rigid", part.name, part.name)
-    elements = []
-    if not layout.is_fixed(first, second):
-        if part.mass.value or part.inertia.value:
-            parameters = _body_parameters(part, corners, length) | gravity
-            elements.append(Element("planar_body", part.name, slots, parameters, mark=part.mark, origin=origin))
-        elements.append(_length(part, layout, length))
-    for name, corner in zip(useful, corners[2:], strict=True):
-        if not layout.is_fixed(first, second, name):
-            coefficients = rigid.placement_coefficients(corners[0], corners[1], corner)
-            sides: dict[str, float] = {}
-            for side, vector in zip("abc", coefficients, strict=True):
-                sides |= components(side, vector)
-            rows, places = _rows_of(name, part, layout), slots + layout.slots(name)
-            elements.append(Element("placement", part.name, places, sides, rows, part.mark, origin=origin))
-    return elements
-
-
-def _body_parameters(part: Rigid, corners: Sequence[tuple[float, ...]], length: float) -> dict[str, float]:
-    ratio = rigid.placement_ratio(corners[0], corners[1], values_of(part.centroid))
-    return {"mass": part.mass.value, "spin": part.inertia.value / length**2, **components("xi", ratio)}
-
-
-def _rows_of(point: str, part: Rigid, layout: Layout) -> tuple[str, ...]:
-    """The labels of the rows that place a point on its part: `B_x,OA`."""
-    return tuple(f"{label},{''.join(part.points[:2])}" for label in labels(point, len(layout.points[point])))
-
-
-def _length(part: Rigid, layout: Layout, length: float) -> Element:
-    first, second = part.points[:2]
-    slots, origin = layout.slots(first, second), Origin("rigid", part.name, part.name)
-    if part.name in layout.angles:
-        slots += (layout.angles[part.name],)
-        rows = _rows_of(second, part, layout)
-        return Element("turned_length", part.name, slots, {"length": length}, rows, part.mark, origin=origin)
-    return Element("length", part.name, slots, {"length": length}, (f"l_{part.name}",), part.mark, origin=origin)
 
 
 def _spring(spring: Spring, layout: Layout, gravity: dict[str, float]) -> list[Element]:
@@ -165,7 +123,7 @@ def _particle(particle: Particle, layout: Layout, gravity: dict[str, float]) -> 
 
 def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Element]:
     """One element per point beyond the two that span the line."""
-    base = _spanning_pair(joint, spec)
+    base = spanning_pair(joint, spec)
     elements = []
     for name in joint.points:
         triple = {*base, name}
@@ -187,24 +145,9 @@ def _grips(base: tuple[str, str], name: str, spec: MechSpec, layout: Layout) -> 
     return ()
 
 
-def _spanning_pair(joint: Collinear, spec: MechSpec) -> tuple[str, str]:
-    """Two points that can never meet, if the joint has such: a line through points that meet is no line."""
-    for pair in combinations(joint.points, 2):
-        if set(pair) <= set(spec.fixed) or any(_apart(pair, part) for part in spec.rigids):
-            return pair
-    return joint.points[0], joint.points[1]
-
-
-def _apart(pair: tuple[str, str], part: Rigid) -> bool:
-    if not set(pair) <= set(part.points):
-        return False
-    p, q = (values_of(part.geometry[part.points.index(name)]) for name in pair)
-    return p != q
-
-
 def _guides(spec: MechSpec) -> tuple[Guide, ...]:
     first = {part.name: part.points[0] for part in spec.rigids}
-    bases = [(joint, _spanning_pair(joint, spec)) for joint in spec.collinear]
+    bases = [(joint, spanning_pair(joint, spec)) for joint in spec.collinear]
     collinear = [
         Guide(name, base, mark=joint.mark) for joint, base in bases for name in joint.points if name not in base
     ]
@@ -217,7 +160,9 @@ def _guides(spec: MechSpec) -> tuple[Guide, ...]:
 
 
 def _parts(spec: MechSpec) -> tuple[Part, ...]:
-    rigids = [Part(part.name, "rigid", part.points, tuple(map(values_of, part.geometry))) for part in spec.rigids]
+    rigids = [
+        Part(part.name, "rigid", part.points, tuple(map(values_of, part.geometry)), part.solids) for part in spec.rigids
+    ]
     springs = [Part(spring.name, "spring", spring.points) for spring in spec.springs]
     # A particle and a piston at one point are one part to whoever looks.
     points = dict.fromkeys(particle.point for particle in spec.particles)

@@ -170,6 +170,8 @@ def _bonds(spec: MechSpec) -> Iterator[set[str]]:
         points[gear.part] | points[gear.other] | points.get(gear.carrier or "", set()) for gear in actions.gears
     )
     yield from (points[each.part] | set(each.line) for each in actions.rollings)
+    yield from ({*each.first, *each.second} for each in actions.spatial)
+    yield from (points[each.part] | points[each.other] for each in actions.welds)
     yield from ({each.point} | _named(each, spec, points) for each in actions.curves)
     terms = (*actions.holonomic, *actions.nonholonomic, *actions.drives)
     yield from (_named(term, spec, points) for term in terms)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 
 from mechsim.errors import Fault, Mark
-from mechsim.lagrangian.planar_body import centroid
-from mechsim.lagrangian.vector import cross, vector
+from mechsim.lagrangian.vector import PLANE, SPACE, cross, dot, square, vector, vector_product
 from mechsim.model.book import FIT_TOLERANCE
 from mechsim.model.extent import distance, extent
+from mechsim.model.geometry import norm
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element
-from mechsim.model.rigid import placement_ratio
 from mechsim.spec.document import Collinear, MechSpec, Rigid
 from mechsim.spec.number import values_of
 
@@ -37,16 +37,17 @@ def undetermined_points(spec: MechSpec, layout: Layout, elements: tuple[Element,
     This finds the plain cases, point by point; the rank of the assembled equations finds the rest at the start.
     """
     massive: set[int] = set()
-    rows: Counter[int] = Counter()
+    rows: Counter[str] = Counter()
+    owners = {slot: name for name, slots in layout.points.items() for slot in slots}
     for element in elements:
         if _has_mass(element):
             massive.update(element.slots)
         # A turn angle takes one of its part's rows for itself.
         count = len(element.multipliers) - (element.kind == "turned_length")
-        rows.update(dict.fromkeys(set(element.slots), count))
+        rows.update(dict.fromkeys({owners[slot] for slot in element.slots if slot in owners}, count))
     faults = []
     for name, slots in layout.points.items():
-        if slots[0] >= 0 and slots[0] not in massive and rows[slots[0]] < spec.dimension:
+        if slots[0] >= 0 and slots[0] not in massive and rows[name] < spec.dimension:
             message = f"the motion of point {name} is undetermined: it carries no mass and can move freely"
             hint = f"give a part at {name} a mass, or put a particle there"
             faults.append(Fault(message, _mark_of_point(spec, name), hint))
@@ -76,15 +77,21 @@ def _fit_of_fixed_points(part: Rigid, layout: Layout) -> list[Fault]:
                 f"but they are fixed in the world {outside:.10g} apart"
             )
             return [Fault(message, part.mark, f"change Geom of {part.name}, or the place of {p} or {q} under Fixed")]
-    if len(pinned) > 2:
-        p, q = max(combinations(pinned, 2), key=lambda pair: distance(local[pair[0]], local[pair[1]]))
-        for name in pinned:
-            ratio = vector(placement_ratio(local[p], local[q], local[name]))
-            a, b = vector(world[p]), vector(world[q])
-            if distance(tuple(centroid(a, b, ratio)), world[name]) > FIT_TOLERANCE * size:
-                message = f"part {part.name} does not fit: point {name} is fixed on the wrong side of {p}{q}"
-                return [Fault(message, part.mark, f"mirror Geom of {part.name}, or move {name} under Fixed")]
+    # Distances fit; what is left is a mirror image, which as many points show as there are dimensions and one more.
+    for names in combinations(pinned, layout.dimension + 1):
+        inside, outside = (_volume([where[name] for name in names]) for where in (local, world))
+        if inside * outside < 0 and abs(inside) > FIT_TOLERANCE * size**layout.dimension:
+            *others, name = names
+            message = f"part {part.name} does not fit: point {name} is fixed on the wrong side of {''.join(others)}"
+            return [Fault(message, part.mark, f"mirror Geom of {part.name}, or move {name} under Fixed")]
     return []
+
+
+def _volume(places: Sequence[Sequence[float]]) -> float:
+    """With its sign: of the triangle in the plane, of the tetrahedron in space, but for a factor."""
+    first, *others = map(vector, places)
+    edges = [each - first for each in others]
+    return cross(*edges) if len(edges) == PLANE else dot(edges[0], vector_product(edges[1], edges[2]))
 
 
 def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Fault]:
@@ -103,15 +110,17 @@ def _collinear(joint: Collinear, spec: MechSpec, layout: Layout) -> list[Fault]:
         size = extent(places.values())
         for p, q, r in combinations(places, 3):
             a, b, c = (vector(places[name]) for name in (p, q, r))
-            area: float = cross(b - a, c - a)
-            if abs(area) > FIT_TOLERANCE * size**2:
+            aside = (c - a) - (b - a) * (dot(b - a, c - a) / square(b - a)) if a != b else c - a
+            if norm(aside) > FIT_TOLERANCE * size:
                 message = f"Collinear {''.join(joint.points)}: {p}, {q} and {r} are not on a line in {owner}"
                 return [Fault(message, joint.mark, "leave one of them out, or move it")]
     return []
 
 
 def _turn_angles(spec: MechSpec) -> list[Fault]:
-    """Only a rigid part has a turn angle, and only one that can turn."""
+    """Only a rigid part has a turn angle, and only one that can turn; in space the reader has seen to it."""
+    if spec.dimension == SPACE:
+        return []
     asked: list[tuple[str, Mark | None]] = []
     for torque in spec.torques:
         asked += [(name, torque.mark) for name in (torque.part, torque.against) if name]

@@ -7,16 +7,19 @@ space the plane of a vector and of `down` takes its place.
 from __future__ import annotations
 
 from cmath import phase, rect
+from functools import reduce
 from math import pi
+from operator import add
 
-from mechsim.lagrangian.vector import PLANE, Vector, cross, dot, left, turned, vector
-from mechsim.spec.living import Living, aware, hypot
+from mechsim.lagrangian.vector import PLANE, Vector, cross, dot, left, turned, vector, vector_product
+from mechsim.spec.living import Living, aware, hypot, plain
 
 atan2, cos, sin = aware("atan2"), aware("cos"), aware("sin")  # places may follow from the parameters of a file
 
 Place = Vector[float]
 Frame = tuple[Place, ...]  # where the axes of a part point
 
+ON_LINE = 1e-6  # sine of an angle that tells no plane
 ASIDE = 0.35  # of a radius: where figures do not meet, points a little off their line still have two sides
 
 
@@ -107,6 +110,34 @@ def _swung(a: Place, before: Place, after: Place) -> Place:
         side = beside(before, axis(0, len(a)))
         return a - before * (2 * dot(before, a)) - side * (2 * dot(side, a))
     return a - middle * (dot(middle, a) / (1 + cosine)) + after * (2 * dot(before, a))
+
+
+# --- space
+
+
+def collinear(a: Place, b: Place, c: Place) -> bool:
+    """Whether three places are on one line, or so nearly that they tell no plane."""
+    first, second = b - a, c - a
+    return plain(norm(vector_product(first, second))) <= ON_LINE * plain(norm(first)) * plain(norm(second))
+
+
+def triad(origin: Place, along: Place, beside: Place) -> Frame:
+    """Unit vectors across each other: from the origin towards a point, towards the side of another, and across both."""
+    first = unit(along - origin)
+    arm = beside - origin
+    second = unit(arm - first * dot(first, arm))
+    return first, second, vector_product(first, second)
+
+
+def frame_between(local: Frame, world: Frame) -> Frame:
+    """The frame of a part that has turned its directions `local` to where `world` says."""
+    columns = zip(*local, strict=True)
+    return tuple(reduce(add, (there * share for there, share in zip(world, each, strict=True))) for each in columns)
+
+
+def turned_about(axis: Place, direction: Place, angle: float) -> Place:
+    """A vector across a unit vector, turned about it."""
+    return direction * cos(angle) + vector_product(axis, direction) * sin(angle)
 
 
 # --- the plane: an angle about its normal tells a direction

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mechsim.lagrangian.formula import Formula, coordinate, formula, number, parameter
-from mechsim.lagrangian.vector import AXES, cross, dot, labels
+from mechsim.lagrangian.vector import AXES, SPACE, cross, dot, labels
+from mechsim.model import spatial_joints
 from mechsim.model.book import Book, Draft
 from mechsim.model.grip import Grip, Place
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
-from mechsim.spec.actions import Curve, Gear, Rolling, Rope, Skate, Slider, Slot, Term
+from mechsim.spec.actions import Curve, Gear, Rolling, Rope, Skate, Slider, Slot, Term, Weld
 from mechsim.spec.expression import MATH
 
 # The parameter of a gear or rack that its first guess decides (see `builder`).
@@ -20,14 +21,20 @@ PHASE = "phase"
 
 def drafts(quantities: Quantities) -> Iterator[Draft]:
     actions = quantities.spec.actions
+    yield from spatial_joints.drafts(quantities) if quantities.spec.dimension == SPACE else _planar(quantities)
+    yield from (_rope(rope, quantities) for rope in actions.ropes)
+    yield from (_holonomic(term, quantities) for term in actions.holonomic)
+    yield from (_nonholonomic(term, quantities) for term in actions.nonholonomic)
+
+
+def _planar(quantities: Quantities) -> Iterator[Draft]:
+    actions = quantities.spec.actions
     yield from (_slider(slider, quantities) for slider in actions.sliders)
     yield from (_slot(slot, quantities) for slot in actions.slots)
-    yield from (_rope(rope, quantities) for rope in actions.ropes)
     yield from (_gear(gear, quantities) for gear in actions.gears)
     yield from (_rack(each, quantities) if each.rack else _wheel(each, quantities) for each in actions.rollings)
     yield from (_skate(skate, quantities) for skate in actions.skates)
-    yield from (_holonomic(term, quantities) for term in actions.holonomic)
-    yield from (_nonholonomic(term, quantities) for term in actions.nonholonomic)
+    yield from (_weld(weld, quantities) for weld in actions.welds)
 
 
 def _height(point: str, line: tuple[str, str], quantities: Quantities) -> Formula:
@@ -143,6 +150,17 @@ def _skate(skate: Skate, quantities: Quantities) -> Draft:
     return Draft(name, skate.mark, nonholonomic=[(f"skate_{name}", row)], grips=grips, origin=Origin("skate", name))
 
 
+def _weld(weld: Weld, quantities: Quantities) -> Draft:
+    """Both parts have one direction; they meet in a point that they share."""
+    name = f"{weld.part},{weld.other}"
+    first, second = (quantities.rigids[part].points for part in (weld.part, weld.other))
+    shared = next(point for point in first if point in second)
+    row = cross(quantities.frame(weld.other), quantities.frame(weld.part, -weld.angle.value))
+    ends = ((weld.part, first[:2]), (weld.other, second[:2]))
+    grips = [Grip(part, (a, b), Place(shared), directs=True) for part, (a, b) in ends]
+    return Draft(name, weld.mark, constraints=[(f"weld_{name}", row)], grips=grips, origin=Origin("weld", name))
+
+
 def _holonomic(term: Term, quantities: Quantities) -> Draft:
     row = quantities.of(term.expression)
     account = f"work_{term.name}" if row.uses("t") else ""
@@ -155,6 +173,13 @@ def _nonholonomic(term: Term, quantities: Quantities) -> Draft:
     row = quantities.of(term.expression)
     origin = Origin("constraint", term.name)
     return Draft(term.name, term.mark, nonholonomic=[(term.name, row)], account=f"work_{term.name}", origin=origin)
+
+
+def add_lines(quantities: Quantities, book: Book) -> None:
+    """What a file in space keeps on lines, and its gears: they may need coordinates of their own."""
+    if quantities.spec.dimension == SPACE:
+        spatial_joints.add_lines(quantities, book)
+        spatial_joints.add_gears(quantities, book)
 
 
 def add_curves(quantities: Quantities, book: Book) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mechsim.lagrangian.vector import labels
+from mechsim.lagrangian.vector import PLANE, SPACE, labels
 from mechsim.model.axis import NORMAL
 from mechsim.model.chains import Chains, Typical, chains_of
 from mechsim.model.mechanism import Variable
-from mechsim.spec.actions import Actions
+from mechsim.spec.actions import Actions, SpatialJoint
 from mechsim.spec.document import MechSpec
 from mechsim.spec.names import TurnAngle, reference
+from mechsim.spec.turning import angle_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Layout:
     variables: tuple[Variable, ...]
     constants: tuple[float, ...]
     points: Mapping[str, tuple[int, ...]]
-    angles: Mapping[str, int]  # by part
+    angles: Mapping[str, int]  # by part; in space by the two half-planes between which it is (spec/turning.py)
     chains: Chains
 
     def slots(self, *names: str) -> tuple[int, ...]:
@@ -58,7 +59,8 @@ def lay_out(spec: MechSpec) -> Layout:
     for k, point in enumerate(spec.fixed):
         points[point] = tuple(-1 - slot for slot in _run(spec.dimension * k, spec.dimension))
     angle_slots = {part: len(variables) + k for k, part in enumerate(angles)}
-    variables += [Variable(f"theta_{part}", part, "angle", 1.0, axis=NORMAL) for part in angles]
+    axis = NORMAL if spec.dimension == PLANE else None
+    variables += [Variable(f"theta_{part}", part, "angle", 1.0, axis=axis) for part in angles]
     constants = tuple(number.value for point in spec.fixed.values() for number in point.coordinates)
     return Layout(spec.dimension, tuple(variables), constants, points, angle_slots, chains)
 
@@ -71,11 +73,33 @@ def point_names(spec: MechSpec) -> set[str]:
 
 
 def turning_parts(spec: MechSpec) -> set[str]:
-    """Parts whose turn angle is a coordinate (seed 001 section 4.3), if they can turn at all."""
+    """Parts whose turn angle is a coordinate (seed 001 section 4.3), if they can turn at all; in space pairs of
+    half-planes."""
+    if spec.dimension == SPACE:
+        return _turning_planes(spec)
     named = {name for torque in spec.torques for name in (torque.part, torque.against) if name}
     named |= _turned(spec.actions)
     named |= {*spec.problem.angles, *spec.problem.rates, *(spec.solver.outfile.angles or ())}
     return {part.name for part in spec.rigids if part.name in named and not set(part.points[:2]) <= set(spec.fixed)}
+
+
+def _turning_planes(spec: MechSpec) -> set[str]:
+    actions, problem = spec.actions, spec.problem
+    pairs: list[tuple[str, str | None]] = [(each.part, each.against) for each in spec.torques]
+    pairs += [(each.part, each.against) for each in actions.torques]
+    pairs += [(each.part, each.against) for each in actions.torsion_springs]
+    pairs += [(each.part, each.against) for each in actions.frictions if each.part]
+    pairs += [screw_angle(each) for each in actions.spatial if each.sort == "screw"]
+    named = {name for expression in actions.expressions() for name in expression.names}
+    angles = {angle.part for angle in map(reference, named) if isinstance(angle, TurnAngle)}
+    angles |= {angle_key(part, against) for part, against in pairs if part}
+    return angles | {*problem.angles, *problem.rates, *(spec.solver.outfile.angles or ())}
+
+
+def screw_angle(screw: SpatialJoint) -> tuple[str, str]:
+    """The half-planes between which a thread CDE-ABF turns: of E and of F, about AB."""
+    axis = "".join(screw.second[:2])
+    return axis + screw.first[2], axis + screw.second[2]
 
 
 def _turned(actions: Actions) -> set[str]:

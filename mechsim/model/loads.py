@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import add
 
 from mechsim.errors import Fault, SpecError
 from mechsim.lagrangian.formula import (
@@ -18,26 +20,39 @@ from mechsim.lagrangian.formula import (
     velocity,
 )
 from mechsim.lagrangian.planar_body import centroid
-from mechsim.lagrangian.vector import Vector, components, dot, square, turned, vector
+from mechsim.lagrangian.vector import (
+    AXES,
+    SPACE,
+    Vector,
+    components,
+    dot,
+    square,
+    turned,
+    vector,
+    vector_product,
+)
 from mechsim.model import rigid
 from mechsim.model.book import Draft
+from mechsim.model.frames import is_on_line
 from mechsim.model.grip import Place
 from mechsim.model.joints import on_line, slot_origin
 from mechsim.model.origin import Origin
 from mechsim.model.pivots import pivot_force
 from mechsim.model.quantities import Arrow, Quantities
+from mechsim.model.spatial import Space
 from mechsim.spec.actions import (
     CentralGravity,
     Damper,
     Drag,
     Friction,
+    PartTorque,
     SpringLaw,
     StateForce,
     StateTorque,
     Term,
     TorsionSpring,
 )
-from mechsim.spec.document import PointForce, Torque
+from mechsim.spec.document import Number, PointForce, Rigid, Torque
 from mechsim.spec.expression import MATH, Expression
 from mechsim.spec.living import hypot
 from mechsim.spec.names import Distance
@@ -54,6 +69,7 @@ def drafts(quantities: Quantities) -> Iterator[Draft]:
     actions = quantities.spec.actions
     yield from (_force(force, quantities) for force in actions.forces)
     yield from (_torque(torque, quantities) for torque in actions.torques)
+    yield from (_part_torque(torque, quantities) for torque in actions.part_torques)
     yield from (_potential(term, quantities) for term in actions.potentials)
     yield from (_dissipation(term, quantities) for term in actions.dissipations)
     yield from (_spring(spring, quantities) for spring in actions.spring_laws)
@@ -74,6 +90,9 @@ def constant(quantities: Quantities) -> Iterator[Draft]:
         push = vector(parameter(*each) for each in components("f", values_of(force.force)).items())
         yield _constant_force(force, push, quantities)
     for torque in quantities.spec.torques:
+        if quantities.spec.dimension == SPACE:
+            yield _about_axis(torque, quantities)
+            continue
         sides = ((torque.part, torque.torque.value), (torque.against or "", -torque.torque.value))
         yield from (_constant_torque(part, value, torque, quantities) for part, value in sides)
 
@@ -86,6 +105,13 @@ def _constant_force(force: PointForce, push: Arrow, quantities: Quantities) -> D
         return draft
     potential = -dot(push, quantities.point(force.point))
     return Draft(force.point, force.mark, potential=potential, origin=Origin("force", force.point))
+
+
+def _about_axis(torque: Torque, quantities: Quantities) -> Draft:
+    """V = -torque theta, of one half-plane against another."""
+    name = _between(torque.part, torque.against)
+    potential = -parameter("torque", torque.torque.value) * quantities.relative_angle(torque.part, torque.against)
+    return Draft(name, torque.mark, potential=potential, origin=Origin("torque", name))
 
 
 def _constant_torque(part: str, value: float, torque: Torque, quantities: Quantities) -> Draft:
@@ -106,12 +132,45 @@ def _pushed(force: StateForce | PointForce, push: Arrow, quantities: Quantities)
     """A force at a point, in the world or in the frame of a part."""
     name = force.point
     if force.part is not None:
-        push = turned(push, quantities.frame(force.part))
+        push = in_world(push, force.part, quantities)
         name = f"{force.part}_{force.point}"
     origin = Origin("force", name, force.part or "")
     return Draft(
         name, force.mark, forces=quantities.point_force(force.point, push), account=f"work_{name}", origin=origin
     )
+
+
+def in_world(push: Arrow, part: str, quantities: Quantities) -> Arrow:
+    """A vector that is given in the frame of a part."""
+    if quantities.spec.dimension == SPACE:
+        return Space(quantities).frame(part).world(push)
+    return turned(push, quantities.frame(part))
+
+
+def _part_torque(torque: PartTorque, quantities: Quantities) -> Draft:
+    """A torque vector m on a body by forces at its reference points: with d = b - a, e = c - a and n = d x e
+
+    n (m . d) / |n|^2   at c,   (m - e x that) x d / |d|^2   at b,   and their opposite at a.
+    """
+    part = quantities.rigids[torque.part]
+    if is_on_line(part):
+        message = f"torque on {part.name}: its points are on one line, so nothing tells how it turns about it"
+        raise SpecError(Fault(message, torque.mark, "give the part a third point, beside the line"))
+    given = [
+        parameter(f"m_{axis}", each.value) if isinstance(each, Number) else quantities.of(each)
+        for axis, each in zip(AXES, torque.torque, strict=True)
+    ]
+    moment = vector(given) if torque.frame is None else in_world(vector(given), torque.frame, quantities)
+    a, b, c = (quantities.point(name, part.name) for name in part.points[:3])
+    d, e, triangle = b - a, c - a, Space(quantities).frame(part.name).triangle
+    normal = vector_product(d, e)
+    at_third = normal * (dot(moment, d) / parameter("n2", (triangle.length * triangle.y) ** 2))
+    at_second = vector_product(moment - vector_product(e, at_third), d) / parameter("d2", triangle.length**2)
+    pushes = zip(part.points[:3], (-(at_second + at_third), at_second, at_third), strict=True)
+    forces = [pair for name, push in pushes for pair in quantities.point_force(name, push)]
+    name = f"torque_{part.name}" if torque.frame is None else f"torque_{torque.frame}_{part.name}"
+    origin = Origin("torque", name, part.name)
+    return Draft(part.name, torque.mark, forces=forces, account=f"work_{name}", origin=origin, on_parts=True)
 
 
 def _torque(torque: StateTorque, quantities: Quantities) -> Draft:
@@ -128,7 +187,7 @@ def _between(part: str, against: str | None) -> str:
 def _potential(term: Term, quantities: Quantities) -> Draft:
     """One that depends on time does not keep the energy: the balance needs what time puts in."""
     potential = quantities.of(term.expression)
-    account = f"work_{term.name}" if potential.uses("t") else ""
+    account = f"work_{term.name}" if quantities.book.changes_with_time(potential) else ""
     origin = Origin("potential", term.name)
     return Draft(term.name, term.mark, potential=potential, account=account, origin=origin)
 
@@ -159,7 +218,7 @@ def _spring(spring: SpringLaw, quantities: Quantities) -> Draft:
         draft.forces = quantities.generalised_force(
             Distance(spring.points), -quantities.of(spring.law, {"s": stretch, "v": rate})
         )
-    if draft.dissipation is not None or draft.forces:
+    if _needs_account(draft, quantities):
         draft.account = f"work_spring_{a}{b}"
     return draft
 
@@ -175,10 +234,16 @@ def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
     if spring.law is not None:
         torque = -quantities.of(spring.law, {"s": deflection, "v": turning})
         draft.forces = quantities.torque(spring.part, spring.against, torque)
-    if draft.dissipation is not None or draft.forces:
+    if _needs_account(draft, quantities):
         name = "damper" if draft.potential is None and not draft.forces else "torsion"
         draft.account = f"work_{name}_{_between(spring.part, spring.against)}"
     return draft
+
+
+def _needs_account(draft: Draft, quantities: Quantities) -> bool:
+    """Whether energy is not kept without one."""
+    timed = draft.potential is not None and quantities.book.changes_with_time(draft.potential)
+    return timed or draft.dissipation is not None or bool(draft.forces)
 
 
 def _damper(damper: Damper, quantities: Quantities) -> Draft:
@@ -253,13 +318,17 @@ def _reaction(friction: Friction, quantities: Quantities) -> Formula:
     names = (friction.part, friction.against, friction.point, *(friction.line or ()))
     typical = quantities.layout.chains.at(name for name in names if name)
     rounding = parameter("rounding", LOAD_ROUNDING * typical.energy / typical.size)
+    if friction.part is not None and quantities.spec.dimension == SPACE:
+        message = f"Friction.{friction.name} has no load N, and in space a joint gives none"
+        raise SpecError(Fault(message, friction.mark, "write N, the load of the joint"))
     if friction.part is not None:
         return formula(sqrt(square(pivot_force(friction, quantities)) + rounding**2))
     assert friction.point and friction.line
     slot = slot_origin(friction.point, friction.line)
     for element in quantities.book.elements:
         if element.origin == slot:
-            return formula(sqrt(multiplier(element.multipliers[0]) ** 2 + rounding**2))
+            load = [multiplier(label) ** 2 for label in element.multipliers]
+            return formula(sqrt(reduce(add, load) + rounding**2))
     line = "".join(friction.line)
     message = f"Friction.{friction.name} has no load N, and no slot or piston {friction.point}-{line} gives one"
     raise SpecError(Fault(message, friction.mark, "write N, or hold the point by Joints.Slots"))
@@ -279,11 +348,23 @@ def _masses(quantities: Quantities) -> Iterator[tuple[str, float, Arrow]]:
     for particle in spec.particles:
         yield particle.point, particle.mass.value, quantities.point(particle.point)
     for part in spec.rigids:
-        first, second = map(values_of, part.geometry[:2])
-        xi = rigid.placement_ratio(first, second, values_of(part.centroid))
-        ratio = Vector((parameter("xi_x", xi[0]), parameter("xi_y", xi[1])))
-        a, b = (quantities.point(name) for name in part.points[:2])
-        yield part.name, part.mass.value, centroid(a, b, ratio)
+        yield part.name, part.mass.value, _centroid(part, quantities)
     for spring in spec.springs:
         a, b = (quantities.point(name) for name in spring.points)
         yield spring.name, spring.mass.value, (a + b) / 2
+
+
+def _centroid(part: Rigid, quantities: Quantities) -> Arrow:
+    """Where the centre of mass of a rigid part is."""
+    a, b = (quantities.point(name) for name in part.points[:2])
+    place = values_of(part.centroid)
+    if quantities.spec.dimension == SPACE:
+        if is_on_line(part):
+            return a + (b - a) * parameter("xi", place[0] / values_of(part.geometry[1])[0])
+        shares = Space(quantities).frame(part.name).triangle.shares(place)
+        xi, eta, zeta = (parameter(name, value) for name, value in zip(("xi", "eta", "zeta"), shares, strict=True))
+        d, e = b - a, quantities.point(part.points[2]) - a
+        return a + d * xi + e * eta + vector_product(d, e) * zeta
+    first, second = map(values_of, part.geometry[:2])
+    ratio = rigid.placement_ratio(first, second, place)
+    return centroid(a, b, Vector((parameter("xi_x", ratio[0]), parameter("xi_y", ratio[1]))))

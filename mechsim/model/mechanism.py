@@ -10,6 +10,7 @@ from mechsim.lagrangian.law import Law
 from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
 from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, Origin
+from mechsim.spec.document import Solid
 from mechsim.spec.living import PLAIN
 
 
@@ -43,6 +44,8 @@ class Element:
     account: bool = False  # its last slot integrates the power of what is not conservative in it
     grips: tuple[Grip, ...] = ()  # parts that it acts on as wholes; on all else it acts at points
     origin: Origin = NOT_OF_A_FILE
+    phased: bool = False  # its last parameter is subtracted from its constraint, and its first guess decides it
+    sides: tuple[str, ...] = ()  # of each slot the part whose coordinate it is, where that matters; else none at all
 
     @property
     def title(self) -> str:
@@ -63,6 +66,7 @@ class Part:
     kind: str  # "rigid", "spring", "particle"
     points: tuple[str, ...]
     geometry: tuple[tuple[float, ...], ...] = ()
+    solids: tuple[Solid, ...] = ()  # what it looks like, if the file says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,25 @@ class Sampler:
 
 
 @dataclass(frozen=True, slots=True)
+class Weld:
+    """Two rigid parts that have one direction: in the plane `part` is at an angle from `other`."""
+
+    part: str
+    other: str
+    angle: float
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attitude:
+    """What is to be written of how a part in space stands: "quaternion", a sequence of Euler angles such as "zxz",
+    "spin" in the world or "own spin" about its axes."""
+
+    part: str
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
 class Mechanism:
     title: str
     dimension: int
@@ -120,9 +143,12 @@ class Mechanism:
     samplers: tuple[Sampler, ...] = ()
     inputs: Mapping[str, Port] = field(default_factory=dict)  # what is set from outside
     readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each
+    drawn: tuple[str, ...] = ()  # columns of points that are only drawn: what `System.places` gives
     guesses: Mapping[int, float] = field(default_factory=dict)  # of variables that no part places, such as `s_P`
     guides: tuple[Guide, ...] = ()
     notes: tuple[Note, ...] = ()  # what the file says that may not be meant
+    welds: tuple[Weld, ...] = ()
+    attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
 
     @property
     def binding(self) -> tuple[Element, ...]:

@@ -15,7 +15,7 @@ from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import written
 from mechsim.spec.document import MechSpec, Rigid
 from mechsim.spec.expression import Expression
-from mechsim.spec.names import POINT, TurnAngle, reference
+from mechsim.spec.names import POINT, SPACE, TurnAngle, reference
 from mechsim.spec.number import values_of
 from mechsim.spec.scope import POSITION
 
@@ -43,7 +43,15 @@ def notes_of(spec: MechSpec, quantities: Quantities) -> tuple[Note, ...]:
         *gears_apart(spec),
         *gravity_upwards(spec),
         *large_inertia(spec),
+        *weights_on_the_ground(spec),
     )
+
+
+def weights_on_the_ground(spec: MechSpec) -> Iterator[Note]:
+    """A part that stands still has no equations, so nothing tells what the ground bears of it."""
+    for part in spec.rigids if spec.output.reactions else ():
+        if float(part.mass) and all(name in spec.fixed for name in part.points[: spec.dimension]):
+            yield Note(f"{part.name} stands still: its own weight is not in the reactions of the ground", part.mark)
 
 
 def gravity_upwards(spec: MechSpec) -> Iterator[Note]:
@@ -59,13 +67,13 @@ def large_inertia(spec: MechSpec) -> Iterator[Note]:
     for part in spec.rigids:
         centroid = values_of(part.centroid)
         reach = max(distance(values_of(place), centroid) for place in part.geometry)
-        mass, inertia = float(part.mass), float(part.inertia)
+        mass, inertia = float(part.mass), max(map(float, part.inertia[:3]))
         if mass > 0 and inertia > WIDEST**2 * mass * reach**2:
             radius = (inertia / mass) ** 0.5
             yield Note(
                 f"{part.name} has {inertia:g} kg m^2 about its centroid: {mass:g} kg at a distance of {radius:.4g} m, "
                 f"but its points are within {reach:.4g} m",
-                part.inertia.mark,
+                part.inertia[0].mark,
             )
 
 
@@ -184,7 +192,10 @@ def never_used(spec: MechSpec) -> Iterator[Note]:
 
 
 def gears_apart(spec: MechSpec) -> Iterator[Note]:
-    """Gears turn by the ratio of their radii wherever they stand, but wheels that touch stand at a certain distance."""
+    """Gears turn by the ratio of their radii wherever they stand, but wheels that touch stand at a certain distance; in
+    space axes may cross."""
+    if spec.dimension == SPACE:
+        return
     rigids = {part.name: part for part in spec.rigids}
     for gear in spec.actions.gears:
         centres = [rigids[part].points[0] for part in (gear.part, gear.other)]

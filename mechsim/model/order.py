@@ -6,13 +6,16 @@ Points are told apart by where they are fixed or guessed, then by the elements t
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import TypeVar
 
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.spec.document import Problem
 from mechsim.spec.living import told_for_choice
 
 Key = TypeVar("Key")
+Look = TypeVar("Look", bound=tuple[object, ...])
+Told = tuple[str, tuple[str, ...], str]  # of an element: kind, parameters, how its part is turned
 
 ROUNDS = 8  # tell apart what differs within so many parts; farther differences do not matter to a choice here
 DIGITS = 9  # of lengths that are compared: beyond are roundings
@@ -33,7 +36,7 @@ def canonical_order(mechanism: Mechanism, problem: Problem) -> list[str]:
             around = tuple(ranks[name] for name in points)
             for place, name in enumerate(points):
                 seen[name].append((kind, place, *around))
-        finer = _ranked({name: (rank, *sorted(seen[name])) for name, rank in ranks.items()})
+        finer = _ranked({name: (rank, tuple(sorted(seen[name]))) for name, rank in ranks.items()})
         if max(finer.values()) == max(ranks.values()):
             break
         ranks = finer
@@ -48,13 +51,13 @@ def canonical_coordinates(mechanism: Mechanism, problem: Problem) -> tuple[list[
     named = {slot: name for name, slots in mechanism.points.items() for slot in slots}
     points = {part.name: [rank[name] for name in part.points] for part in mechanism.parts}
 
-    def owner(index: int) -> tuple[Any, ...]:
+    def owner(index: int) -> tuple[str, list[int], int, int]:
         variable = mechanism.variables[index]
-        return (variable.kind, points.get(variable.owner, []), [rank.get(variable.owner, len(rank))], index)
+        return (variable.kind, points.get(variable.owner, []), rank.get(variable.owner, len(rank)), index)
 
     slots = [slot for name in order for slot in mechanism.points[name] if slot >= 0]
     others = sorted(set(range(len(mechanism.variables))) - set(slots), key=owner)
-    rows: list[tuple[tuple[Any, ...], int]] = []
+    rows: list[tuple[tuple[list[int], Told, int], int]] = []
     for element in mechanism.elements:
         around = [rank[named[slot]] for slot in element.slots if slot in named]
         rows += [
@@ -63,12 +66,12 @@ def canonical_coordinates(mechanism: Mechanism, problem: Problem) -> tuple[list[
     return [*slots, *others], [row for _, row in sorted(rows)]
 
 
-def _ranked(looks: dict[Key, Any]) -> dict[Key, int]:
+def _ranked(looks: dict[Key, Look]) -> dict[Key, int]:
     places = {look: rank for rank, look in enumerate(sorted(set(looks.values())))}
     return {name: places[look] for name, look in looks.items()}
 
 
-def _looks(name: str, mechanism: Mechanism, problem: Problem) -> tuple[Any, ...]:
+def _looks(name: str, mechanism: Mechanism, problem: Problem) -> tuple[int, tuple[str, ...]]:
     slots = mechanism.points[name]
     if all(slot < 0 for slot in slots):
         return (0, _rounded([mechanism.constants[-1 - slot] for slot in slots]))
@@ -76,13 +79,13 @@ def _looks(name: str, mechanism: Mechanism, problem: Problem) -> tuple[Any, ...]
     return (1, tuple(f"{_shown(value.number.value)} {value.fixed}" if value else "" for value in given))
 
 
-def _told(element: Element, problem: Problem) -> tuple[Any, ...]:
+def _told(element: Element, problem: Problem) -> Told:
     angle = problem.angles.get(element.owner)
     turned = f"{_shown(angle.number.value)} {angle.fixed}" if angle else ""
     return element.kind, _rounded(element.parameters.values()), turned
 
 
-def _rounded(values: Any) -> tuple[str, ...]:
+def _rounded(values: Iterable[float]) -> tuple[str, ...]:
     return tuple(map(_shown, values))
 
 

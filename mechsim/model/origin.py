@@ -8,13 +8,17 @@ from typing import Literal
 Sort = Literal[
     "",  # a user's Lagrangian
     "rigid", "spring", "particle",
-    "collinear", "slot", "slider", "rope", "gear", "rack", "wheel", "skate", "curve", "constraint",
+    "collinear", "slot", "slider", "rope", "gear", "rack", "wheel", "skate", "weld", "curve", "constraint",
+    "hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "disc", "ball", "angle",
     "force", "torque", "potential", "dissipation", "torsion spring", "damper", "drag", "friction", "gravity",
     "drive", "controller", "signal",
 ]  # fmt: skip
 
 # Joints whose names, `C-AB`, say too little without what they are.
-NAMED_BY_SORT = frozenset({"slot", "slider", "rope", "gear", "rack", "wheel", "skate"})
+NAMED_BY_SORT = frozenset(
+    {"slot", "slider", "rope", "gear", "rack", "wheel", "skate", "weld", "angle"}
+    | {"hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "disc", "ball"}
+)
 
 
 @dataclass(frozen=True, slots=True)

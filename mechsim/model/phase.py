@@ -26,7 +26,7 @@ def meshed(mechanism: Mechanism, problem: Problem) -> Mechanism:
 
 
 def _meshes(element: Element) -> bool:
-    return element.origin.sort in ("gear", "rack") and bool(element.multipliers)
+    return element.phased and bool(element.multipliers)
 
 
 def _meshed(element: Element, mechanism: Mechanism, guess: NDArray[np.float64]) -> Element:

@@ -17,27 +17,35 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.lagrangian.vector import dot, labels, left, vector
+from mechsim.lagrangian.formula import Formula, evaluated, symbol
+from mechsim.lagrangian.vector import PLANE, dot, labels, left, vector, vector_product
 from mechsim.model.chains import DisjointSets
 from mechsim.model.geometry import (
     Frame,
     Place,
+    atan2,
     axis,
     beside,
+    collinear,
     direction_at,
     frame_along,
+    frame_between,
     frame_towards,
     line_meets_sphere,
     moved,
     norm,
     spheres_meet,
     swung,
+    triad,
     turn_angle,
+    turned_about,
     unit,
 )
-from mechsim.model.mechanism import Mechanism, Part
+from mechsim.model.mechanism import Element, Mechanism, Part
 from mechsim.model.order import canonical_order
 from mechsim.spec.document import Problem, StartValue
+from mechsim.spec.expression import MATH
+from mechsim.spec.turning import HalfPlane, half_planes
 
 # Parts hanging freely from one point fan out by this angle, so that their free ends do not coincide.
 FAN = 0.35
@@ -76,6 +84,11 @@ class Placing:
             for part in mechanism.parts
             if part.kind == "rigid"
         }
+        parts = {part.name: part for part in mechanism.parts}
+        self.welded: dict[str, list[tuple[Part, float]]] = {}  # what each part is welded to, and at which angle
+        for weld in mechanism.welds:
+            self.welded.setdefault(weld.part, []).append((parts[weld.other], weld.angle))
+            self.welded.setdefault(weld.other, []).append((parts[weld.part], -weld.angle))
         self.rest = {
             element.owner: element.parameters["length"] for element in mechanism.elements if element.kind == "spring"
         }
@@ -134,12 +147,24 @@ class Placing:
                 for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
                     q[slot] = value.number.value if value else q[slot]
         parts = {part.name: part for part in mechanism.parts}
+        defining = {
+            slot: element
+            for element in mechanism.elements
+            if element.origin.sort == "angle"
+            for slot in element.slots
+            if slot >= 0 and mechanism.variables[slot].kind == "angle"
+        }
         for index, variable in enumerate(mechanism.variables):
             if variable.kind == "coordinate":
                 q[index] = mechanism.guesses.get(index, 0.0)
             elif variable.kind == "angle":
                 known = self.angles.get(variable.owner)
-                q[index] = _direction(parts[variable.owner], mechanism, q) if known is None else known
+                if known is not None:
+                    q[index] = known
+                elif index in defining:
+                    q[index] = defined_angle(index, defining[index], mechanism, q)
+                else:
+                    q[index] = _direction(parts[variable.owner], mechanism, q)
         return q
 
     def _set(self, name: str, place: Place) -> None:
@@ -175,6 +200,65 @@ class Placing:
                     self._note_circles(part, new)
 
     def _place_rigid(self, part: Part, known: list[str]) -> bool:
+        if (welded := self._welded(part)) is not None:
+            self._put(part, known[0], welded)
+            return True
+        return self._place_planar(part, known) if len(self.down) == PLANE else self._place_spatial(part, known)
+
+    def _welded(self, part: Part) -> Frame | None:
+        """The frame of a part that is welded to one that is placed."""
+        for other, turn in self.welded.get(part.name, ()):
+            points = other.points[: len(self.down)]
+            if all(name in self.places for name in points):
+                frame = frame_of(other, self.places)
+                return frame if len(frame) > PLANE else frame_along(swung(frame[0], turn))
+        return None
+
+    def _place_spatial(self, part: Part, known: list[str]) -> bool:
+        """By three points that are placed; by two, turned about them as an angle tells, or as little as can be."""
+        local = self.local[part.name]
+        if part.name in self.problem.orientations:
+            rotation = self.problem.orientations[part.name]
+            self._put(part, known[0], tuple(vector(column) for column in zip(*rotation, strict=True)))
+            return True
+        p, q = max(combinations([*known, known[0]], 2), key=lambda pair: norm(local[pair[1]] - local[pair[0]]))
+        if local[p] == local[q] or self.places[p] == self.places[q]:
+            return False
+        beside = next(
+            (
+                name
+                for name in known
+                if not collinear(*(self.places[each] for each in (p, q, name)))
+                and not collinear(*(local[each] for each in (p, q, name)))
+            ),
+            None,
+        )
+        if beside:
+            own, there = (triad(*(where[each] for each in (p, q, beside))) for where in (local, self.places))
+            self._put(part, p, frame_between(own, there))
+        elif (turned := self._turned_about(part, (p, q))) is not None:
+            self._put(part, p, turned)
+        else:
+            self._put(part, p, frame_towards(local[q] - local[p], self.places[q] - self.places[p]))
+        return True
+
+    def _turned_about(self, part: Part, line: tuple[str, str]) -> Frame | None:
+        """The frame of a part on an axis that is placed, by an angle that is given against what is placed too."""
+        local = self.local[part.name]
+        between = {key: angle for key, angle in self.angles.items() if "_" in key}
+        for key, angle in between.items():
+            for (start, end, moved_point), (_, _, still), turn in _both_ways(half_planes(key), angle):
+                if {start, end} != set(line) or moved_point not in local or still not in self.places:
+                    continue
+                if collinear(local[start], local[end], local[moved_point]):
+                    continue
+                along, zero, _ = triad(self.places[start], self.places[end], self.places[still])
+                side = turned_about(along, zero, turn)
+                own = triad(local[start], local[end], local[moved_point])
+                return frame_between(own, (along, side, vector_product(along, side)))
+        return None
+
+    def _place_planar(self, part: Part, known: list[str]) -> bool:
         local = self.local[part.name]
         p, q = max(combinations([*known, known[0]], 2), key=lambda pair: norm(local[pair[1]] - local[pair[0]]))
         if local[p] != local[q]:
@@ -290,9 +374,43 @@ class Placing:
         return name is not None
 
 
+def frame_of(part: Part, places: Mapping[str, Place]) -> Frame:
+    """Where the axes of a rigid part point, as its first points stand."""
+    points = [places[name] for name in part.points[: len(places[part.points[0]])]]
+    if len(points) == PLANE:
+        return frame_along(unit(points[1] - points[0]))
+    return triad(*points)
+
+
+def _both_ways(planes: tuple[HalfPlane, HalfPlane], angle: float) -> list[tuple[HalfPlane, HalfPlane, float]]:
+    """An angle as that of either side against the other."""
+    turning, still = planes
+    return [(turning, still, angle), (still, turning, -angle)]
+
+
 def _number(value: float) -> float:
     """A float, living if it is."""
     return value if isinstance(value, float) else float(value)
+
+
+def defined_angle(index: int, element: Element, mechanism: Mechanism, q: list[float]) -> float:
+    """The turn angle that the points have, the variable of this index: its row is sine cos(angle) - cosine
+    sin(angle)."""
+    sine, cosine = (angle_row(index, element, mechanism, q, angle) for angle in (0.0, pi / 2))
+    return atan2(sine, -cosine)
+
+
+def angle_row(index: int, element: Element, mechanism: Mechanism, q: list[float], angle: float) -> float:
+    """The row that defines a turn angle, with another value of the angle."""
+
+    def value(leaf: Formula) -> float:
+        if leaf.operation == "p":
+            return element.parameters[symbol(leaf)]
+        slot = element.slots[leaf.operands[0]]
+        return angle if slot == index else q[slot] if slot >= 0 else mechanism.constants[-1 - slot]
+
+    found: float = evaluated(mechanism.laws[element.kind].constraints[0], value, MATH)
+    return found
 
 
 def _direction(part: Part, mechanism: Mechanism, q: list[float]) -> float:

@@ -17,7 +17,7 @@ from mechsim.lagrangian.formula import (
     sqrt,
     velocity,
 )
-from mechsim.lagrangian.vector import Vector, dot, square, turned, vector
+from mechsim.lagrangian.vector import SPACE, Vector, dot, square, turned, vector
 from mechsim.model.book import Book, Forces, refuse_large
 from mechsim.model.extent import distance
 from mechsim.model.layout import Layout
@@ -28,6 +28,7 @@ from mechsim.spec.document import MechSpec, Number, Rigid
 from mechsim.spec.expression import CONSTANTS, MATH, Expression
 from mechsim.spec.names import AXES, Coordinate, Distance, Reference, TurnAngle, reference
 from mechsim.spec.number import values_of
+from mechsim.spec.turning import angle_key
 
 Arrow = Vector[Formula]  # a place, a velocity, a force
 
@@ -117,11 +118,12 @@ class Quantities:
         """A number of the file as a parameter of the element."""
         return parameter(name, entry.value)
 
-    def point(self, name: str) -> Arrow:
-        return vector(coordinate(slot) for slot in self.layout.points[name])
+    def point(self, name: str, side: str = "") -> Arrow:
+        """`side`: as a point of this part, where a joint holds two that share it."""
+        return vector(coordinate(slot, side) for slot in self.layout.points[name])
 
-    def velocity(self, name: str) -> Arrow:
-        return vector(velocity(slot) for slot in self.layout.points[name])
+    def velocity(self, name: str, side: str = "") -> Arrow:
+        return vector(velocity(slot, side) for slot in self.layout.points[name])
 
     def virtual_velocity(self, name: str) -> Arrow:
         """The velocity of a point of a part that moves, as if no ground held it: rows then say what the part feels."""
@@ -184,13 +186,20 @@ class Quantities:
         return velocity(self.layout.angles[part]) if part in self.layout.angles else number(0)
 
     def relative_angle(self, part: str, against: str | None) -> Formula:
+        """Of a part against another; in space of one half-plane against another, a coordinate of its own."""
+        if self.spec.dimension == SPACE:
+            return coordinate(self.layout.angles[angle_key(part, against)])
         return self.angle(part) - self.angle(against) if against else self.angle(part)
 
     def relative_angular_velocity(self, part: str, against: str | None) -> Formula:
+        if self.spec.dimension == SPACE:
+            return velocity(self.layout.angles[angle_key(part, against)])
         return self.angular_velocity(part) - self.angular_velocity(against) if against else self.angular_velocity(part)
 
     def torque(self, part: str, against: str | None, torque: Formula) -> Forces:
         """On one part, and back on the other. A part that cannot turn takes it silently."""
+        if self.spec.dimension == SPACE:
+            return [(self.layout.angles[angle_key(part, against)], torque)]
         sides = [(part, torque), (against or "", -torque)]
         return [(self.layout.angles[name], value) for name, value in sides if name in self.layout.angles]
 

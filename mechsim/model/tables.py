@@ -217,6 +217,8 @@ def _switched(times: Sequence[float], rows: Sequence[dict[int, float]], problem:
         current |= rows[later]
         later += 1
     slots = {place: book.constant(value) for place, value in current.items()}
+    if len(rows) > 1:
+        book.in_time(slots.values())
     for time, row in zip(times[later:], rows[later:], strict=True):
         if not time < end:
             break

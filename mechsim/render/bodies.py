@@ -12,6 +12,7 @@ from mechsim.render.frames import Frames
 from mechsim.render.mesh import Mesh, ball, coil, pin, prism, tube
 from mechsim.render.outline import hull
 from mechsim.render.polygon import circle, rounded_square
+from mechsim.render.poses import all_placed
 from mechsim.render.scene import Scene, SceneParticle, SceneSpring
 from mechsim.render.stage import Look, Placing, Stage, framed, posed, stretched
 from mechsim.render.theme import Theme
@@ -112,8 +113,7 @@ def seen_points(scene: Scene, frames: Frames, directions: int = 48) -> Array:
     clouds = []
     for part in scene.parts:
         origin, angle = (values[chosen] for values in motion.poses[part.name])
-        turned = np.exp(1j * angle)[:, None] * (hull(part.outline) @ (1, 1j)) + (origin @ (1, 1j))[:, None]
-        clouds.append(np.column_stack([turned.real.ravel(), turned.imag.ravel()]))
+        clouds.append(all_placed(hull(part.outline), (origin, angle)).reshape(-1, 2))
     for name, path in motion.points.items():
         clouds.append((path[:, None] + wide.get(name, levels.skin) * square).reshape(-1, 2))
     clouds += [outermost(fitting, motion, chosen) for fitting in fittings_of(scene, motion)]

@@ -1,4 +1,4 @@
-"""Curves that hold a point, as lines: F(x, y) = 0 by contouring, (x(s), y(s)) by sampling.
+"""Curves that hold a point, as lines: in the plane F(x, y) = 0 by contouring, (x(s), y(s)) by sampling, in space too.
 
 A curve is read off the law that holds its point, so whatever may enter that (time, tables, other points) moves the
 line as it moves the constraint."""
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from mechsim.render.workshop import Workshop
 from mechsim.result.layout import Array
 from mechsim.spec.actions import Curve
 from mechsim.spec.expression import MATH
+from mechsim.spec.names import AXES
+
+Nested: TypeAlias = "float | str | list[Nested]"
 
 FINENESS = 241  # lines of the grid, and points of a sampled curve: a few pixels apart
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     name: {"**": np.power, "abs": np.abs}.get(name) or getattr(np, name.replace("asin", "arcsin"), None)
     or getattr(np, name.replace("atan", "arctan").replace("acos", "arccos")) for name in MATH
 }  # fmt: skip
@@ -60,8 +63,9 @@ def track_of(curve: Curve, mechanism: Mechanism) -> Track | None:
         return None
     owners = [variable.owner for variable in mechanism.variables]
     symbols = {slot: f"x{local}" for local, slot in enumerate(element.slots)}
-    x, y = mechanism.points[curve.point]
-    free = {symbols[slot]: name for slot, name in ((x, "x"), (y, "y")) if slot in symbols}
+    free = {
+        symbols[slot]: name for slot, name in zip(mechanism.points[curve.point], AXES, strict=False) if slot in symbols
+    }
     point: tuple[str, ...] = ()
     if curve.implicit is None:
         point = tuple(free)
@@ -135,7 +139,7 @@ def curve_shape(curve: Curve, shop: Workshop) -> CurveShape | None:
     return None if track is None else CurveShape(curve, track, shop)
 
 
-def nested(row: Formula) -> Any:
+def nested(row: Formula) -> Nested:
     """A formula as nested lists, `["+", 1.5, ["sin", "x0"]]`: numbers, names of symbols, operations."""
     if row.is_number:
         return row.value

@@ -91,7 +91,10 @@ def share_panel(measures: Sequence[Measured]) -> Drawing:
     """First-order Sobol shares: a group of bars per measure, a bar per parameter, with twice the standard error."""
 
     def panel(axes: Axes, theme: Theme) -> None:
-        axes.set(title="Share of the variance that each parameter explains alone", xlabel="first-order Sobol share")
+        axes.set(
+            title="Share of the variance that each parameter explains alone",
+            xlabel="first-order Sobol share (lines: twice its standard error to each side)",
+        )
         known = [each for each in measures if any(np.isfinite(share.value) for share in each.shares)]
         if not known:
             say(axes, theme, "too few draws, or no measure varies")

@@ -39,14 +39,17 @@ class Dynamics:
 
     def guesswork(self, frames: Frames) -> str:
         """A note where energies or forces rest on rates that the results do not have."""
+        if not self.scene.mechanism.elements:
+            return ""
         _, columns, orders = self.system.signature()
         rated = {self.system.labels[column] for column, order in zip(columns, orders, strict=True) if order}
         needed = [label for label in frames.guessed if label in rated]
         return f"rates of {', '.join(needed)}, from neighbouring rows, are in what is drawn" if needed else ""
 
     def energies(self, frames: Frames) -> dict[str, Array]:
-        """T and V from the mechanism's own Lagrangian; without all coordinates, those of the table, interpolated."""
-        if frames.lacking:
+        """T and V from the mechanism's own Lagrangian; where these are not told, or coordinates lack, those of the
+        table, interpolated."""
+        if frames.lacking or not self.scene.mechanism.elements:
             return dict(frames.energies)
         points = self.points(frames)
         kinetic, potential = points.system.energies(*points.state)

@@ -23,8 +23,10 @@ from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.scene import Scene, scene_of
 from mechsim.render.target import FILMS, check_film_target
 from mechsim.render.times import frame_times, sheet_times
+from mechsim.render.views import check_view
 from mechsim.result.layout import Array
 from mechsim.result.paths import OutputError, explained, replacing
+from mechsim.spec.names import PLANE
 
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
@@ -57,7 +59,7 @@ def animate(trajectory: Drawable, path: str | Path, options: Options, observer: 
     if form == ".gif" and options.fps > encode.MOST_GIF_RATE:
         hint = f"--fps {encode.MOST_GIF_RATE:g}, or -o film.mp4"
         raise OutputError(Fault(f"a GIF cannot show {options.fps:g} frames a second", hint=hint))
-    film = prepare(trajectory, options, still=form == ".png")
+    film = prepare(trajectory, options, still=form == ".png", page=form == ".html")
     if form in FILMS:
         with explained(target):
             shoot(film, target, form, observer)
@@ -75,11 +77,12 @@ def animate(trajectory: Drawable, path: str | Path, options: Options, observer: 
     return film
 
 
-def prepare(trajectory: Drawable, options: Options, *, still: bool = False) -> Film:
-    """Make every choice left open, and sample the motion."""
+def prepare(trajectory: Drawable, options: Options, *, still: bool = False, page: bool = False) -> Film:
+    """Make every choice left open, and sample the motion. A page draws itself, in the browser."""
     scene = scene_of(trajectory)
-    renderer = options.renderer or ("flat" if scene.dimension == 2 else "solid")
-    if renderer == "solid":
+    renderer = options.renderer or ("flat" if scene.dimension == PLANE else "solid")
+    check_view(scene, replace(options, renderer=renderer))
+    if renderer == "solid" and not page:
         from mechsim.render.solid import require_solid
 
         require_solid()

@@ -15,7 +15,7 @@ from mechsim.render.gearing import gear_fittings, wheel_fittings
 from mechsim.render.scene import Scene
 from mechsim.render.symbols import moved
 from mechsim.render.workshop import Line, Workshop
-from mechsim.spec.names import Distance, reference
+from mechsim.spec.names import PLANE, Distance, reference
 
 RAIL = Paint(0.16, 0.4, 1.2)
 GROOVE = Paint(0.05, 0.75, 1.2)
@@ -33,7 +33,9 @@ BLADE = Paint(0.85, 1.0, 1.2)
 
 
 def fittings_of(scene: Scene, frames: Frames) -> tuple[Fitting, ...]:
-    """All of them, lowest first."""
+    """All of them, lowest first. They are shapes of the plane; joints in space are solids of their own."""
+    if scene.dimension != PLANE:
+        return ()
     shop = Workshop(scene, frames)
     found = chain(
         _guides(shop), _curves(shop), wheel_fittings(shop), gear_fittings(shop), _ropes(shop), _dampers(shop),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +15,18 @@ from mechsim.render.fitting import ACCENT, FLOOR, Fitting, poses
 from mechsim.render.fittings import fittings_of
 from mechsim.render.forces import Strength, tips
 from mechsim.render.frames import Frames
-from mechsim.render.measures import Measures
+from mechsim.render.measures import USUAL_ARROW, Measures
 from mechsim.render.options import Options, traced, unit_of
 from mechsim.render.outline import inset
 from mechsim.render.overlay import Overlay
 from mechsim.render.pen import DISC, Path, Pen, closed, mix, place, strokes
+from mechsim.render.projected import ProjectedPicture
 from mechsim.render.scene import Scene, SceneBody, SceneParticle, SceneSpring
 from mechsim.render.theme import THEMES, Theme
+from mechsim.render.trails import Trails
 from mechsim.render.window import Window, window_of
 from mechsim.result.layout import Array
-
-TRACE_SECONDS = 1.6  # of film, that a trace lasts
-TRACE_SHADES = 18
-TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
-USUAL_ARROW = 0.16  # of the picture's height: an arrow of usual strength
+from mechsim.spec.names import PLANE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +52,18 @@ class FittingLook:
     edge: tuple[float, float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """The way of a traced point, and how long it is up to each of its corners."""
-
-    line: Array
-    lengths: Array
-    colour: str
-
-
 def render_frames(
     scene: Scene, frames: Frames, options: Options, start: int = 0, stop: int | None = None
 ) -> Iterator[NDArray[np.uint8]]:
     """Frames `start` to `stop` as (height, width, 4) arrays. Each is overwritten by the next."""
-    picture = FlatPicture(scene, frames, options)
+    picture = picture_of(scene, frames, options)
     for index in range(start, len(frames) if stop is None else stop):
         yield picture.draw(index)
+
+
+def picture_of(scene: Scene, frames: Frames, options: Options, *, bare: bool = False) -> FlatPicture | ProjectedPicture:
+    """What draws a mechanism in the plane, or the projection of one in space."""
+    return (FlatPicture if scene.dimension == PLANE else ProjectedPicture)(scene, frames, options, bare=bare)
 
 
 class FlatPicture:
@@ -88,7 +81,9 @@ class FlatPicture:
         self.measures = Measures(self.window.scale, arrow, strength)
         self.arrows = Arrows(self.pen, self.theme, frames, self.window, self.measures, self.unit)
         self.skin = self.window.scale * scene.fleshoutwid  # pixels
-        self.ways = self._ways()
+        lines = [self.window.pixels(frames.motion.points[name]) for name in traced(scene, options)]
+        self.trails = Trails.along(self.pen, frames, options, self.unit, frames.motion.t, lines)
+        self.ways = self.trails.ways
         self.fittings = [self._fit(fitting) for fitting in fittings_of(scene, frames)]
         self.steps = self._steps()
         self._draw_background()
@@ -96,8 +91,7 @@ class FlatPicture:
     def draw(self, index: int) -> NDArray[np.uint8]:
         """The picture of one frame; the next call overwrites it."""
         self.pen.restore()
-        for way in self.ways:
-            self._trace(way, index)
+        self.trails.draw(index)
         for step in self.steps:
             step(index)
         self.arrows.draw(index)
@@ -227,27 +221,3 @@ class FlatPicture:
         face = mix(self.theme.edge, self.theme.background, 0.25)
         self.pen.outline(DISC, place(radius, 0, x, y), face, self.theme.edge, 1.5 * self.unit)
         self.pen.fill(DISC, place(0.3 * radius, 0, x - 0.32 * radius, y + 0.32 * radius), "#ffffff", 0.55)
-
-    def _ways(self) -> list[Way]:
-        """The ways of traced points, in pixels."""
-        ways = []
-        for number, name in enumerate(traced(self.scene, self.options)):
-            line = self.window.pixels(self.frames.motion.points[name])
-            lengths = np.append(0.0, np.cumsum(np.hypot(*np.diff(line, axis=0).T)))
-            ways.append(Way(line, lengths, self.theme.trace[number % len(self.theme.trace)]))
-        return ways
-
-    def _trace(self, way: Way, index: int) -> None:
-        """Where a point has been, fainter the longer ago; a fast point leaves no tangle."""
-        times, now = self.frames.motion.t, self.frames.t[index]
-        last = int(np.searchsorted(times, now))
-        recent = int(np.searchsorted(times, now - TRACE_SECONDS * (self.options.speed or 1.0)))
-        near = int(np.searchsorted(way.lengths, way.lengths[last] - TRACE_LENGTH * self.options.size[1]))
-        first = max(recent, near)
-        if last <= first:
-            return
-        cuts = np.linspace(first, last, min(TRACE_SHADES, last - first) + 1).round().astype(int)
-        for shade, (begin, end) in enumerate(pairwise(cuts), start=1):
-            strength = 0.85 * (shade / (len(cuts) - 1)) ** 1.4
-            line = Path(way.line[begin : end + 1])
-            self.pen.line(line, place(1, 0, 0, 0), way.colour, 2.4 * self.unit, strength, cap="butt")

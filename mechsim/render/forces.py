@@ -5,13 +5,14 @@ friction are drawn with what they exert at that moment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.lagrangian.vector import AXES
+from mechsim.model.axis import moments
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.render.dynamics import Dynamics, Rows
 from mechsim.render.frames import Frames
@@ -20,6 +21,8 @@ from mechsim.render.sizes import natural_sizes
 from mechsim.result.bearings import Bearing
 from mechsim.result.contacts import position
 from mechsim.result.layout import Array
+from mechsim.spec.names import PLANE
+from mechsim.spec.turning import half_planes
 
 USUAL = 0.85  # the share of moments in which no force is drawn longer than arrows are meant to be
 MOST_TIMES = 1.5  # as long: an arrow that would be longer is broken, and its strength is written beside it
@@ -28,7 +31,7 @@ APPLIED, ELASTIC, CONTROLLED = range(3)  # colours of forces
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A force at a point, (k, dimension), or a torque about it, (k,); NaN where it is not determined.
+    """A force at a point, (k, dimension), or a torque about it, in the plane (k,); NaN where it is not determined.
 
     `part`: the colour is that of a part, which feels the force in its joint. `ring` tells torques at one point apart.
     """
@@ -40,6 +43,7 @@ class Arrow:
     part: bool = False
     ring: int = 0
     arm: Array | None = None  # (k, dimension), from the point to where it acts, if not at the point itself
+    turning: bool = False  # a torque in space, a vector along the axis that it turns about
 
     def places(self, frames: Frames) -> Array:
         """Where it acts, (k, dimension)."""
@@ -47,12 +51,12 @@ class Arrow:
 
     @property
     def is_torque(self) -> bool:
-        return self.vectors.ndim == 1
+        return self.turning or self.vectors.ndim == 1
 
     @property
     def strengths(self) -> Array:
         """Newtons or newton metres, (k,); 0 where it is not determined."""
-        strong: Array = np.abs(self.vectors) if self.is_torque else np.hypot.reduce(self.vectors, axis=-1)
+        strong: Array = np.abs(self.vectors) if self.vectors.ndim == 1 else np.hypot.reduce(self.vectors, axis=-1)
         return np.nan_to_num(strong)
 
 
@@ -62,6 +66,8 @@ def with_arrows(frames: Frames, scene: Scene, show: Sequence[str]) -> Frames:
         return frames
     if frames.lacking:
         return frames.noting(f"forces are not drawn: the results lack the columns {', '.join(frames.lacking)}")
+    if not scene.mechanism.elements:
+        return frames.noting("forces are not drawn: of a Lagrangian only the points are told")
     dynamics = Dynamics(scene, frames.motion)
     notes = [dynamics.guesswork(frames)]
     found = []
@@ -86,7 +92,7 @@ def applied(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arrow]
     chosen = [number for number in chosen if number not in hidden]
     rows = dynamics.exerted(frames, set(chosen))
     groups = _groups(scene, chosen).items()
-    arrows = [arrow for key, group in groups for arrow in _arrows(key, group, rows, scene)]
+    arrows = [arrow for key, group in groups for arrow in _arrows(key, group, rows, scene, frames)]
     if any(np.isnan(arrow.vectors).any() for arrow in arrows):
         notes.append("some forces are not drawn at moments when the equations do not determine them")
     return _ringed(arrows)
@@ -170,7 +176,7 @@ def tips(frames: Frames, strength: Strength) -> tuple[Array, Array]:
     forces = [arrow for arrow in frames.motion.arrows if not arrow.is_torque] if strength.force else []
     places = [arrow.places(frames.motion) for arrow in forces]
     reaches = [strength.lengths(arrow.vectors)[0] for arrow in forces]
-    none = [np.zeros((0, 2))]
+    none = [np.zeros((0, next(iter(frames.points.values())).shape[1]))]
     return np.concatenate(places or none), np.concatenate(reaches or none)
 
 
@@ -205,7 +211,7 @@ def _turning(element: Element, mechanism: Mechanism) -> bool:
     return any(slot >= 0 and mechanism.variables[slot].kind == "angle" for slot in element.slots)
 
 
-def _arrows(key: tuple[str, ...], group: list[int], rows: Rows, scene: Scene) -> Iterator[Arrow]:
+def _arrows(key: tuple[str, ...], group: list[int], rows: Rows, scene: Scene, frames: Frames) -> Iterator[Arrow]:
     """Forces at points and torques on parts of what belongs together."""
     mechanism, colour = scene.mechanism, _colour(scene.mechanism, group)
     owner = mechanism.elements[group[0]].owner
@@ -221,11 +227,33 @@ def _arrows(key: tuple[str, ...], group: list[int], rows: Rows, scene: Scene) ->
             if slot >= 0 and mechanism.variables[slot].kind == "angle":
                 part = mechanism.variables[slot].owner
                 torques[part] = torques.get(part, 0.0) + rows[number][:, local]
+    bodies = {body.name: body for body in scene.parts}
+    if scene.dimension != PLANE:
+        turned = {angle: torque for angle, torque in torques.items() if torque.any() and "_" in angle}
+        yield from (_about_line(angle, torque, colour, frames) for angle, torque in turned.items())
+        origin = mechanism.elements[group[0]].origin
+        if origin.sort == "torque" and origin.part in bodies and forces:
+            yield _couple(bodies[origin.part].points[0], forces, colour, f"torque on {origin.part}", frames)
+            return
     for name in [owner] if owner in forces else list(forces):  # what a line takes of friction is a reaction
         yield Arrow(name, forces[name], colour, f"{owner} on {name}")
-    bodies = {body.name: body for body in scene.parts}
     for part in [part for part in torques if part in bodies and torques[part].any()]:
         yield Arrow(bodies[part].points[0], torques[part], colour, f"torque on {part}")
+
+
+def _about_line(key: str, torque: Array, colour: int, frames: Frames) -> Arrow:
+    """Of a turn angle in space: about the line that its two half-planes have in common."""
+    (start, end, _), _ = half_planes(key)
+    way = frames.points[end] - frames.points[start]
+    vectors = torque[:, None] * way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-300)
+    return Arrow(start, vectors, colour, f"torque about {start}{end}", turning=True)
+
+
+def _couple(point: str, forces: Mapping[str, Array], colour: int, label: str, frames: Frames) -> Arrow:
+    """A torque on a part in space, which the equations have as forces at its points."""
+    arms = {name: frames.points[name] - frames.points[point] for name in forces}
+    vectors: Array = np.sum([moments(arms[name], force) for name, force in forces.items()], axis=0)
+    return Arrow(point, vectors, colour, label, turning=True)
 
 
 def _at_points(element: Element, rows: Array, mechanism: Mechanism) -> dict[str, Array]:

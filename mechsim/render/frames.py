@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mechsim.errors import Fault
 from mechsim.kernel.series import horner
 from mechsim.model.mechanism import Mechanism
+from mechsim.render.poses import Pose, placed, pose
 from mechsim.render.rows import Drawable, state_columns, table_of, usable
 from mechsim.render.scene import Scene, scene_of
 from mechsim.result.journal import OutputError
@@ -21,6 +22,8 @@ from mechsim.result.trajectory import Polynomials, Trajectory
 
 if TYPE_CHECKING:
     from mechsim.render.forces import Arrow
+
+__all__ = ["Frames", "hermite", "placed", "pose", "rows_are_near", "sample", "span", "with_whole"]
 
 POINTS_PER_ROW = 3  # of the whole motion: steps of a Taylor series are long
 POINTS_PER_FRAME = 4
@@ -33,12 +36,12 @@ GUESS = 2e-2  # and beyond this, nobody knows how much they miss
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """A motion at k times. Fixed points are here too; a pose is (origin (k, 2), angle (k,), counted on over turns)."""
+    """A motion at k times. Fixed points are here too."""
 
     t: Array
-    points: Mapping[str, Array]  # (k, 2)
-    velocities: Mapping[str, Array]  # (k, 2)
-    poses: Mapping[str, tuple[Array, Array]]  # by rigid part
+    points: Mapping[str, Array]  # (k, dimension)
+    velocities: Mapping[str, Array]  # (k, dimension)
+    poses: Mapping[str, Pose]  # by rigid part
     energies: Mapping[str, Array]  # "T", "V", where the results have them
     coordinates: Array  # (k, n), the mechanism's q
     rates: Array  # (k, n)
@@ -101,24 +104,6 @@ def with_whole(frames: Frames, trajectory: Drawable, scene: Scene, start: float,
     count = int(np.clip(max(POINTS_PER_ROW * rows, POINTS_PER_FRAME * len(frames)), FEWEST_MOMENTS, most))
     times = np.union1d(np.linspace(start, stop, count), frames.t)
     return replace(frames, whole=sample(table, times, scene))
-
-
-def placed(shape: Array, where: tuple[Array, Array], frame: int) -> Array:
-    """A shape of a part's own frame, in the world at one frame."""
-    origin, angle = where
-    cos, sin = np.cos(angle[frame]), np.sin(angle[frame])
-    moved: Array = shape @ np.array([[cos, sin], [-sin, cos]]) + origin[frame]
-    return moved
-
-
-def pose(local: Array, world: Array) -> tuple[Array, Array]:
-    """The rigid placement nearest to `world` (k, points, 2) of points that stand at `local` in the part's frame."""
-    own, there = local @ (1, 1j), world @ (1, 1j)
-    own_mean, mean = own.mean(), there.mean(axis=1)
-    turn = ((there - mean[:, None]) * (own - own_mean).conj()).sum(axis=1)
-    turn = np.where(turn == 0, 1, turn / np.where(turn == 0, 1, np.abs(turn)))
-    origin = mean - turn * own_mean
-    return np.stack([origin.real, origin.imag], axis=1), np.unwrap(np.angle(turn))
 
 
 def hermite(t: Array, values: Array, slopes: Array | None, times: Array) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from mechsim.render.theme import Theme
 from mechsim.result.layout import Array
 
 HERE = place(1.0, 0.0, 0.0, 0.0)
+USUAL_ARROW = 0.16  # of the picture's height: an arrow of usual strength
 GAP = 30  # between two measures, in units
 
 

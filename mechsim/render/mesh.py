@@ -6,7 +6,7 @@ A mesh is closed: every edge belongs to two triangles that run along it in oppos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from mechsim.result.layout import Array
 BEVEL_STEPS = 2  # pieces of the quarter circle that rounds an edge: more cannot be seen at film size
 COIL_STEPS = 14  # straight pieces of wire in one turn of a spring
 WIRE_SIDES = 6
+TURNS_ASIDE = 1e-6  # what is left of a unit vector that a line turns into
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,16 @@ def prism(outline: Array, bottom: float, top: float, bevel: float) -> Mesh:
 def pin(radius: float, bottom: float, top: float, bevel: float) -> Mesh:
     """An upright round pin about the z axis."""
     return prism(circle(radius, 20), bottom, top, bevel)
+
+
+def bar(start: float, end: float, radius: float, bevel: float | None = None, sides: int = 24) -> Mesh:
+    """A round bar along the x axis, its edges rounded."""
+    return turned_to_x(prism(circle(radius, sides), start, end, 0.3 * radius if bevel is None else bevel))
+
+
+def turned_to_x(mesh: Mesh) -> Mesh:
+    """What stands along z, lying along x."""
+    return replace(mesh, points=mesh.points[:, [2, 0, 1]], normals=mesh.normals[:, [2, 0, 1]])
 
 
 def ball(radius: float, rings: int = 14, sides: int = 28) -> Mesh:
@@ -128,11 +139,27 @@ def ribbon(path: Array, half_width: float) -> Array:
     return np.stack([path - across, path + across], axis=1).reshape(-1, 3)
 
 
+def hose(path: Array, radius: float, sides: int) -> Array:
+    """A round band along `path` (k, 3), seen from all sides: `sides` points for each of its points."""
+    ahead = np.gradient(path, axis=0)
+    length = np.linalg.norm(ahead, axis=1, keepdims=True)
+    ahead = np.where(length > 0, ahead / np.maximum(length, 1e-300), np.eye(3)[0])
+    across = _carried_along(ahead)
+    over = np.cross(ahead, across)
+    cosine, sine = circle(radius, sides).T[:, None, :, None]
+    return np.asarray((path[:, None] + across[:, None] * cosine + over[:, None] * sine).reshape(-1, 3))
+
+
 def ribbon_faces(count: int) -> Faces:
     """The triangles of a band over `count` points of a path."""
     first = 2 * np.arange(count - 1)
     second, third, fourth = first + 1, first + 2, first + 3
     return np.vstack([np.column_stack([first, third, second]), np.column_stack([second, third, fourth])])
+
+
+def hose_faces(count: int, sides: int) -> Faces:
+    """The triangles of a round band over `count` points of a path, open at its ends."""
+    return _strips(count, sides)
 
 
 def _swept(outline: Array, rings: Sequence[tuple[float, float, float]]) -> Mesh:
@@ -179,9 +206,11 @@ def _strips(rings: int, count: int) -> Faces:
 def _carried_along(ahead: Array) -> Array:
     """Unit vectors across a line that turn as little as they can, so that a wire along it is not twisted."""
     across = np.empty_like(ahead)
-    vector = np.cross(ahead[0], np.eye(3)[np.argmin(np.abs(ahead[0]))])
+    vector = np.zeros(3)
     for index, direction in enumerate(ahead):
         vector = vector - direction * (vector @ direction)
+        if np.linalg.norm(vector) < TURNS_ASIDE:  # the first, or a corner of a right angle
+            vector = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
         vector = vector / np.linalg.norm(vector)
         across[index] = vector
     return across

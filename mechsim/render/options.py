@@ -30,7 +30,7 @@ class Options:
     theme: str = "light"
     show: tuple[str, ...] = ("params", "time")
     trace: tuple[str, ...] | None = None
-    view: str | None = None  # flat: "X0,X1,Y0,Y1", the window; solid: "AZIMUTH,ELEVATION" or as it says
+    view: str | None = None  # in the plane, flat: "X0,X1,Y0,Y1", the window; solid, and in space: a direction or a move
     renderer: str | None = None  # flat or solid; None: flat in the plane, solid in space
     loop: bool | None = None
     frames: int | None = None  # pictures on a contact sheet

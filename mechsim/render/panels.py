@@ -176,19 +176,30 @@ def phase_panel(horizontal: str, vertical: str) -> Panel:
     return panel
 
 
-def path_panel(points: Sequence[str]) -> Panel:
-    """The ways of points through the plane, true to scale."""
+SIDES = {"front": ("x", "z"), "top": ("x", "y"), "side": ("y", "z")}  # to the right and up in each projection of space
+
+
+def path_panels(results: Sequence[Result], points: Sequence[str]) -> list[Panel]:
+    """The ways of points: one panel in the plane, in space one from each side."""
+    if not any(f"{point}_z" in results[0].columns for point in points):
+        return [_path_panel(points, ("x", "y"), "Paths (the dots are the start)")]
+    return [_path_panel(points, axes, f"Paths, {name} view (the dots are the start)") for name, axes in SIDES.items()]
+
+
+def _path_panel(points: Sequence[str], sides: tuple[str, str], title: str) -> Panel:
+    """The ways of points along two axes, true to scale."""
+    across, up = sides
 
     def panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
         drawn = []
         for result in results:
             for number, point in enumerate(points):
                 name, colour = point if result is results[0] else None, colour_of(theme, number)
-                x, y = result.smooth(f"{point}_x")[1], result.smooth(f"{point}_y")[1]
+                x, y = (result.smooth(f"{point}_{axis}")[1] for axis in sides)
                 axes.plot(x, y, result.dash, color=colour, linewidth=1.1, label=name)
                 axes.plot(x[0], y[0], "o", color=colour)
                 drawn.append((x, y))
-        axes.set(title="Paths (the dots are the start)", xlabel="x / m", ylabel="y / m")
+        axes.set(title=title, xlabel=f"{across} / m", ylabel=f"{up} / m")
         # As far as the curves, or as the mechanism is large: then the axes may grow until both have one scale.
         seen = [_limits(results, "m", *curves) for curves in zip(*drawn, strict=True)]
         axes.update_datalim(np.transpose(seen))

@@ -15,6 +15,7 @@ from mechsim.render.paper import sheet_of, write_sheet
 from mechsim.render.plotted import Result, coordinates
 from mechsim.render.theme import Theme
 from mechsim.result.trajectory import Trajectory
+from mechsim.spec.names import AXES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +48,7 @@ def plot(named: Sequence[tuple[str, Trajectory]], path: str | Path, options: Plo
 
 def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
     asked: list[Panel] = [panels.phase_panel(x, y) for x, y in options.phase]
-    asked += [panels.path_panel(options.path)] if options.path else []
+    asked += panels.path_panels(results, options.path) if options.path else []
     asked += [panels.columns_panel([label]) for label in options.columns]
     if asked:
         return asked
@@ -58,8 +59,8 @@ def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
     if any(result.scene for result in results):
         chosen.append(panels.residual_panel)
     places = coordinates(results[0])
-    for ending, words in (("_x", "x"), ("_y", "y"), ("_z", "z")):
-        chosen += _some([label for label in places if label.endswith(ending)], words)
+    for axis in AXES:
+        chosen += _some([label for label in places if label.endswith(f"_{axis}")], axis)
     chosen += _some(
         [label for label in first if label.startswith("theta_") and not label.endswith("_dot")], "turn angle"
     )

@@ -23,6 +23,7 @@ TURN_RADIUS = 0.25
 GAP = (0.42, 0.56)  # of a shaft, where an arrow is broken
 TURNS = 24  # sizes of turning arrows
 DIRECTIONS = 48  # in which the outermost tip is looked for
+Told = tuple[Array, bool, float, str]  # the tip of an arrow (1, 3), whether it points to the left, strength, unit
 LEAST = 1e-4  # an arrow is drawn so short instead of vanishing: a matrix without inverse cannot be drawn
 
 
@@ -48,11 +49,8 @@ def seen_tips(scene: Scene, frames: Frames, strength: Strength, usual: float) ->
     return np.column_stack([outermost, np.full(len(outermost), top)])
 
 
-def strengths(
-    scene: Scene, frames: Frames, strength: Strength, usual: float, index: int
-) -> Iterator[tuple[Array, bool, float, str]]:
-    """Of arrows at a frame that are too short: their tips, (1, 3), whether these point to the left, the strength and
-    its unit."""
+def strengths(scene: Scene, frames: Frames, strength: Strength, usual: float, index: int) -> Iterator[Told]:
+    """The arrows at a frame that are too short."""
     for arrow in frames.arrows:
         start, value = frames.points[arrow.point][index], arrow.vectors[index]
         if arrow.is_torque:

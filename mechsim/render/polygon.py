@@ -53,9 +53,13 @@ def width_that_fits(outline: Array, width: float) -> float:
     return 0.0
 
 
-def triangles_of(outline: Array) -> Faces:
-    """The inside of a counter-clockwise simple outline of k corners as k - 2 triangles, by cutting off ears."""
-    left = list(range(len(outline)))
+def triangles_of(outline: Array, order: Sequence[int] | None = None) -> Faces:
+    """The inside of a counter-clockwise simple outline of k corners as k - 2 triangles, by cutting off ears.
+
+    `order` is the way round if it is not that of the corners: with holes it goes over bridges, and a corner may come
+    twice.
+    """
+    left = list(range(len(outline)) if order is None else order)
     least = STRAIGHT * float(np.ptp(outline, axis=0).max()) ** 2
     triangles: list[tuple[int, int, int]] = []
     place = misses = 0

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,38 +13,22 @@ from mechsim.model import build
 from mechsim.model.layout import lay_out
 from mechsim.model.mechanism import Mechanism
 from mechsim.render.held import segments_along
-from mechsim.render.outline import area, layers_of, outline_around
+from mechsim.render.parts import SceneBody, bodies_of, local
 from mechsim.render.rows import Drawable, state_columns, table_of, usable
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec import parse
 from mechsim.spec.actions import Actions
-from mechsim.spec.document import MechSpec, Rigid
-from mechsim.spec.names import POINT
+from mechsim.spec.document import MechSpec
 
 # How far the skin of a part stands off its skeleton when the file does not say: a share of a usual part, or of the
 # whole motion so that it can be seen, but slim beside the part that is shortest.
 FLESH = 0.036
 FLESH_OF_REACH = 0.009
 FLESH_OF_SHORTEST = 0.16
+FLOORS = frozenset({"plane", "disc", "ball"})  # joints whose second points only mark a plane; of others the third does
 TOLERANCE = 1e-12  # where the results do not tell that of their run
-THIN = 0.6  # the skin of a rod without mass, as a share of the others'
-
-
-@dataclass(frozen=True, slots=True)
-class SceneBody:
-    """A rigid part. `local`, `path` and `outline` are in its own frame: origin at its first point, x to the second."""
-
-    name: str
-    points: tuple[str, ...]
-    local: Array  # (k, 2), one row per point
-    path: Array  # the skeleton: the file's path of the part, else the convex hull of its points
-    outline: Array  # closed, counter-clockwise, first corner not repeated: the skeleton with its skin
-    centroid: Array
-    mass: float
-    layer: int  # 0 lies lowest
-    colour: int  # index into a theme's colours
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +62,7 @@ class Scene:
     footings: tuple[str, ...]  # those of them that something stands on; others only mark a line
     guides: tuple[tuple[str, ...], ...]  # points that stay on one line
     actions: Actions  # joints beyond pins, dampers, drives, controllers: what fittings are made from
+    up: Array  # (dimension,), against gravity; without it the last axis
     view: tuple[float, float] | None  # azimuth and elevation in degrees, if the file says
     zscale: float  # distance between layers
     fleshoutwid: float  # how far the skin of a part stands off its skeleton
@@ -98,7 +81,7 @@ def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
     no bodies: their outlines take longer than all the rest."""
     trajectory = table_of(trajectory)
     spec = spec_of(trajectory)
-    mechanism = build(spec)
+    mechanism = only_points(spec) if trajectory.drawing else build(spec)
     columns, _ = usable(trajectory, state_columns(mechanism))
     skin = _skin(spec, _reach(mechanism, columns))
     segments, unknown = segments_along(mechanism, columns, trajectory.segments)
@@ -108,7 +91,7 @@ def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
         size=mechanism.size,
         energy=lay_out(spec).chains.whole.energy,
         dimension=spec.dimension,
-        parts=_bodies(spec, skin) if drawn else (),
+        parts=bodies_of(spec, skin) if drawn else (),
         springs=tuple(SceneSpring(spring.name, spring.points, float(spring.length)) for spring in spec.springs),
         particles=_particles(spec, skin),
         pivots=_pivots(spec),
@@ -116,6 +99,7 @@ def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
         footings=_footings(spec),
         guides=tuple(joint.points for joint in spec.collinear),
         actions=spec.actions,
+        up=_up(spec),
         view=_view(spec),
         zscale=float(spec.animation.get("Skeleton", {}).get("zscale", 0) or 0.6 * skin),
         fleshoutwid=skin,
@@ -126,17 +110,26 @@ def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
     )
 
 
+def only_points(spec: MechSpec) -> Mechanism:
+    """The points of a drawing: what moves them is a Lagrangian that it does not tell."""
+    layout = lay_out(spec)
+    found = spec.title, spec.dimension, layout.variables, layout.constants, (), layout.points, ()
+    return Mechanism(*found, layout.size)
+
+
 def spec_of(trajectory: Trajectory) -> MechSpec:
-    """The mechanism file inside a trajectory, with the parameters and the times that the run replaced."""
+    """The mechanism file inside a trajectory, with the parameters and the times that the run replaced; what is drawn of
+    a user's Lagrangian is such a file too."""
     from mechsim.simulation import adjust
 
-    if not trajectory.spec_text.strip():
-        hint = "animate a file written by mechsim run"
+    text = trajectory.drawing or trajectory.spec_text
+    if not text.strip():
+        hint = "animate a file written by mechsim run; of a Lagrangian say what to draw: lagrangian_system(draw=...)"
         raise OutputError(Fault("the results do not carry the mechanism they belong to", hint=hint))
     try:
         settings, name = trajectory.settings, trajectory.spec_path or "<spec>"
         overrides, files = settings.get("overrides") or {}, settings.get("files") or {}
-        spec = parse(trajectory.spec_text, name, overrides, files, tables_from=None)  # results may come from anybody
+        spec = parse(text, name, overrides, files, tables_from=None)  # results may come from anybody
         return adjust(spec, t0=settings.get("t0"), tend=settings.get("tend"))  # samplers begin with the run
     except SpecError as error:
         raise OutputError(Fault("the mechanism file inside the results is damaged"), *error.faults) from error
@@ -152,11 +145,16 @@ def _view(spec: MechSpec) -> tuple[float, float] | None:
     return (float(angles[0]), float(angles[1])) if len(angles) == 2 else None
 
 
+def _up(spec: MechSpec) -> Array:
+    pull = np.array([float(x) for x in spec.gravity or ()])
+    return -pull / np.linalg.norm(pull) if pull.any() else np.eye(spec.dimension)[-1]
+
+
 def _skin(spec: MechSpec, reach: float) -> float:
     given = spec.animation.get("Skeleton", {}).get("fleshoutwid")
     if given:
         return float(given)
-    extents = [float(np.ptp(_local(part), axis=0).max()) for part in spec.rigids]
+    extents = [float(np.ptp(local(part), axis=0).max()) for part in spec.rigids]
     lengths = [*extents, *(float(spring.length) for spring in spec.springs)]
     usual = float(np.median([length for length in lengths if length > 0] or [reach or 1.0]))
     shortest = min([extent for extent in extents if extent > 0], default=usual)
@@ -164,70 +162,9 @@ def _skin(spec: MechSpec, reach: float) -> float:
 
 
 def _reach(mechanism: Mechanism, columns: Mapping[str, Array]) -> float:
-    """How far apart the places are that points come to, along x or y."""
+    """How far apart the places are that points come to, along any axis."""
     labels = [each.label for each in mechanism.variables if each.kind == "position" and each.label in columns]
     return float(max((np.ptp(columns[label]) for label in labels), default=0.0))
-
-
-def _local(part: Rigid) -> Array:
-    return np.array([[float(x) for x in point] for point in part.geometry])
-
-
-def _bodies(spec: MechSpec, skin: float) -> tuple[SceneBody, ...]:
-    skels = spec.animation.get("Skels") or {}
-    discs = _discs(spec)
-    racks = {each.rack: float(each.radius) for each in spec.actions.rollings if each.rack}
-    paths, outlines = [], []
-    for part in spec.rigids:
-        own, drawn = skels.get(part.name) or {}, bool(skels.get(part.name, {}).get("path"))
-        path = _path(part, own)
-        # The rim of a wheel is its disc: what reaches it ends inside.
-        inside = discs.get(part.name, 0.0) - 1.2 * skin
-        beyond = np.hypot(*path.T)
-        on_disc = (beyond > inside) & (beyond < inside + 1.3 * skin) & (inside > 0) & (not drawn)
-        path = np.where(on_disc[:, None], path * (inside / np.maximum(beyond, 1e-300))[:, None], path)
-        thin = not drawn and len(part.points) == 2 and not float(part.mass) and part.name not in discs
-        if part.name in racks and not drawn:  # hidden behind its teeth, which begin at the line of its points
-            path, thin = path - np.array([0, skin + 0.06 * racks[part.name]]), True
-        paths.append(path)
-        outlines.append(outline_around(path, THIN * skin if thin else skin, drawn=drawn))
-    circle = outline_around(np.zeros((1, 2)), 1.0, drawn=False)
-    areas = [max(outline, discs.get(part.name, 0.0) * circle, key=area)
-             for part, outline in zip(spec.rigids, outlines, strict=True)]  # fmt: skip
-    layers = layers_of([part.points for part in spec.rigids], areas)
-    return tuple(
-        SceneBody(
-            name=part.name,
-            points=part.points,
-            local=_local(part),
-            path=path,
-            outline=outline,
-            centroid=np.array([float(x) for x in part.centroid]),
-            mass=float(part.mass),
-            layer=layer,
-            colour=index,
-        )
-        for index, (part, path, outline, layer) in enumerate(zip(spec.rigids, paths, outlines, layers, strict=True))
-    )
-
-
-def _discs(spec: MechSpec) -> dict[str, float]:
-    """Wheels, gears and pinions and their radii. A gear's negative radius is that of a ring, which is no disc."""
-    gears = [(gear.part, float(gear.radius)) for gear in spec.actions.gears]
-    gears += [(gear.other, float(gear.other_radius)) for gear in spec.actions.gears]
-    wheels = [(wheel.part, abs(float(wheel.radius))) for wheel in spec.actions.rollings]
-    discs: dict[str, float] = {}
-    for part, radius in (pair for pair in (*gears, *wheels) if pair[1] > 0):
-        discs[part] = max(radius, discs.get(part, 0.0))
-    return discs
-
-
-def _path(part: Rigid, skel: Mapping[str, Any]) -> Array:
-    """The corners of a part's path, as Skels gives it by letters; without one, its points."""
-    places = dict(zip(part.points, _local(part), strict=True))
-    places |= {name: np.array(place, float) for name, place in skel.get("newpts", {}).items()}
-    names = re.findall(POINT, skel.get("path", "")) or part.points
-    return np.array([places[name] for name in names])
 
 
 def _particles(spec: MechSpec, skin: float) -> tuple[SceneParticle, ...]:
@@ -262,5 +199,6 @@ def _footings(spec: MechSpec) -> tuple[str, ...]:
     lines: list[tuple[str, ...]] = [joint.points for joint in spec.collinear]
     lines += [slot.line for slot in actions.slots] + [slider.line for slider in actions.sliders]
     lines += [wheel.line for wheel in actions.rollings]
+    lines += [joint.second[0 if joint.sort in FLOORS else 2 :] for joint in actions.spatial]
     marks = {point for line in lines for point in line} - linked
     return tuple(name for name in spec.fixed if name not in marks)

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from ctypes import CDLL
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.errors import Fault
-from mechsim.render.bodies import LIGHT, build_bodies, level_of, rgb, seen_points
-from mechsim.render.camera import SLOPE, Frame, Shot, View, shots, views_of
+from mechsim.render.bodies import rgb
+from mechsim.render.camera import SLOPE, Frame, Shot, View, shots
 from mechsim.render.forces import Strength
 from mechsim.render.frames import Frames
+from mechsim.render.measures import USUAL_ARROW, Measures, force_text, write_beside
 from mechsim.render.options import Options, traced
-from mechsim.render.pointers import add_arrows, seen_tips, strengths
+from mechsim.render.overlay import Overlay
+from mechsim.render.pen import Pen
+from mechsim.render.plane import PlaneSet
+from mechsim.render.pointers import Told
 from mechsim.render.scene import Scene
-from mechsim.render.stage import Ink, Stage
+from mechsim.render.space import SpaceSet
+from mechsim.render.stage import Ink, Light, Stage
 from mechsim.render.theme import THEMES, Theme
+from mechsim.render.triad import draw_triad
+from mechsim.render.views import upright
 from mechsim.result.journal import OutputError
+from mechsim.result.layout import Array
+from mechsim.spec.names import PLANE
 
-if TYPE_CHECKING:
-    from mechsim.render.measures import Measures
+Places = NDArray[np.intp]  # of pixels, along one side of a picture
+Paint = NDArray[np.float32]
 
-USUAL_VIEW = (-12.0, 64.0)  # tilted enough to show the layers, y still upwards
 FINER = 2  # drawn so many times larger and averaged: smooth edges, cheaper in software than multisampling
-USUAL_ARROW = 0.16  # of a force of usual strength, as a share of the picture's height
 ARROW_ROUNDS = 6  # a longer arrow needs a farther camera, which makes arrows longer: by a third each time, or less
 TRACE_WIDTH = 0.16  # half of it, in widths of a part's skin
 TRACE_PIXELS = 1.2  # half of the least width
@@ -55,26 +62,48 @@ def render_frames(
     picture.close()
 
 
+class Set(Protocol):
+    """What stands on the stage, in the plane or in space."""
+
+    views: tuple[View, ...]
+
+    @property
+    def frames(self) -> Frames: ...
+    @property
+    def lights(self) -> tuple[Light, ...]:
+        """The first throws the shadows."""
+
+    @property
+    def seen(self) -> Array:
+        """Points (k, 3) that stand for all that the film shows."""
+
+    def tips(self, strength: Strength, usual: float) -> Array:
+        """Where arrows end, (k, 3), if a force of usual strength has the length `usual`."""
+
+    def too_strong(self, strength: Strength, usual: float, index: int, shot: Shot) -> Iterator[Told]: ...
+    def build(self, stage: Stage) -> None: ...
+    def add_arrows(self, stage: Stage, strength: Strength, usual: float) -> None: ...
+    def add_trace(self, stage: Stage, name: str, half_width: float, ends: NDArray[np.int64], ink: Ink) -> None: ...
+
+
 class SolidPicture:
     """Draws any frame of a film: bodies by VTK, then words and measures over them by the flat picture's pen."""
 
     def __init__(self, scene: Scene, frames: Frames, options: Options, *, bare: bool = False):
-        from mechsim.render.overlay import Overlay
-        from mechsim.render.pen import Pen
-
         require_solid()
         self.scene, self.frames, self.options = scene, frames, options
         self.theme: Theme = THEMES[options.theme]
         self.pen = Pen(*options.size)
         self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
         self.strength = Strength.of(frames, scene)
+        self.set: Set = (PlaneSet if scene.dimension == PLANE else SpaceSet)(scene, frames, self.theme, options)
         self.shots = self._shots(Frame.of(options.size, self.overlay.box))
         self.arrow = _height(self.shots[0]) * USUAL_ARROW  # metres, for a force of usual strength
-        self.window = _window(options, self.theme)
+        self.window = _window(options, self.theme, self.set.lights)
         self.stage = Stage(self.window.GetRenderers().GetFirstRenderer())
-        build_bodies(self.stage, scene, frames, self.theme)
+        self.set.build(self.stage)
         self._add_traces()
-        add_arrows(self.stage, scene, frames, self.theme, self.strength, self.arrow)
+        self.set.add_arrows(self.stage, self.strength, self.arrow)
         self.lettered: Shot | None = None  # the camera for which `letters` hold
 
     def draw(self, index: int) -> NDArray[np.uint8]:
@@ -96,19 +125,17 @@ class SolidPicture:
 
     def _write_strengths(self, index: int, shot: Shot) -> None:
         """Beside arrows that are not as long as their forces are strong."""
-        from mechsim.render.measures import force_text, write_beside
-
-        size, arrows = 13 * self.overlay.unit, (self.scene, self.frames, self.strength, self.arrow, index)
-        for tip, leftwards, value, unit in strengths(*arrows):
+        size = 13 * self.overlay.unit
+        for tip, leftwards, value, unit in self.set.too_strong(self.strength, self.arrow, index, shot):
             seen = shot.pixels(tip, self.options.size)[0]
             write_beside(self.pen, force_text(value, unit), seen, leftwards, size, self.theme.text)
 
     def _shots(self, frame: Frame) -> list[Shot]:
         """Cameras that see everything, arrows too, which are the longer the farther away the camera is."""
-        views, seen = _views(self.scene, self.options), seen_points(self.scene, self.frames)
+        views, seen = self.set.views, self.set.seen
         found = shots(views, seen, frame, len(self.frames))
         for _ in range(ARROW_ROUNDS):
-            tips = seen_tips(self.scene, self.frames, self.strength, _height(found[0]) * USUAL_ARROW)
+            tips = self.set.tips(self.strength, _height(found[0]) * USUAL_ARROW)
             if not len(tips):
                 break
             found = shots(views, np.vstack([seen, tips]), frame, len(self.frames))
@@ -121,18 +148,18 @@ class SolidPicture:
 
     def _measures(self, shot: Shot) -> Measures:
         """Lengths are those across the picture, at the camera's target."""
-        from mechsim.render.measures import Measures
-
         scale = self.options.size[1] / _height(shot)
         return Measures(scale, self.arrow * scale, self.strength)
 
-    def _letters(self, shot: Shot) -> tuple[Any, Any, Any, Any]:
+    def _letters(self, shot: Shot) -> tuple[Places, Places, Paint, Paint]:
         """What the overlay shows besides time: pixels (rows, columns), their paint, and how much of them it covers."""
         self.pen.renderer.clear()
         self.overlay.draw_background(self._measures(shot))
+        if self.scene.dimension != PLANE and not self.overlay.bare:
+            draw_triad(self.pen, self.theme, self.overlay.unit, shot.axes @ upright(self.scene))
         rows, columns = np.nonzero(self.pen.pixels[..., 3])
         paint = self.pen.pixels[rows, columns].astype(np.float32)
-        cover = paint[:, 3:] / 255
+        cover = paint[:, 3:] / np.float32(255)
         paint[:, :3] *= cover
         return rows, columns, paint, cover
 
@@ -149,12 +176,10 @@ class SolidPicture:
             return
         for name, colour in zip(traced(self.scene, self.options), self.theme.trace * 99, strict=False):
             way = motion.points[name]
-            level = level_of(self.scene, name) - 0.5 * abs(self.scene.zscale)
-            step = np.hypot(*np.diff(way, axis=0).T).mean() or height
+            step = np.hypot.reduce(np.diff(way, axis=0), axis=1).mean() or height
             lasting = min(TRACE_SECONDS / seconds * len(way), TRACE_LENGTH * height / step)
             ink = fading_ink(colour, max(2, min(round(lasting), len(way))))
-            band = np.column_stack([way, np.full(len(way), level)])
-            self.stage.add_ribbon(band, half_width, ends, ink)
+            self.set.add_trace(self.stage, name, half_width, ends, ink)
 
 
 def _height(shot: Shot) -> float:
@@ -169,13 +194,7 @@ def fading_ink(colour: str, count: int) -> Ink:
     return ink
 
 
-def _views(scene: Scene, options: Options) -> tuple[View, ...]:
-    if options.view is not None:
-        return views_of(options.view)
-    return (scene.view or USUAL_VIEW,)
-
-
-def _window(options: Options, theme: Theme) -> Any:
+def _window(options: Options, theme: Theme, lights: Sequence[Light]) -> Any:
     """A window of VTK in memory, with lights and background."""
     # Two processes draw at once on the machines this is for; llvmpipe's own threads would fight over the cores.
     os.environ.setdefault("LP_NUM_THREADS", "0")
@@ -197,7 +216,7 @@ def _window(options: Options, theme: Theme) -> Any:
     renderer.SetUseOIT(False)  # nothing see-through lies over another such thing of another colour
     renderer.RemoveAllLights()
     renderer.SetAutomaticLightCreation(False)
-    for direction, strength in ((LIGHT, 0.85), (np.array([0.5, -0.9, 0.55]), 0.42)):
+    for direction, strength in lights:
         renderer.AddLight(_light(direction, strength))
     window.SetShowWindow(False)
     window.SetOffScreenRendering(True)
@@ -216,7 +235,7 @@ def is_there(*libraries: str) -> bool:
     return False
 
 
-def _light(direction: Any, strength: float) -> Any:
+def _light(direction: Array, strength: float) -> Any:
     from vtkmodules.vtkRenderingCore import vtkLight
 
     light = vtkLight()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.render.mesh import Mesh, ribbon, ribbon_faces, soft_shape
+from mechsim.render.mesh import Mesh, hose, hose_faces, ribbon, ribbon_faces, soft_shape
 from mechsim.render.polygon import Faces
 from mechsim.result.layout import Array
 
 Placing = Callable[[int], Array]  # the 4x4 matrix of a body at a frame
+Light = tuple[Array, float]  # the direction towards it, and its strength
 Ink = NDArray[np.uint8]  # colours with their opacity, (k, 4)
+
+HOSE_SIDES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +59,75 @@ class Stage:
         colours[:, 3] = np.round(ink[3] * strength)
         self._enter(_actor(_data(np.column_stack([points, np.zeros(len(points))]), faces, ink=colours)), place)
 
+    def add_sheet(self, points: Array, faces: Faces, ink: Ink) -> None:
+        """Flat colours that stand still, not lit and seen from one side only."""
+        actor = _actor(_data(points, faces, ink=ink))
+        actor.GetProperty().BackfaceCullingOn()
+        self._enter(actor, None)
+
+    def add_picture(self, square: Array, colour: Sequence[int], draw: Callable[[int], Array]) -> None:
+        """One colour on a square (4, 3), as strong at each frame as the picture `draw` makes of it says."""
+        from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+        from vtkmodules.vtkCommonDataModel import vtkImageData
+        from vtkmodules.vtkRenderingCore import vtkTexture
+
+        side = len(draw(0))
+        image = vtkImageData()
+        image.SetDimensions(side, side, 1)
+        pixels = np.zeros((side * side, 4), np.uint8)
+        pixels[:, :3] = colour
+        image.GetPointData().SetScalars(numpy_to_vtk(pixels, deep=True))
+        strength = vtk_to_numpy(image.GetPointData().GetScalars())[:, 3]
+        texture = vtkTexture()
+        texture.SetInputData(image)
+        texture.InterpolateOn()
+        data = _data(square, np.array([[0, 1, 2], [0, 2, 3]]))
+        data.GetPointData().SetTCoords(
+            numpy_to_vtk(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]], np.float32), deep=True)
+        )
+        actor = _actor(data)
+        actor.SetTexture(texture)
+        actor.GetProperty().LightingOff()
+        actor.GetProperty().BackfaceCullingOn()
+        actor.ForceTranslucentOn()
+
+        def update(frame: int) -> None:
+            strength[:] = draw(frame).ravel()
+            image.GetPointData().GetScalars().Modified()
+            image.Modified()
+
+        self.updates.append(update)
+        self._enter(actor, None)
+
     def add_ribbon(self, path: Array, half_width: float, ends: NDArray[np.int64], ink: Ink) -> None:
         """A flat band along the latest part of a path (k, 3), oldest `ink` first, at frame f up to path[ends[f]]."""
-        points = ribbon(path, half_width)
-        count = 2 * len(ink)
+        self._add_trail(path, ribbon(path, half_width), ribbon_faces(len(ink)), ends, ink)
+
+    def add_hose(self, path: Array, radius: float, ends: NDArray[np.int64], ink: Ink) -> None:
+        """The same, round: it is seen from all sides."""
+        faces = hose_faces(len(ink), HOSE_SIDES)
+        self._add_trail(path, hose(path, radius, HOSE_SIDES), faces, ends, ink).GetProperty().BackfaceCullingOn()
+
+    def _add_trail(self, path: Array, points: Array, faces: Faces, ends: NDArray[np.int64], ink: Ink) -> Any:
+        """`points` are equally many around each point of the path."""
+        sides = len(points) // len(path)
+        count = sides * len(ink)
         # The way before the first frame is one point: too little to be seen.
         points = np.vstack([np.repeat(path[:1], count, axis=0), points]).astype(np.float32)
-        data = _data(points[:count].copy(), ribbon_faces(len(ink)), ink=np.repeat(ink, 2, axis=0))
+        data = _data(points[:count].copy(), faces, ink=np.repeat(ink, sides, axis=0))
         from vtkmodules.util.numpy_support import vtk_to_numpy
 
         shared = vtk_to_numpy(data.GetPoints().GetData())
 
         def update(frame: int) -> None:
-            end = count + 2 * (int(ends[frame]) + 1)
+            end = count + sides * (int(ends[frame]) + 1)
             shared[:] = points[end - count : end]
             data.GetPoints().Modified()
 
         self.updates.append(update)
-        self._enter(_actor(data), None)
+        actor = _actor(data)
+        self._enter(actor, None)
+        return actor
 
     def _enter(self, actor: Any, place: Placing | None) -> None:
         from vtkmodules.vtkCommonMath import vtkMatrix4x4
@@ -83,6 +137,11 @@ class Stage:
             actor.SetUserMatrix(matrix)
             self.placings.append((matrix, place))
         self.renderer.AddActor(actor)
+
+
+def matrices(placed: Array) -> Placing:
+    """Placement by matrices (k, 4, 4)."""
+    return lambda frame: np.asarray(placed[frame])
 
 
 def posed(origin: Array, angle: Array | None = None, height: float = 0.0) -> Placing:

@@ -39,9 +39,9 @@ def picture_of(film: Film, options: Options, *, bare: bool = False) -> Picture:
         from mechsim.render.solid import SolidPicture
 
         return SolidPicture(film.scene, film.frames, options, bare=bare)
-    from mechsim.render.flat import FlatPicture
+    from mechsim.render import flat
 
-    return FlatPicture(film.scene, film.frames, options, bare=bare)
+    return flat.picture_of(film.scene, film.frames, options, bare=bare)
 
 
 def _contact_sheet(film: Film) -> np.ndarray:

@@ -54,8 +54,8 @@ def curve_panel(swept: Swept, label: str, across: int, family: int | None, fixed
     return panel
 
 
-def heat_panel(swept: Swept, label: str, across: int, up: int, fixed: Fixed) -> Drawing:
-    """A column over two axes, as colours; of draws the median."""
+def heat_panel(swept: Swept, label: str, across: int, up: int, fixed: Fixed, beside: Sequence[Fixed] = ()) -> Drawing:
+    """A column over two axes, as colours; of draws the median. Panels that stand `beside` each other have one scale."""
 
     def panel(axes: Axes, theme: Theme) -> None:
         (x, x_order), (y, y_order) = (sorted_axis(swept.grid.axes[k]) for k in (across, up))
@@ -73,7 +73,8 @@ def heat_panel(swept: Swept, label: str, across: int, up: int, fixed: Fixed) -> 
         if not known.any():
             say(axes, theme, "no case has a value")
             return
-        span = _span(False, np.array(_heat_limits(swept, values)))
+        seen = [_middle(swept.gridded(label, [up, across], place)) for place in (fixed, *beside)]
+        span = _span(False, np.array(_heat_limits(swept, np.array(seen))))
         colours = _shades(theme)
         axes.pcolormesh(*corners, np.ma.masked_invalid(values), cmap=colours, norm=span, rasterized=True)
         rows, columns = np.nonzero(~known)

@@ -154,7 +154,7 @@ def _heat(swept: Swept, x: str | None, y: Sequence[str], z: Sequence[str]) -> tu
         raise OutputError(Fault(f"--x and --y both name {x}", hint=f"on grids are {listed(a.name for a in axes)}"))
     others = [k for k in range(len(axes)) if k not in (across, up)]
     places, notes = _multiples(swept, others, len(labels))
-    return [heat_panel(swept, label, across, up, at) for label in labels for at in places], notes
+    return [heat_panel(swept, label, across, up, at, places) for label in labels for at in places], notes
 
 
 def _multiples(swept: Swept, others: Sequence[int], labels: int) -> tuple[list[Fixed], list[str]]:

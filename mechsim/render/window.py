@@ -10,6 +10,7 @@ from mechsim.errors import Fault
 from mechsim.render.fitting import outermost
 from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import Frames
+from mechsim.render.poses import all_placed
 from mechsim.render.scene import Scene
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
@@ -41,11 +42,22 @@ def window_of(
     `arrows` are places and how far from there something is drawn, in pixels: it is inside too.
     """
     low, high = _asked(view) if view else reach(scene, frames)
-    extent = np.maximum(high - low, 1e-3 * max(scene.size, 1e-300))
+    return fitted_window(low, high, scene.size, box, None if view else arrows)
+
+
+def fitted_window(
+    low: Array,
+    high: Array,
+    size: float,
+    box: tuple[float, float, float, float],
+    arrows: tuple[Array, Array] | None = None,
+) -> Window:
+    """The window that shows what is between two corners, and arrows, of a mechanism of a size."""
+    extent = np.maximum(high - low, 1e-3 * max(size, 1e-300))
     corner, opposite = np.array(box[:2]), np.array(box[2:])
     scale = float(((opposite - corner) / extent).min())
     places, offsets = np.array([low, high]), np.zeros((2, 2))
-    if arrows and not view:
+    if arrows:
         places, offsets = (np.vstack(each) for each in zip((places, offsets), arrows, strict=True))
         scale = _fitting_scale(places, offsets, opposite - corner, scale)
     seen = scale * places + offsets
@@ -70,9 +82,7 @@ def reach(scene: Scene, frames: Frames) -> tuple[Array, Array]:
     clouds = [np.array(ground)] if ground else []
     clouds += [frames.points[name] + sign * 1.2 * skin for name in frames.points for sign in (-1, 1)]
     for body in scene.parts:
-        origin, angle = frames.poses[body.name]
-        turned = np.exp(1j * angle)[:, None] * (body.path @ (1, 1j)) + (origin @ (1, 1j))[:, None]
-        flat = np.column_stack([turned.real.ravel(), turned.imag.ravel()])
+        flat = all_placed(body.path, frames.poses[body.name]).reshape(-1, 2)
         clouds += [flat - 1.2 * skin, flat + 1.2 * skin]
     clouds += [frames.points[p.point] + sign * p.radius for p in scene.particles for sign in (-1, 1)]
     clouds += [outermost(fitting, frames, drawn.seen) for fitting in fittings_of(scene, frames)]

@@ -54,7 +54,7 @@ class Workshop:
         return next((pair for pair in pairs if self.is_ground(pair)), (rigid or pairs)[0])
 
     def places(self, line: Line, point: str) -> Array:
-        """Where a point is (k, 2), measured along a line from its first point and to its left."""
+        """In the plane: where a point is (k, 2), measured along a line from its first point and to its left."""
         start, end = (self.frames.points[name] @ (1, 1j) for name in line)
         way = (end - start) / np.maximum(np.abs(end - start), 1e-300)
         seen = (self.frames.points[point] @ (1, 1j) - start) * way.conj()
@@ -62,11 +62,13 @@ class Workshop:
 
     def extent(self, line: Line, points: Iterable[str], margin: float) -> tuple[float, float]:
         """How far points come along a line, from where to where, and a little more."""
-        along = np.concatenate([self.places(line, point)[:, 0] for point in points])
+        start, end = (self.frames.points[name] for name in line)
+        way = (end - start) / np.maximum(np.linalg.norm(end - start, axis=1), 1e-300)[:, None]
+        along = np.concatenate([((self.frames.points[point] - start) * way).sum(axis=1) for point in points])
         return float(along.min()) - margin, float(along.max()) + margin
 
     def distances(self, a: str, b: str) -> Array:
-        way: Array = np.hypot(*(self.frames.points[b] - self.frames.points[a]).T)
+        way: Array = np.hypot.reduce(self.frames.points[b] - self.frames.points[a], axis=1)
         return way
 
     def box(self) -> tuple[Array, Array]:

@@ -1,45 +1,24 @@
 """Newton and Euler for every part: the forces and torques that results claim must give its accelerations.
 
 Mass and inertia are taken as the file gives them, accelerations from the coordinates; so this knows nothing of how the
-forces were found. Of a part on the points a and b, d = b - a, with the centroid at c = a + xi d (in the plane xi is a
-complex number; of a spring, a half):
-
-    the sum of all forces               m (c'' - g)
-    the sum of all moments about c      spin d x d''       spin = J / |d|^2; of a spring with mass, m/12
+forces were found (result/inertia.py has the inertia of a part).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import numpy as np
 
 from mechsim.kernel.system import System
-from mechsim.lagrangian.vector import labels
+from mechsim.lagrangian.vector import SPACE
 from mechsim.model.axis import moments
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.result.bearings import Actions, Bearing, PartTorque
-from mechsim.result.contacts import Indices, Rows, position, turned_left
+from mechsim.result.contacts import Indices, Rows, position
+from mechsim.result.inertia import MASSIVE, inertia_of
 from mechsim.result.layout import Array
 
 # A part whose forces are a smaller share of the largest in the mechanism is judged as if they were this share.
 SMALL = 1e-3
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The inertia of a part, and its weight per mass."""
-
-    mass: float = 0.0
-    along: float = 0.5  # xi
-    across: float = 0.0
-    spin: float = 0.0
-    gravity: tuple[float, ...] = (0.0,)
-
-    def centroid(self, a: Array, d: Array) -> Array:
-        """a + xi d, of places or of accelerations, (..., dimension)."""
-        return a + self.along * d + (self.across * turned_left(d) if self.across else 0.0)
 
 
 class PartBalance:
@@ -48,8 +27,9 @@ class PartBalance:
     def __init__(self, mechanism: Mechanism, part: Part, actions: Actions, torque: PartTorque | None):
         self.mechanism, self.part = mechanism, part
         elements = [mechanism.elements[number] for number in actions.own[part.name]]
-        self.body = _body({element.kind: element.parameters for element in elements}, mechanism.dimension)
+        self.inertia = inertia_of(part, {element.kind: element.parameters for element in elements}, mechanism)
         places = dict.fromkeys([*part.points, *(each.grip.place.point for each in actions.gripping.get(part.name, ()))])
+        self.is_spatial = mechanism.dimension == SPACE
         self.bearings: list[Bearing] = [
             bearing for bearing in actions.bearings(list(places)) if bearing.part.name == part.name
         ]
@@ -61,7 +41,7 @@ class PartBalance:
         found = []
         for number in actions.own[self.part.name]:
             element = self.mechanism.elements[number]
-            if element.kind in ("planar_body", "particle", "spring") or element.multipliers:
+            if element.kind in MASSIVE or element.multipliers:
                 continue
             for point in self.part.points:
                 slots = self.mechanism.points[point]
@@ -71,14 +51,17 @@ class PartBalance:
                 found.append((point, tuple((number, axis, local) for axis, local in places)))
         return found
 
-    def error(self, rows: Rows, q: Array, accelerations: Array) -> tuple[Array, Array]:
+    def error(self, rows: Rows, q: Array, v: Array, accelerations: Array) -> tuple[Array, Array]:
         """By how much force and moment (over the part's length) miss, (k,), and the largest force there is."""
-        centre, inertia, moment = self._inertia(q, accelerations)
+        centre, inertia, moment = self.inertia.demand(q, v, accelerations)
         length = self._length(q)
         force, torque, largest = -inertia, -moment, np.maximum(_norm(inertia), _norm(moment) / length)
         for arm, push in self._pushes(rows, q):
             force, torque = force + push, torque + moments(arm - centre, push)
             largest = np.maximum(largest, _norm(push))
+        for bearing in self.bearings if self.is_spatial else ():
+            turned = bearing.moment(rows, q, self.mechanism)
+            torque, largest = torque + turned, np.maximum(largest, _norm(turned) / length)
         if self.torque is not None:
             turned = self.torque.about_axis(rows, q)
             about = self.torque.axis.components(self.mechanism.dimension)
@@ -99,35 +82,11 @@ class PartBalance:
             found.append((position(point, self.mechanism, q), push))
         return found
 
-    def _inertia(self, q: Array, accelerations: Array) -> tuple[Array, Array, Array]:
-        """The centroid, its m (c'' - g), and spin d x d''."""
-        ends = (*self.part.points, self.part.points[0])[:2]
-        a, b = (position(point, self.mechanism, q) for point in ends)
-        moved = [self._acceleration(point, accelerations) for point in ends]
-        d, bend, body = b - a, moved[1] - moved[0], self.body
-        force = body.mass * (body.centroid(moved[0], bend) - np.array(body.gravity))
-        return body.centroid(a, d), force, body.spin * moments(d, bend)
-
-    def _acceleration(self, point: str, accelerations: Array) -> Array:
-        slots, at_rest = self.mechanism.points[point], np.zeros(accelerations.shape[:-1])
-        return np.stack([accelerations[..., slot] if slot >= 0 else at_rest for slot in slots], axis=-1)
-
     def _length(self, q: Array) -> Array:
         ends = (*self.part.points, self.part.points[0])[:2]
         a, b = (position(point, self.mechanism, q) for point in ends)
         length = _norm(b - a)
         return np.where(length > 0, length, 1.0)
-
-
-def _body(kinds: Mapping[str, Mapping[str, float]], dimension: int) -> Body:
-    for kind in ("planar_body", "particle", "spring"):
-        if kind in kinds:
-            values = kinds[kind]
-            mass, gravity = values["mass"], tuple(values[label] for label in labels("g", dimension))
-            if kind == "planar_body":
-                return Body(mass, values["xi_x"], values["xi_y"], values["spin"], gravity)
-            return Body(mass, 0.5, 0.0, mass / 12 if kind == "spring" else 0.0, gravity)
-    return Body()
 
 
 class Balance:
@@ -149,7 +108,7 @@ class Balance:
             return
         rows = {element: values[known] for element, values in rows.items()}
         for number, part in enumerate(self.parts):
-            error, size = part.error(rows, q[known], accelerations[known])
+            error, size = part.error(rows, q[known], v[known], accelerations[known])
             # NaN stays: then nothing is known.
             self.errors[number] = np.maximum(self.errors[number], error.max())
             self.sizes[number] = np.maximum(self.sizes[number], size.max())

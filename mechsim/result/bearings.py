@@ -15,18 +15,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechsim.errors import Fault, SpecError
-from mechsim.model.axis import Axis
+from mechsim.lagrangian.vector import SPACE
+from mechsim.model.axis import Axis, moments
+from mechsim.model.chains import DisjointSets
 from mechsim.model.grip import Grip
 from mechsim.model.mechanism import Element, Mechanism, Part
 from mechsim.result.contacts import Contact, Indices, Rows, contacts, place_of, position
 from mechsim.result.layout import Array
 
 ALL = "all"
+# Joints that may hold a part by a moment, which is known by itself: those of space, and welds.
+MOMENTS = frozenset(
+    {"weld", "hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "angle", "disc", "ball"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,8 @@ class Bearing:
     """A part at a point, or at another place near it that `label` names.
 
     `rows` are those of the part there, and of what grips it; `touching` are the contacts there, and `teeth` those whose
-    counterforce is borne there: -1 on the wheel itself, 1 on what carries it.
+    counterforce is borne there: -1 on the wheel itself, 1 on what carries it. `further` are points of the same joint:
+    in space two parts that share two points are hinged there, and what is known is one force and one moment.
     """
 
     point: str
@@ -43,6 +50,7 @@ class Bearing:
     rows: Indices
     touching: tuple[Contact, ...] = ()
     teeth: tuple[tuple[float, Contact], ...] = ()
+    further: tuple[Bearing, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,7 +64,14 @@ class Bearing:
     @property
     def elements(self) -> set[int]:
         joints = (*self.touching, *(contact for _, contact in self.teeth))
-        return {element for element, _, _ in self.rows} | {contact.element for contact in joints}
+        found = {element for element, _, _ in self.rows} | {contact.element for contact in joints}
+        return found.union(*(bearing.elements for bearing in self.further))
+
+    @property
+    def has_moment(self) -> bool:
+        """Whether a moment is known here by itself."""
+        joints = (contact.mechanism.elements[contact.element].origin.sort for contact in self.touching)
+        return bool(self.further) or any(sort in MOMENTS for sort in joints)
 
     def place(self, q: Array) -> Array:
         """Where the force acts, if it is not at the point, (..., dimension)."""
@@ -72,6 +87,19 @@ class Bearing:
             total += contact.wrench(rows, q)[0]
         for sign, contact in self.teeth:
             total += sign * contact.wrench(rows, q)[0]
+        for other in self.further:
+            total += other.force(rows, q, dimension)
+        return total
+
+    def moment(self, rows: Rows, q: Array, mechanism: Mechanism) -> Array:
+        """The moment on the part about this point, besides that force, (..., turns)."""
+        here = position(self.point, mechanism, q)
+        total = moments(here, np.zeros_like(here))
+        for contact in self.touching:
+            total = total + contact.wrench(rows, q)[1]
+        for other in self.further:
+            arm = position(other.point, mechanism, q) - here
+            total = total + moments(arm, other.force(rows, q, mechanism.dimension)) + other.moment(rows, q, mechanism)
         return total
 
 
@@ -94,7 +122,7 @@ class PartTorque:
         for element, local in self.rows:
             total = total + rows[element][..., local]
         for contact in self.touching:
-            total = total + contact.wrench(rows, q)[1]
+            total = total + contact.wrench(rows, q)[1][..., 0]
         for contact in self.carried:  # its rows have their moment, which now the forces have
             here = position(contact.grip.bearing, contact.mechanism, q)
             force = contact.wrench(rows, q)[0]
@@ -116,6 +144,7 @@ class Actions:
         self.carried = _by(self.contacts, lambda grip: grip.carrier)
         self.held = _by(self.contacts, lambda grip: grip.held)
         self.parts = {part.name: part for part in mechanism.parts}
+        self._joints: dict[str, DisjointSets] = {}  # by part: its points that are of one joint
         self.holders: dict[str, list[Part]] = {name: [] for name in mechanism.points}  # the parts at each point
         for part in mechanism.parts:
             for point in part.points:
@@ -146,8 +175,9 @@ class Actions:
         return {slot for grip in element.grips for name in grip.points for slot in self.mechanism.points[name]}
 
     def bearings(self, points: Sequence[str]) -> list[Bearing]:
-        """The parts at each of these points, and at places near them."""
-        found = [bearing for point in points for bearing in self._bearings(point)]
+        """The parts at each of these points, and at places near them; each joint once."""
+        firsts = {self.joint(point, part)[0]: None for point in points for part in self.holders[point]}
+        found = [bearing for point in dict.fromkeys([*points, *firsts]) for bearing in self._bearings(point)]
         return [bearing for bearing in found if bearing.rows or bearing.touching]
 
     def _bearings(self, point: str) -> list[Bearing]:
@@ -156,10 +186,34 @@ class Actions:
         touched = dict.fromkeys(contact.grip.part for contact in here)
         found = []
         for name in dict.fromkeys([*(part.name for part in self.holders[point]), *touched]):
-            part, touching = self.parts[name], tuple(contact for contact in here if contact.grip.part == name)
-            found.append(Bearing(point, part, point, self._rows(point, part), touching, self._teeth(point, name)))
+            joint = self.joint(point, self.parts[name])
+            if joint[0] == point:
+                bearing, *others = (self._at(each, name) for each in joint)
+                found.append(replace(bearing, further=tuple(others)) if others else bearing)
         apart = [contact for contact in near if not contact.grip.place.is_point]
         return found + [Bearing(point, self.parts[each.grip.part], each.label, (), (each,)) for each in apart]
+
+    def _at(self, point: str, name: str) -> Bearing:
+        """Of one part at one of its points."""
+        part, near = self.parts[name], self.touching.get(point, [])
+        touching = tuple(each for each in near if each.grip.place.is_point and each.grip.part == name)
+        return Bearing(point, part, point, self._rows(point, part), touching, self._teeth(point, name))
+
+    def joint(self, point: str, part: Part) -> list[str]:
+        """The points of a part that are held together with this one by another part, or by the ground; in the plane
+        each is by itself."""
+        if self.mechanism.dimension != SPACE or part.kind != "rigid" or point not in part.points:
+            return [point]
+        if part.name not in self._joints:
+            sets = DisjointSets(part.points)
+            neighbours = {other.name: other for name in part.points for other in self.holders[name]}
+            for other in neighbours.values():
+                if other.name != part.name and other.kind == "rigid":
+                    sets.join(name for name in part.points if name in other.points)
+            sets.join(name for name in part.points if self.mechanism.points[name][0] < 0)
+            self._joints[part.name] = sets
+        sets = self._joints[part.name]
+        return sorted(name for name in part.points if sets.root(name) == sets.root(point))
 
     def _rows(self, point: str, part: Part) -> Indices:
         """Of the part's own elements, and of those that grip it."""
@@ -174,6 +228,7 @@ class Actions:
                 for name, locals_ in contact.points
                 if name == point
                 for axis, local in enumerate(locals_)
+                if local >= 0
             ]
         return tuple(rows)
 
@@ -185,7 +240,9 @@ class Actions:
         return (*wheel, *taken)
 
     def torques(self, parts: Collection[str]) -> dict[str, PartTorque]:
-        """Per part that something turns, its torque."""
+        """Per part that something turns, its torque; in space joints have moments instead."""
+        if self.mechanism.dimension == SPACE:
+            return {}
         readouts = {*self.mechanism.readouts.values()}
         acting = [each for number, each in enumerate(self.mechanism.elements) if number not in readouts]
         uses = Counter(slot for element in acting for slot in set(element.slots))
@@ -225,7 +282,8 @@ def bearings(mechanism: Mechanism, points: Sequence[str]) -> list[Bearing]:
         known = ", ".join(mechanism.points)
         raise SpecError(*(Fault(f"reactions: there is no point {point}", hint=f"points: {known}") for point in unknown))
     held = actions.bearings(chosen)
-    free = [point for point in chosen if not any(bearing.point == point for bearing in held)]
+    borne = {each.point for bearing in held for each in (bearing, *bearing.further)}
+    free = [point for point in chosen if point not in borne]
     if free:
         raise SpecError(*(Fault(f"reactions: no part that moves has the point {point}") for point in free))
     return held

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.model.axis import moments
 from mechsim.model.grip import Grip, Place
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Element, Mechanism
 from mechsim.result.layout import Array
 
 Rows = dict[int, Array]  # per element, what it adds to the Euler-Lagrange rows of its local variables
@@ -31,21 +32,23 @@ class Contact:
     turn: int | None
 
     def wrench(self, rows: Rows, q: Array) -> tuple[Array, Array]:
-        """Force on the part, (..., dimension), and torque besides, (...), about the grip's axis at the place."""
+        """Force on the part, (..., dimension), and moment besides at the place, (..., turns): one in the plane, about
+        its normal, three in space."""
         own = rows[self.element]
         place = place_of(self.grip.place, self.mechanism, q)
-        force, torque = np.zeros_like(place), np.zeros(place.shape[:-1])
+        force, moment = np.zeros_like(place), moments(place, np.zeros_like(place))
+        at_rest = np.zeros(place.shape[:-1])
         for point, locals_ in self.points:
-            push = -own[..., list(locals_)]
+            push = np.stack([-own[..., each] if each >= 0 else at_rest for each in locals_], axis=-1)
             force = force + push
-            torque = torque + self.grip.axis.moment(position(point, self.mechanism, q) - place, push)
+            moment = moment + moments(position(point, self.mechanism, q) - place, push)
         if self.turn is not None:
-            torque = torque - own[..., self.turn]
+            moment = moment - own[..., self.turn, None] * self.grip.axis.components(self.mechanism.dimension)
         if not self.grip.is_toothed:
-            return force, torque
+            return force, moment
         assert self.grip.place.line
         across = self.grip.axis.across(direction(self.grip.place.line, self.mechanism, q))
-        return torque[..., None] / self.grip.place.along * across, np.zeros_like(torque)
+        return moment / self.grip.place.along * across, np.zeros_like(moment)
 
 
 def contacts(mechanism: Mechanism) -> list[Contact]:
@@ -55,7 +58,7 @@ def contacts(mechanism: Mechanism) -> list[Contact]:
     for number, element in enumerate(mechanism.elements):
         for grip in element.grips:
             label = element.multipliers[0].replace(",", "_") if element.multipliers else element.owner
-            locals_of = {slot: local for local, slot in enumerate(element.slots)}
+            locals_of = _locals_of(element, grip.part)
             points = tuple((name, _locals(name, mechanism, locals_of)) for name in grip.points)
             turn = locals_of.get(angles[grip.part]) if grip.part in angles else None
             touched = tuple(each for each in points if each[1])
@@ -63,10 +66,19 @@ def contacts(mechanism: Mechanism) -> list[Contact]:
     return found
 
 
+def _locals_of(element: Element, part: str) -> dict[int, int]:
+    """Where each slot stands among the variables of an element; one that stands there as that of two parts, as that of
+    this one."""
+    sides = element.sides or ("",) * len(element.slots)
+    held = [(slot, local) for local, slot in enumerate(element.slots) if sides[local] in ("", part)]
+    return dict(sorted(held, key=lambda each: sides[each[1]] == part))
+
+
 def _locals(point: str, mechanism: Mechanism, locals_of: dict[int, int]) -> tuple[int, ...]:
-    """Of all coordinates of a point, or none: a joint that moves with none of them does not act there."""
+    """Of all coordinates of a point, -1 for those that the joint does not move with; none if it moves with none of
+    them, for then it does not act there."""
     slots = mechanism.points[point]
-    return tuple(locals_of[slot] for slot in slots) if all(slot in locals_of for slot in slots) else ()
+    return tuple(locals_of.get(slot, -1) for slot in slots) if any(slot in locals_of for slot in slots) else ()
 
 
 def position(point: str, mechanism: Mechanism, q: Array) -> Array:

@@ -40,6 +40,7 @@ class Header(TypedDict, total=False):
     units: list[str]
     spec: str
     not_unique: list[str]
+    drawing: str
     certificate: Mapping[str, float]
 
 
@@ -53,11 +54,14 @@ def head(
     labels: Sequence[str],
     units: Sequence[str],
     not_unique: Sequence[str] = (),
+    drawing: str = "",
 ) -> str:
     """Everything above the rows."""
     facts: dict[str, object] = {"title": title, "settings": dict(settings), "units": list(units), "spec": spec_path}
     if not_unique:  # columns of forces that redundant constraints leave open
         facts["not_unique"] = list(not_unique)
+    if drawing:
+        facts["drawing"] = drawing
     lines = [f"# mechsim {version}", *(f"# {key}: {json.dumps(value)}" for key, value in facts.items())]
     # To YAML every line break is the same; a lone \r would end the comment for some CSV readers.
     text = spec_text.replace("\r\n", "\n").replace("\r", "\n")
@@ -110,6 +114,7 @@ def parse(text: str, path: str) -> Trajectory:
         status="finished" if certificate else "partial",
         notes=tuple(notes),
         not_unique=_names(facts.get("not_unique", ())),
+        drawing=facts.get("drawing", ""),
     )
 
 

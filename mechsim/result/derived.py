@@ -1,4 +1,4 @@
-"""Columns beyond the state: drives, the Hamiltonian, and on request forces in the joints and signals."""
+"""Columns beyond the state: drives, the Hamiltonian, and on request forces in the joints, signals, drawn points."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from mechsim.result import multipliers
 from mechsim.result.balance import Balance
 from mechsim.result.drives import drives
 from mechsim.result.layout import Array, full_layout
+from mechsim.result.orientation import Orientations
 from mechsim.result.reactions import Reactions
 from mechsim.structure import Redundancy
 
@@ -50,12 +51,16 @@ class Derived:
         columns = [("H", "J")] if self.has_hamiltonian else []
         columns += [column for drive in self.drives for column in drive.columns]
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
+        self.orientations = Orientations(system.mechanism, system.mechanism.attitudes)
+        columns += list(zip(self.orientations.labels, self.orientations.units, strict=True))
         taken = set(full_layout(system.mechanism).labels)
         labels = [unused(name, taken) for name, _ in columns]
         self.signals = _signal_columns(system.mechanism, taken)
-        self.labels = (*labels, *self.signals.values())
-        self.names = (*(name for name, _ in columns), *self.signals.values())
-        self.units = (*(unit for _, unit in columns), *("" for _ in self.signals))
+        drawn = system.mechanism.drawn
+        self.labels = (*labels, *self.signals.values(), *drawn)
+        self.names = (*(name for name, _ in columns), *self.signals.values(), *drawn)
+        lengths = ("m/s" if label.endswith("_dot") else "m" for label in drawn)
+        self.units = (*(unit for _, unit in columns), *("" for _ in self.signals), *lengths)
         open_names = self._undetermined(*state)
         self.not_unique = tuple(
             label for label, name in zip(self.labels, self.names, strict=True) if name in open_names
@@ -86,8 +91,12 @@ class Derived:
             columns.append(self.reactions.table(system, *state, accelerations, full))
             if self.balance:
                 self.balance.observe(system, *state, accelerations, full)
+        if self.orientations.asked:
+            columns.append(self.orientations.table(state[1], state[2]))
         with np.errstate(all="ignore"):  # a signal without a value somewhere is NaN there, and disturbs nothing else
             columns += [system.signals(element, *state) for element in system.mechanism.readouts.values()]
+            if system.mechanism.drawn:
+                columns.append(system.places(*state))
         return np.concatenate(columns, axis=1)
 
     def _undetermined(self, t: float, q: Array, v: Array) -> tuple[str, ...]:

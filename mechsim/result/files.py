@@ -37,6 +37,7 @@ def save(trajectory: Trajectory, path: str | Path) -> Path:
         labels=trajectory.labels,
         units=trajectory.units,
         not_unique=trajectory.not_unique,
+        drawing=trajectory.drawing,
     )
     journal = Journal(target, head, csvtext.row_format(len(trajectory.labels)))
     journal.append(trajectory.table)
@@ -81,6 +82,7 @@ def _facts(trajectory: Trajectory) -> str:
     """All that is not an array, as JSON."""
     facts = {name: getattr(trajectory, name) for name in FACTS}
     facts |= {"labels": trajectory.labels, "units": trajectory.units, "not_unique": trajectory.not_unique}
+    facts |= {"drawing": trajectory.drawing} if trajectory.drawing else {}
     facts["certificate"] = trajectory.certificate.as_dict() if trajectory.certificate else None
     return json.dumps(facts)
 
@@ -94,6 +96,7 @@ def _from_facts(
         labels=tuple(facts["labels"]),
         units=tuple(facts["units"]),
         not_unique=tuple(facts.get("not_unique", ())),
+        drawing=facts.get("drawing", ""),
         table=table,
         certificate=Certificate.from_dict(certificate) if certificate else None,
         polynomials=polynomials,

@@ -21,6 +21,8 @@ from mechsim.result.paths import (
 
 __all__ = ["ENDINGS", "STANDARD_OUTPUT", "Journal", "OutputError", "check_target", "explained", "partial_path"]
 
+PIECE = 1024  # rows at once: as text and as objects of Python they take ten times their memory
+
 
 class Journal:
     """An append-only CSV beside its target. Opening it proves, before any work is done, that the target can be written.
@@ -44,8 +46,10 @@ class Journal:
 
     def append(self, table: Array) -> None:
         """Write rows and hand them to the operating system, so that a killed run keeps them."""
-        self._write("".join([self.row_format % tuple(row) for row in table.tolist()]))
-        self.rows += len(table)
+        for begin in range(0, len(table), PIECE):
+            piece = table[begin : begin + PIECE].tolist()
+            self._write("".join([self.row_format % tuple(row) for row in piece]))
+            self.rows += len(piece)
 
     def finish(self, foot: str) -> Path:
         """Complete the file and give it its name. Returns that name."""

@@ -26,13 +26,17 @@ if TYPE_CHECKING:
 class State(Mapping[str, Array]):
     """Numbers of a mechanism by name: `state["A"]` is a vector, `state["A_x"]` and `state["theta_OF"]` numbers.
 
-    `values` is (n,) or, for many times, (k, n). For velocities `constant` is 0, which is how fixed points move.
+    `values` is (n,) or, for many times, (k, n). For velocities `constant` is 0, which is how fixed points move. `drawn`
+    are points that are only drawn.
     """
 
-    def __init__(self, mechanism: Mechanism, values: Array, constant: float = 1.0):
+    def __init__(
+        self, mechanism: Mechanism, values: Array, constant: float = 1.0, drawn: Mapping[str, Array] | None = None
+    ):
         self.mechanism = mechanism
         self.values_array = values
         self.constant = constant
+        self.drawn = drawn or {}
         self.places = {variable.label: index for index, variable in enumerate(mechanism.variables)}
 
     def __getitem__(self, name: str) -> Array:
@@ -41,6 +45,8 @@ class State(Mapping[str, Array]):
         if name in self.mechanism.points:
             slots = self.mechanism.points[name]
             return np.stack([self._slot(slot) for slot in slots], axis=-1)
+        if name in self.drawn:
+            return self.drawn[name]
         raise KeyError(f"no point or coordinate {name!r}; there are {', '.join(self)}")
 
     def _slot(self, slot: int) -> Array:
@@ -51,6 +57,7 @@ class State(Mapping[str, Array]):
     def __iter__(self) -> Iterator[str]:
         yield from self.mechanism.points
         yield from (variable.label for variable in self.mechanism.variables if variable.kind != "position")
+        yield from self.drawn
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -81,11 +88,24 @@ class Motion:
 
         Here and below, what jumps at t (a force by a table in steps, say) has its value just `side` of the jump.
         """
-        return State(self.mechanism, self._sample(t, side)[0])
+        q, v, _ = self._sample(t, side)
+        return State(self.mechanism, q, drawn=self._drawn(t, q, v)[0])
 
     def velocity(self, t: float | Array, side: Side = "after") -> State:
         """Velocities at time t, e.g. `motion.velocity(0.5)["A"]`."""
-        return State(self.mechanism, self._sample(t, side)[1], constant=0.0)
+        q, v, _ = self._sample(t, side)
+        return State(self.mechanism, v, constant=0.0, drawn=self._drawn(t, q, v)[1])
+
+    def _drawn(self, t: float | Array, q: Array, v: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Points that are only drawn, and their velocities."""
+        labels = self.mechanism.drawn
+        if not labels:
+            return {}, {}
+        found = self.system.places(t, q, v)
+        names = [label[:-2] for label in labels[::2]]  # of each coordinate
+        slots = {name: [2 * k for k, other in enumerate(names) if other == name] for name in names}
+        places = {name: found[..., own] for name, own in slots.items()}
+        return places, {name: found[..., [k + 1 for k in own]] for name, own in slots.items()}
 
     def derivative(self, by: str, t: float | Array, of: str = "positions") -> State:
         """How positions (or `of="velocities"`) at time t change with what a motion was differentiated by:

@@ -12,6 +12,7 @@ from mechsim.result.bearings import ALL, bearings
 from mechsim.result.layout import Array
 from mechsim.result.reactions import NEGLIGIBLE
 
+ROUNDINGS = 1e-13  # of the largest force: smaller changes of forces are none
 State = tuple[Array, Array, Array, Array]  # t, q, v and accelerations
 
 
@@ -49,7 +50,14 @@ class Joints:
         moved = np.array([self.forces(system, state, multipliers + change) - here for change in changes])
         if not (np.isfinite(here).all() and np.isfinite(moved).all()):
             return multipliers
-        return np.asarray(multipliers + np.linalg.lstsq(moved.T, -here, rcond=NEGLIGIBLE)[0] @ changes)
+        # Changes are forces of size 1. Those that move no joint by more than roundings are left as they are: joints of
+        # a part with the ground, say, that share nothing but one force and one moment.
+        least = max(NEGLIGIBLE, ROUNDINGS * float(np.abs(here).max()))
+        largest = float(np.linalg.norm(moved, 2))
+        if largest <= least:
+            return multipliers
+        cut = max(NEGLIGIBLE, least / largest)
+        return np.asarray(multipliers + np.linalg.lstsq(moved.T, -here, rcond=cut)[0] @ changes)
 
 
 def _smallest(system: System, redundant: int, state: tuple[float, Array, Array], multipliers: Array) -> Array:

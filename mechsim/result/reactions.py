@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechsim.kernel.system import System
-from mechsim.lagrangian.vector import AXES, PLANE
+from mechsim.lagrangian.vector import AXES, PLANE, SPACE
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.bearings import Actions, Bearing, bearings
 from mechsim.result.contacts import direction, turned_left
@@ -20,7 +20,8 @@ class Reactions:
     """Columns of forces at chosen points. `system` has all constraints, redundant ones too.
 
     Per point and part: `A_OA_Fx, A_OA_Fy` in the world frame, `A_OA_Fu, A_OA_Fv` along and across the part (from its
-    first to its second point); then the torque `OA_M` on each part that something turns.
+    first to its second point) in the plane; the moment about the point, `A_OA_M` or `A_OAB_Mx` and so on, where the
+    joint there has one; then the torque `OA_M` on each part of the plane that something turns.
     """
 
     def __init__(self, system: System, points: Sequence[str]):
@@ -32,7 +33,8 @@ class Reactions:
         self.elements |= {number for torque in self.torques.values() for number in torque.elements}
         columns = [column for bearing in self.bearings for column in self._columns(bearing)]
         self.labels = (*columns, *(f"{part}_M" for part in self.torques))
-        self.units = ("N",) * len(columns) + ("N m",) * len(self.torques)
+        units = [unit for bearing in self.bearings for unit in self._units(bearing)]
+        self.units = (*units, *("N m",) * len(self.torques))
 
     def table(self, system: System, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
         """The columns at many states, (k, columns); `system` as here, perhaps with other constants."""
@@ -41,6 +43,7 @@ class Reactions:
         for bearing in self.bearings:
             force = bearing.force(rows, q, self.mechanism.dimension)
             columns += [force, self.in_part_frame(bearing, force, q)] if self._has_frame(bearing) else [force]
+            columns += [bearing.moment(rows, q, self.mechanism)] if bearing.has_moment else []
         columns += [torque.about_axis(rows, q)[:, None] for torque in self.torques.values()]
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(t), 0))
 
@@ -59,6 +62,8 @@ class Reactions:
             change = {element: rows[element] - at_rest[element] for element in rows}
             for bearing in self.bearings:
                 changed.update(self._changed(bearing, bearing.force(change, q, self.mechanism.dimension), q))
+                if bearing.has_moment and np.abs(bearing.moment(change, q, self.mechanism)).max() > NEGLIGIBLE:
+                    changed.update(self._moments(bearing))
             for part, torque in self.torques.items():
                 if abs(torque.about_axis(change, q)) > NEGLIGIBLE:
                     changed.add(f"{part}_M")
@@ -70,7 +75,7 @@ class Reactions:
         if not np.abs(force).max() > NEGLIGIBLE:
             return []
         within = self.in_part_frame(bearing, force, q) if self._has_frame(bearing) else ()
-        pairs = zip(labels[dimension:], within, strict=True)
+        pairs = zip(labels[dimension:], within, strict=False)
         return labels[:dimension] + [label for label, value in pairs if abs(value) > NEGLIGIBLE]
 
     def in_part_frame(self, bearing: Bearing, force: Array, q: Array) -> Array:
@@ -84,4 +89,13 @@ class Reactions:
 
     def _columns(self, bearing: Bearing) -> list[str]:
         axes = [*AXES[: self.mechanism.dimension], *("uv" if self._has_frame(bearing) else "")]
-        return [f"{bearing.name}_F{axis}" for axis in axes]
+        return [*(f"{bearing.name}_F{axis}" for axis in axes), *self._moments(bearing)]
+
+    def _moments(self, bearing: Bearing) -> list[str]:
+        """Of the moment about the point: one in the plane."""
+        if not bearing.has_moment:
+            return []
+        return [f"{bearing.name}_M{axis}" for axis in (AXES if self.mechanism.dimension == SPACE else ("",))]
+
+    def _units(self, bearing: Bearing) -> list[str]:
+        return ["N m" if label in self._moments(bearing) else "N" for label in self._columns(bearing)]

@@ -20,7 +20,7 @@ class Unsound(ValueError):
 
 def check(trajectory: Trajectory) -> None:
     """Raise Unsound unless the trajectory is one that mechsim could have written."""
-    for name in ("title", "spec_path", "spec_text", "version", "status"):
+    for name in ("title", "spec_path", "spec_text", "version", "status", "drawing"):
         _require(isinstance(getattr(trajectory, name), str), f"its {name} is no text")
     _check_labels(trajectory)
     _check_settings(trajectory.settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Facts(TypedDict):
     spec_text: str
     version: str
     settings: Settings
+    drawing: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class Trajectory:
     notes: tuple[str, ...] = ()  # what a reader of the file should be told
     polynomials: Polynomials | None = None
     not_unique: tuple[str, ...] = ()  # columns of forces that redundant constraints leave open: the smallest are given
+    drawing: str = ""  # of a user's Lagrangian: its points and parts as a file of the language, without physics
     segments: Segments | None = None  # its smooth pieces; None: the file does not say
 
     def __len__(self) -> int:

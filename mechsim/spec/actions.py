@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from typing import Literal
 
 from mechsim.errors import Mark
 from mechsim.spec.expression import Expression
 from mechsim.spec.number import Number
+
+SpatialSort = Literal["hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "disc", "ball"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,42 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class SpatialJoint:
+    """A joint in space beyond shared points (spec/space_joints.py): points of the one part, and of the other."""
+
+    sort: SpatialSort
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    number: Number
+    mark: Mark
+
+    @property
+    def name(self) -> str:
+        return f"{''.join(self.first)},{''.join(self.second)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Weld:
+    """Two parts that do not turn on each other and share a point: in the plane `part` is at an angle from `other`; in
+    space their axes have one direction."""
+
+    part: str
+    other: str
+    angle: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class PartTorque:
+    """A torque vector on a part in space, in the world or in the frame of a part."""
+
+    part: str
+    frame: str | None
+    torque: tuple[Number | Expression, ...]
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
     """A point on a curve: `implicit` in its coordinates, or each of them in s (`parametric`), with the value of s to
     start from."""
@@ -247,12 +286,14 @@ class Rolling:
 
 @dataclass(frozen=True, slots=True)
 class Skate:
-    """A blade at a point of a part: the point moves only along the direction `angle` of the part's frame."""
+    """A blade at a point of a part: the point moves only along the direction `angle` of the part's frame; in space not
+    `across`, a direction of that frame."""
 
     part: str
     point: str
     angle: Number
     mark: Mark
+    across: tuple[Number, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +323,9 @@ class Actions:
     gears: tuple[Gear, ...] = ()
     rollings: tuple[Rolling, ...] = ()
     skates: tuple[Skate, ...] = ()
+    spatial: tuple[SpatialJoint, ...] = ()
+    welds: tuple[Weld, ...] = ()
+    part_torques: tuple[PartTorque, ...] = ()
     holonomic: tuple[Term, ...] = ()
     nonholonomic: tuple[Term, ...] = ()
 
@@ -292,10 +336,12 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is computed on request: reactions at these points, values of these signals."""
+    """What is computed on request: reactions at these points, values of these signals, and of parts in space how they
+    stand and turn (model/mechanism.py: Attitude)."""
 
     reactions: tuple[str, ...] = ()
     signals: tuple[str, ...] = ()
+    attitudes: tuple[tuple[str, str], ...] = ()
 
 
 def written(value: object) -> Iterator[Expression | str]:

@@ -16,7 +16,7 @@ NUMBER_FORMAT = r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[eEfFgG]"  # prints one number, as
 SMALLEST_TOLERANCE = 1e-16  # a double holds no more digits: beyond, steps only become shorter and roundings more
 
 __all__ = ["Collinear", "FixedPoint", "Known", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem"]
-__all__ += ["Reference", "Rigid", "Solver", "Spring", "StartValue", "Sweep", "Torque", "Vector", "Written"]
+__all__ += ["Reference", "Rigid", "Solid", "Solver", "Spring", "StartValue", "Sweep", "Torque", "Vector", "Written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,25 @@ class FixedPoint:
     name: str
     coordinates: Vector  # padded with zeros to the dimension
     mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Solid:
+    """A simple shape in the frame of its part: what the part looks like and, with a density, what it weighs.
+
+    `shape` and `sizes`, about its own centre of mass: "box" (x, y, z), "cylinder" (radius, length along z), "sphere"
+    (radius), "ring" (radius, radius of its tube; about z), "rod" (length along z), "cone" (radius, height along z),
+    "prism" (thickness along z; its `outline` is a polygon in its xy plane, with `holes`). A shape of the plane is the
+    one of space that is seen from above; its thickness is 0 if the file does not say it.
+    """
+
+    shape: str
+    sizes: Vector
+    at: Vector  # its centre of mass before anything is cut out, in the frame of the part
+    axes: tuple[tuple[float, ...], ...]  # the directions of its own x, y and z axes there, always three by three
+    outline: tuple[Vector, ...] = ()
+    holes: tuple[tuple[Vector, ...], ...] = ()  # of a prism: outlines of `cut`, as polygons
+    cut: tuple[Solid, ...] = ()  # what is cut out of it, in the frame of the part
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +54,10 @@ class Rigid:
     geometry: tuple[Vector, ...]
     centroid: Vector
     mass: Number
-    inertia: Number  # about the centroid
+    inertia: Vector  # about the centroid: one number in the plane; in space xx, yy, zz, xy, xz, yz of its matrix
     mark: Mark
+    solids: tuple[Solid, ...] = ()
+    by_solids: bool = False  # whether centroid, mass and inertia follow from them
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +124,8 @@ class Problem:
     angles: Mapping[str, StartValue]
     rates: Mapping[str, StartValue]
     branch: int | None = None
+    # Of parts in space: rows of a matrix whose columns are the directions of their axes.
+    orientations: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +210,7 @@ class MechSpec:
     problem: Problem
     solver: Solver
     animation: Mapping[str, Any]  # the Animation section and its subsections, plain values, for the renderer
-    overrides: Mapping[str, str] = field(default_factory=dict)  # --set NAME=EXPR, as given
+    overrides: Mapping[str, str] = field(default_factory=dict)  # parameters given beside the file
     files: Mapping[str, str] = field(default_factory=dict)  # texts of tables that stand in files of their own
     actions: Actions = field(default_factory=Actions)  # expression forces, drives, controllers, further joints
     output: Output = field(default_factory=Output)

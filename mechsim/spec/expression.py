@@ -126,9 +126,12 @@ class Expression(NamedTuple):
         return Mark(self.mark.file, self.mark.line, self.mark.column + shift + column)
 
 
-def parse_expression(text: str, mark: Mark, state: bool = False, further: Mapping[str, int] = {}) -> Expression:
+def parse_expression(
+    text: str, mark: Mark, state: bool = False, further: Mapping[str, int] = {}, bindings: Mapping[str, int] = {}
+) -> Expression:
     """Parse `text`, which stands at `mark`; `state`: quantities of the mechanism may be used; `further` functions, with
-    their numbers of arguments, may be too. Raises SpecError when it is no expression of the language."""
+    their numbers of arguments, may be too; `bindings`: names that stand for whole numbers. Raises SpecError when it is
+    no expression of the language."""
     if len(text) > MAX_LENGTH:
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
@@ -141,9 +144,31 @@ def parse_expression(text: str, mark: Mark, state: bool = False, further: Mappin
         raise _syntax_fault(text, mark, 1) from None
     except (RecursionError, MemoryError):
         raise _too_deep(mark) from None
-    expression = Expression(text, mark, tree, ())
+    expression = Expression(text, mark, _Binder(bindings).visit(tree) if bindings else tree, ())
     names = _allowed_names(expression, state, further)
-    return Expression(text, mark, tree, tuple(dict.fromkeys(names)))
+    return Expression(text, mark, expression.tree, tuple(dict.fromkeys(names)))
+
+
+class _Binder(ast.NodeTransformer):
+    """Puts numbers in the places of names; not in those of points, as in `dist(i,B)` or `i.x`."""
+
+    def __init__(self, bindings: Mapping[str, int]):
+        self.bindings = bindings
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.bindings:
+            return node
+        value = self.bindings[node.id]
+        number = ast.copy_location(ast.Constant(abs(value)), node)
+        return number if value >= 0 else ast.copy_location(ast.UnaryOp(ast.USub(), number), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if name_of(node) is None:
+            node.args = [self.visit(argument) for argument in node.args]
+        return node
 
 
 def _parsed(text: str) -> ast.expr:

@@ -7,15 +7,20 @@ from mechsim.spec import functions, known, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
 from mechsim.spec.document import NUMBER_FORMAT, SMALLEST_TOLERANCE, Number, StartValue
 from mechsim.spec.expression import ARITY
+from mechsim.spec.inertia import Inertia
 from mechsim.spec.joints import JOINTS
 from mechsim.spec.names import POINT, point_of, points_of
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
+from mechsim.spec.orientation import OrientationShape, SpinShape, spin_name
 from mechsim.spec.parameters import PARAMETERS
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLong
+from mechsim.spec.repeat import Ranges
 from mechsim.spec.shapes import FLAG, Between, Quantity, Reading, Schema, Text, Vector, Whole, Word, coordinates
+from mechsim.spec.solids import DEFINITIONS, Dyna, Shapes
 from mechsim.spec.sweeping import SWEEP
 
 PART = f"({POINT})+"
+BETWEEN = loads.BETWEEN
 
 
 class Start:
@@ -57,7 +62,7 @@ class Columns:
     def read(self, node: Node, reading: Reading, label: str) -> dict[str, Entry]:
         items = node.items if isinstance(node, ListNode) else [node]
         pairs = [pair for item in items for pair in self._pairs(item, label)]
-        return Named(Whole(1, 2), points_of, PART).read(DictNode(node.mark, pairs), reading, label)
+        return Named(Whole(1, 2), loads.torque_name, BETWEEN).read(DictNode(node.mark, pairs), reading, label)
 
     def _pairs(self, item: Node, label: str) -> list[tuple[TextNode, Node]]:
         if isinstance(item, DictNode):
@@ -68,7 +73,7 @@ class Columns:
         raise SpecError(Fault(f"{label} must hold names, not {describe(item)}", item.mark, hint))
 
     def schema(self) -> Schema:
-        pairs = Named(Whole(1, 2), points_of, PART).schema()
+        pairs = Named(Whole(1, 2), loads.torque_name, BETWEEN).schema()
         return {"anyOf": [pairs, {"type": "array", "items": {"anyOf": [pairs, {"type": "string"}]}}]}
 
 
@@ -76,13 +81,18 @@ DYNA = ShortOrLong(
     {
         "centroid": Field(Vector(), "local coordinates of the centre of mass", required=True),
         "mass": Field(Quantity(least=0), "mass, kg", required=True),
-        "inertia": Field(Quantity(least=0), "moment of inertia about the centroid, kg m^2", required=True),
+        "inertia": Field(Inertia(), "about the centroid, kg m^2; in space three or six numbers", required=True),
     }
 )
 RIGID = Record(
     {
         "Geom": Field(ListOf(Vector()), "local coordinates of the points after the first, in order", required=True),
-        "Dyna": Field(DYNA, "[centroid, mass, inertia]; without it the part has no mass", may_be_empty=True),
+        "Dyna": Field(
+            Dyna(DYNA),
+            "[centroid, mass, inertia], or shapes with density or mass; without it the part has no mass",
+            may_be_empty=True,
+        ),
+        "Shapes": Field(Shapes(), "what it looks like, and with a density or mass, what it weighs", may_be_empty=True),
     }
 )
 SPRING = ShortOrLong(
@@ -113,11 +123,12 @@ FORCES = Record(
     {
         "Gravity": Field(
             loads.Gravity(),
-            "acceleration of gravity [g_x, g_y], m/s^2; empty: [0, -9.80665]; or towards a point {mu: ..., centre: O}",
+            "acceleration of gravity [g_x, g_y], m/s^2; empty: [0, -9.80665], in space [0, 0, -9.80665]; or towards a "
+            "point {mu: ..., centre: O}",
         ),
         "ConstTorques": Field(
-            Named(Quantity(), loads.torque_name, f"{PART}(-{PART})?"),
-            "constant torques, N m: on a part {OA: tau}, or between two {AB-OA: tau}",
+            Named(loads.TorqueShape(Quantity()), loads.any_torque_name, loads.TORQUE),
+            "constant torques, N m: on a part {OA: tau}, or between two {AB-OA: tau}; in space as Torques",
             may_be_empty=True,
         ),
         "ConstForces": Field(
@@ -136,8 +147,23 @@ PROBLEM = Record(
             Named(StartVector(), point_of, POINT), "guesses or fixed values of points, m", may_be_empty=True
         ),
         "velocities": Field(Named(StartVector(), point_of, POINT), "guesses or fixed values, m/s", may_be_empty=True),
-        "angles": Field(Named(Start(), points_of, PART), "turn angles of rigid parts, rad", may_be_empty=True),
-        "rates": Field(Named(Start(), points_of, PART), "their rates, rad/s", may_be_empty=True),
+        "angles": Field(
+            Named(Start(), loads.torque_name, BETWEEN),
+            "turn angles, rad: of parts {OA: ...}; in space about an axis {OCD-OCE: ...}",
+            may_be_empty=True,
+        ),
+        "rates": Field(Named(Start(), loads.torque_name, BETWEEN), "their rates, rad/s", may_be_empty=True),
+        "orientations": Field(
+            Named(OrientationShape(), points_of, PART),
+            "how parts stand in space: {ABC: {euler: [zxz, a, b, c]}}, by axis and angle or quaternion; or "
+            "[one of these, fixed]",
+            may_be_empty=True,
+        ),
+        "spins": Field(
+            Named(SpinShape(), spin_name, rf"({PART}\.)?{PART}"),
+            "angular velocities in space, rad/s: {ABC: [x, y, z]}, about the part's own axes {ABC.ABC: [x, y, z]}",
+            may_be_empty=True,
+        ),
         "Branch": Field(Whole(1, 1000), "which way of closing, as `mechsim assemble --all` lists them"),
     }
 )
@@ -176,11 +202,13 @@ SOLVER = Record(
         ),
     }
 )
+DIMENSION = Whole(2, 3)
 DOCUMENT = Record(
     {
         "Title": Field(Text(), "the name of the mechanism"),
-        "Dimension": Field(Whole(2, 3), "2; 3 is not yet supported"),
+        "Dimension": Field(DIMENSION, "2 or 3; 2 if omitted"),
         "PhysicalParams": Field(PARAMETERS, "names for numbers and expressions", may_be_empty=True),
+        "Repeat": Field(Ranges(), "indices: keys that hold {i} repeat for i in first..last", may_be_empty=True),
         "PartData": Field(PART_DATA, "the parts: Fixed, Rigids, Springs, Particles, Collinear", required=True),
         **functions.SECTIONS,
         "AppliedForces": Field(FORCES, "gravity, torques, forces", may_be_empty=True),
@@ -205,5 +233,5 @@ def schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "mechsim mechanism",
         **DOCUMENT.schema(),
-        "$defs": {"expression": expression},
+        "$defs": {"expression": expression, **DEFINITIONS},
     }

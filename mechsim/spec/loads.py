@@ -11,6 +11,7 @@ from mechsim.spec.actions import (
     Damper,
     Drag,
     Friction,
+    PartTorque,
     SpringLaw,
     StateForce,
     StateTorque,
@@ -18,21 +19,25 @@ from mechsim.spec.actions import (
     TorsionSpring,
 )
 from mechsim.spec.document import Number
-from mechsim.spec.names import POINT, point_of, points_of
-from mechsim.spec.nodes import DictNode, Node, TextNode, describe
+from mechsim.spec.names import AXES, POINT, SPACE, point_of, points_of
+from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
 from mechsim.spec.parameters import check_parameter_name
+from mechsim.spec.parts import Parts
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLong
 from mechsim.spec.scope import POSITION, VELOCITY, Scope, StateExpression, reference_points
-from mechsim.spec.shapes import Quantity, Reading, Schema, Vector
+from mechsim.spec.shapes import Quantity, Reading, Schema, Shape, Vector, read_items
 from mechsim.spec.suggest import listed
+from mechsim.spec.turning import known_angle
 
 PART = f"({POINT})+"
 NAME = r"[^\W\d]\w*"
 BETWEEN = f"{PART}(-{PART})?"
+TORQUE = rf"({PART}\.)?{BETWEEN}"
 
 
 class Gravity:
-    """The acceleration of gravity; an empty key switches on the terrestrial one, with +y upward. Or a central field."""
+    """The acceleration of gravity; an empty key switches on the terrestrial one, with the last axis upward. Or one
+    towards a point."""
 
     def read(self, node: Node, reading: Reading, label: str) -> Any:
         if isinstance(node, DictNode):
@@ -40,7 +45,8 @@ class Gravity:
             return {**values, "mark": node.mark} if len(values) == 2 else None
         if isinstance(node, TextNode) and not node.empty:
             # [9.81] would be padded to a gravity along x
-            hint = f"write [0, -{node.text.lstrip('+-')}], where +y is upward"
+            up = AXES[reading.dimension - 1]
+            hint = f"write [{'0, ' * (reading.dimension - 1)}-{node.text.lstrip('+-')}], where +{up} is upward"
             raise SpecError(Fault(f"{label} must be a list of coordinates, not {describe(node)}", node.mark, hint))
         if not isinstance(node, TextNode):
             return Vector().read(node, reading, label)
@@ -63,9 +69,38 @@ class Point:
         return {"type": "string", "pattern": f"^{POINT}$"}
 
 
+class TorqueShape:
+    """One number or expression; in space also a list of three, a vector."""
+
+    def __init__(self, shape: Shape):
+        self.shape = shape
+
+    def read(self, node: Node, reading: Reading, label: str) -> Any:
+        if not isinstance(node, ListNode):
+            return self.shape.read(node, reading, label)
+        if reading.dimension != SPACE:
+            raise SpecError(Fault(f"{label} must be one number: a torque of the plane", node.mark))
+        items = read_items(node.items, reading, label, self.shape.read)
+        if len(items) != SPACE:
+            raise SpecError(Fault(f"{label} has {len(items)} components, but a torque in space has three", node.mark))
+        return list(items)
+
+    def schema(self) -> Schema:
+        vector = {"type": "array", "items": self.shape.schema(), "minItems": SPACE, "maxItems": SPACE}
+        return {"anyOf": [self.shape.schema(), vector]}
+
+
 def torque_name(name: str, mark: Mark) -> None:
     for part in name.split("-", 1):
         points_of(part.strip(), mark)
+
+
+def any_torque_name(name: str, mark: Mark) -> None:
+    """`OA`, `AB-OA`, or in space `OAB.OAB` for a vector in the frame of a part."""
+    frame, dot, part = name.rpartition(".")
+    if dot:
+        points_of(frame.strip(), mark)
+    torque_name(part, mark)
 
 
 def force_name(name: str, mark: Mark) -> None:
@@ -113,8 +148,9 @@ FRICTION = ShortOrLong(
 )
 FIELDS = {
     "Torques": Field(
-        Named(StateExpression(), torque_name, BETWEEN),
-        "torques, N m, expressions of time and state: {OA: tau} or between two parts {AB-OA: tau}",
+        Named(TorqueShape(StateExpression()), any_torque_name, TORQUE),
+        "torques, N m, expressions of time and state: {OA: tau} or between two parts {AB-OA: tau}; in space about an "
+        "axis {OCD-OCE: tau}, or a vector {ABC: [x, y, z]}, in a part's frame {ABC.ABC: [x, y, z]}",
         may_be_empty=True,
     ),
     "Forces": Field(
@@ -156,6 +192,7 @@ def build_loads(values: Mapping[str, Any], springs: Mapping[str, Entry], scope: 
     """Fields of Actions. `values` are AppliedForces, `springs` those of PartData, which may have laws and dampers."""
     return {
         "torques": _built(_torque, "Torques", values, scope),
+        "part_torques": _built(_part_torque, "Torques", values, scope),
         "forces": _built(_force, "Forces", values, scope),
         "potentials": _terms("Potentials", POSITION, values, scope),
         "dissipations": _terms("Dissipations", VELOCITY, values, scope),
@@ -184,7 +221,15 @@ def _terms(section: str, most: int, values: Mapping[str, Any], scope: Scope) -> 
 
 
 def two_parts(entry: Entry, user: str, scope: Scope) -> tuple[str, str | None] | None:
-    """The parts of `OA` or `AB-OA`, both rigid; None when a fault is recorded."""
+    """The parts of `OA` or `AB-OA`, both rigid, or in space two half-planes; None when a fault is recorded."""
+    part, _, against = (name.strip() for name in entry.name.partition("-"))
+    if scope.reading.dimension == SPACE:
+        return (part, against) if known_angle(entry.name, entry.mark, user, scope.parts, scope.reading) else None
+    return rigid_parts(entry, user, scope)
+
+
+def rigid_parts(entry: Entry, user: str, scope: Scope) -> tuple[str, str | None] | None:
+    """The rigid parts of `OA` or `AB-OA`; None when a fault is recorded."""
     part, _, against = (name.strip() for name in entry.name.partition("-"))
     known = [scope.parts.known_rigid(name, entry.mark, user, scope.reading) for name in (part, against) if name]
     if part == against:
@@ -202,7 +247,26 @@ def movable(point: str, mark: Mark, user: str, scope: Scope) -> bool:
     return point not in scope.parts.fixed_names
 
 
+def part_torque(entry: Entry, user: str, parts: Parts, reading: Reading) -> PartTorque | None:
+    """A torque vector, in the world or in the frame of a part."""
+    frame, _, part = (name.strip() for name in entry.name.rpartition("."))
+    known = [parts.known_rigid(name, entry.mark, user, reading) for name in (part, frame) if name]
+    return PartTorque(part, frame or None, tuple(entry.value), entry.mark) if all(known) else None
+
+
+def _part_torque(entry: Entry, user: str, scope: Scope) -> PartTorque | None:
+    if not isinstance(entry.value, list):
+        return None
+    fine = [scope.allows(component, VELOCITY, user) for component in entry.value]
+    return part_torque(entry, user, scope.parts, scope.reading) if all(fine) else None
+
+
 def _torque(entry: Entry, user: str, scope: Scope) -> StateTorque | None:
+    if isinstance(entry.value, list):
+        return None
+    if scope.reading.dimension == SPACE and "-" not in entry.name:
+        hint = "a torque on a part in space is a vector: write [x, y, z]; about an axis write OCD-OCE"
+        raise SpecError(Fault(f"{user} is one number", entry.mark, hint))
     parts = two_parts(entry, user, scope)
     fine = scope.allows(entry.value, VELOCITY, user)
     return StateTorque(*parts, entry.value, entry.mark) if parts and fine else None

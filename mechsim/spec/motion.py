@@ -12,14 +12,15 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Controller, Drive, Output
 from mechsim.spec.expression import Expression, parse_expression
 from mechsim.spec.loads import Point
-from mechsim.spec.names import AXES, POINT, Coordinate, Distance, reference
-from mechsim.spec.nodes import ListNode, Node, TextNode
+from mechsim.spec.names import AXES, POINT, SPACE, Coordinate, Distance, points_of, reference
+from mechsim.spec.nodes import ListNode, Node, TextNode, describe
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record
 from mechsim.spec.scope import CONSTANT, POSITION, TIME, VELOCITY, Scope, StateExpression
 from mechsim.spec.shapes import Quantity, Reading, Schema, Text
 from mechsim.spec.suggest import did_you_mean
 
 QUANTITY = r"[^:]+"
+PART = f"({POINT})+"
 ALL = "all"
 COUNTS = ("no", "one", "two", "three")
 
@@ -71,10 +72,39 @@ class PointsOrAll:
         return {"anyOf": [ListOf(Point()).schema(), {"const": ALL}]}
 
 
+class OneOrMoreWays:
+    """`quaternion`, `zxz`, or a list of such."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> list[str]:
+        return [self._way(item, label) for item in (node.items if isinstance(node, ListNode) else [node])]
+
+    def _way(self, node: Node, label: str) -> str:
+        word = node.text.strip() if isinstance(node, TextNode) else ""
+        turns = len(word) == 3 and set(word) <= set(AXES) and word[0] != word[1] != word[2]
+        if word != "quaternion" and not turns:
+            hint = "write quaternion, or the axes of Euler angles: zxz, xyz, ..."
+            raise SpecError(Fault(f"{label} is {describe(node)}", node.mark, hint))
+        return word
+
+    def schema(self) -> Schema:
+        way = {"type": "string", "pattern": "^(quaternion|[xyz]{3})$"}
+        return {"anyOf": [way, {"type": "array", "items": way}]}
+
+
 OUTPUT = Record(
     {
         "reactions": Field(PointsOrAll(), "points whose joint reactions are written, or all", may_be_empty=True),
         "signals": Field(ListOf(Text()), "signals whose values are written", may_be_empty=True),
+        "orientations": Field(
+            Named(OneOrMoreWays(), points_of, PART),
+            "how parts stand in space: {ABC: quaternion}, or Euler angles {ABC: zxz}, or a list of both",
+            may_be_empty=True,
+        ),
+        "spins": Field(
+            ListOf(Text()),
+            "angular velocities of parts in space: [ABC], about its own axes [ABC.ABC]",
+            may_be_empty=True,
+        ),
     }
 )
 SECTIONS = {
@@ -113,7 +143,40 @@ def build_output(values: Mapping[str, Any], place: Mark, scope: Scope) -> Output
         if name not in scope.functions and name not in scope.broken:
             hint = did_you_mean(name, scope.functions) or "define it in Signals"
             scope.reading.fault(f"Output.signals names {name}, which is no signal", place, hint)
-    return Output(tuple(values.get("reactions", ())), tuple(values.get("signals", ())))
+    return Output(
+        tuple(values.get("reactions", ())), tuple(values.get("signals", ())), _attitudes(values, place, scope)
+    )
+
+
+def _attitudes(values: Mapping[str, Any], place: Mark, scope: Scope) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    entries = [entry for entry in values.get("orientations", {}).values() if entry.value is not None]
+    for entry in entries:
+        if _is_body(entry.name, entry.mark, f"Output.orientations.{entry.name}", scope):
+            found += [(entry.name, way) for way in entry.value]
+    for name in values.get("spins", ()):
+        frame, _, part = (each.strip() for each in name.rpartition("."))
+        if frame not in ("", part):
+            scope.reading.fault(
+                f"Output.spins names {name}", place, f"write {part}, or {part}.{part} about its own axes"
+            )
+        elif _is_body(part, place, "Output.spins", scope):
+            found.append((part, "own spin" if frame else "spin"))
+    return tuple(found)
+
+
+def _is_body(part: str, mark: Mark, user: str, scope: Scope) -> bool:
+    if scope.reading.dimension != SPACE:
+        scope.reading.fault(f"{user} is about space, but the dimension is 2", mark, "turn angles are columns: theta_OA")
+        return False
+    if not scope.parts.known_rigid(part, mark, user, scope.reading):
+        return False
+    rigid = next((each for each in scope.parts.rigids if each.name == part), None)
+    if rigid and not any(number.value for corner in rigid.geometry for number in corner[1:]):
+        hint = "its points are on one line, so it has no frame: their columns tell how it stands"
+        scope.reading.fault(f"{user}: {part} is a rod", mark, hint)
+        return False
+    return True
 
 
 def plain_name(text: str) -> str:

@@ -11,6 +11,7 @@ from mechsim.errors import Fault, Mark, SpecError
 POINT = r"[A-Za-z][0-9]*"
 PART = re.compile(rf"({POINT})+")
 AXES = "xyz"
+PLANE, SPACE = 2, 3  # dimensions
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +83,6 @@ def point_of(name: str, mark: Mark) -> str:
 def _hint(name: str) -> str:
     if name.startswith("0"):
         return "did you mean the letter O?"
+    if "{" in name:
+        return "to repeat it, say for which numbers: Repeat: {i: 1..N}"
     return "a point is a letter followed by digits, if any (A, B2); a part is its points written together (AB2)"

@@ -6,6 +6,7 @@ Built from the parser's events, so that tags, aliases, depth and size are checke
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import yaml
@@ -27,6 +28,7 @@ class TextNode(NamedTuple):
     mark: Mark
     plain: bool = True  # written without quotes
     one_line: bool = True
+    bindings: Mapping[str, int] = {}  # numbers that names of an expression stand for here: see repeat.py
 
     @property
     def empty(self) -> bool:
@@ -62,7 +64,7 @@ def compose(text: str, path: str) -> tuple[DictNode, list[Fault]]:
         for event in yaml.parse(text, Loader=LOADER):
             builder.take(event)
     except yaml.MarkedYAMLError as error:
-        raise SpecError(_yaml_fault(error, path)) from None
+        raise SpecError(_yaml_fault(error, path, text)) from None
     except yaml.YAMLError as error:
         raise SpecError(Fault(f"this is not YAML: {error}", Mark(path, 1, 1))) from None
     root = builder.root
@@ -202,13 +204,22 @@ def _check_printable(text: str, path: str) -> None:
         raise SpecError(Fault(message, mark, "is this a mechanism file?"))
 
 
-def _yaml_fault(error: yaml.MarkedYAMLError, path: str) -> Fault:
+def _unquoted_braces(text: str, mark: Mark) -> str:
+    """The name with braces in it, such as `P{i}`, that stands at a place where YAML ends it before the brace."""
+    line = [*text.split("\n", mark.line), ""][mark.line - 1]
+    names = re.finditer(r"\w[\w.-]*\{[^{}]*\}([\w.,-]|\{[^{}]*\})*", line)
+    return next((found[0].rstrip(",") for found in names if found.start() < mark.column <= found.end() + 1), "")
+
+
+def _yaml_fault(error: yaml.MarkedYAMLError, path: str, text: str) -> Fault:
     place = error.problem_mark or error.context_mark
     mark = Mark(path, place.line + 1, place.column + 1) if place else Mark(path, 1, 1)
     problem = error.problem or "unreadable"
     hint = ""
     if "tab" in problem or "cannot start any token" in problem:
         hint = "indent with spaces, not tabs; quote text that starts with a special character"
+    elif repeated := _unquoted_braces(text, mark):
+        hint = f'inside braces and brackets, quote what holds braces: "{repeated}"'
     elif mark.column > 1024 and "mapping values" in problem:
         hint = "YAML allows keys of up to 1024 characters: put the names under several keys"
     elif error.context and error.context_mark:

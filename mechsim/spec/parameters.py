@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
-from mechsim.errors import Fault, Mark, SpecError
+from mechsim.errors import OVERRIDES_FILE, Fault, Mark, SpecError
 from mechsim.spec.circles import ordered, shown
 from mechsim.spec.document import Number
 from mechsim.spec.expression import Expression, normal_name, parse_expression, undefined
@@ -13,8 +13,6 @@ from mechsim.spec.number import within_bounds
 from mechsim.spec.records import Named
 from mechsim.spec.shapes import Reading, Schema
 from mechsim.spec.suggest import did_you_mean, listed
-
-OVERRIDES_FILE = "--set"
 
 
 class AsExpression:
@@ -43,8 +41,11 @@ def check_parameter_name(name: str, mark: Mark) -> None:
 PARAMETERS = Named(AsExpression(), check_parameter_name, r"[^\W\d]\w*")
 
 
-def resolve(node: Node | None, overrides: Mapping[str, str], reading: Reading) -> dict[str, Number]:
-    """Evaluate all parameters into `reading.environment`; those that cannot be are put into `reading.broken`."""
+def resolve(
+    node: Node | None, overrides: Mapping[str, str], reading: Reading, inputs: Container[str] = ()
+) -> dict[str, Number]:
+    """Evaluate all parameters into `reading.environment`; those that cannot be are put into `reading.broken`. `inputs`
+    are names that are no parameters, though a person may take them for such."""
     entries = reading.attempt(PARAMETERS.read, node or DictNode(Mark("", 1, 1), []), reading, "PhysicalParams") or {}
     expressions: dict[str, Expression] = {}
     for entry in entries.values():
@@ -55,7 +56,7 @@ def resolve(node: Node | None, overrides: Mapping[str, str], reading: Reading) -
             reading.fault(f"PhysicalParams defines {name} twice", entry.mark)
         else:
             expressions[name] = entry.value
-    _override(expressions, overrides, reading)
+    _override(expressions, overrides, reading, inputs)
     _refuse_undefined(expressions, reading)
     order, circles = ordered({name: [n for n in e.names if n in expressions] for name, e in expressions.items()})
     for circle in circles:
@@ -74,11 +75,18 @@ def _parameters_there(expressions: Mapping[str, Expression]) -> str:
     return f"the file has the parameters {listed(expressions)}" if expressions else "the file has no PhysicalParams"
 
 
-def _override(expressions: dict[str, Expression], overrides: Mapping[str, str], reading: Reading) -> None:
+def _override(
+    expressions: dict[str, Expression], overrides: Mapping[str, str], reading: Reading, inputs: Container[str]
+) -> None:
     for name, text in overrides.items():
         if name not in expressions and name not in reading.broken:
-            hint = did_you_mean(name, expressions) or _parameters_there(expressions)
-            reading.fault(f"there is no parameter {name}", Mark(OVERRIDES_FILE, 1, 1), hint)
+            message, hint = f"there is no parameter {name}", did_you_mean(name, expressions)
+            if name in inputs:
+                message, hint = (
+                    f"{name} is an input, not a parameter",
+                    f"let it start from one: Inputs: {{{name}: {name}0}}",
+                )
+            reading.fault(message, Mark(OVERRIDES_FILE, 1, 1), hint or _parameters_there(expressions))
             continue
         # as if the text `NAME=EXPR` were a file of its own
         expression = reading.attempt(parse_expression, str(text), Mark(OVERRIDES_FILE, 1, len(name) + 2))

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mechsim.errors import Mark
+from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Collinear, FixedPoint, Number, Particle, Rigid, Spring, Vector
-from mechsim.spec.names import points_of
+from mechsim.spec.inertia import in_space, no_inertia
+from mechsim.spec.names import PLANE, points_of
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode
 from mechsim.spec.records import Entry
+from mechsim.spec.shaped import shaped
 from mechsim.spec.shapes import Reading
+from mechsim.spec.solids import Drawn
 from mechsim.spec.suggest import did_you_mean, listed
 
 
@@ -87,7 +90,7 @@ def _build_rigid(entry: Entry, parts: Parts, reading: Reading) -> None:
     points = points_of(entry.name, entry.mark)
     parts.rigid_points[entry.name] = points
     parts.on_parts.update(points)
-    if len(points) < reading.dimension:
+    if len(points) < 2:
         hint = "a single point with mass belongs into Particles"
         reading.fault(f"the rigid part {entry.name} has one point, it needs two or more", entry.mark, hint)
         return
@@ -96,12 +99,31 @@ def _build_rigid(entry: Entry, parts: Parts, reading: Reading) -> None:
     geometry: list[Vector] = entry.value["Geom"]
     if not _check_geometry(entry, points, geometry, reading):
         return
+    rigid = reading.attempt(_rigid, entry, points, geometry, reading.dimension)
+    if rigid is not None:
+        parts.rigids.append(rigid)
+
+
+def _rigid(entry: Entry, points: tuple[str, ...], geometry: list[Vector], dimension: int) -> Rigid:
     zero = Number(0.0, "0", entry.mark)
-    origin = (zero,) * reading.dimension
-    dyna = entry.value.get("Dyna", {"centroid": origin, "mass": zero, "inertia": zero})
-    parts.rigids.append(
-        Rigid(entry.name, points, (origin, *geometry), dyna["centroid"], dyna["mass"], dyna["inertia"], entry.mark)
-    )
+    origin = (zero,) * dimension
+    nothing = {"centroid": origin, "mass": zero, "inertia": no_inertia(zero, dimension)}
+    dyna, drawn = _weighed(entry, nothing)
+    rigid = Rigid(entry.name, points, (origin, *geometry), dyna["centroid"], dyna["mass"], dyna["inertia"], entry.mark)
+    rigid = shaped(rigid, drawn) if drawn else rigid
+    return rigid if dimension == PLANE else in_space(rigid)
+
+
+def _weighed(entry: Entry, nothing: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Drawn]]:
+    """What the file says by numbers, and by shapes. Raises SpecError if both say what the part weighs."""
+    numbers, drawn = entry.value.get("Dyna"), list(entry.value.get("Shapes", []))
+    if isinstance(numbers, list):
+        return nothing, [*numbers, *drawn]
+    weighing = next((shape for shape in drawn if shape.weighs), None)
+    if numbers is not None and weighing is not None:
+        hint = "leave out Dyna, or density and mass of the shapes: then they are only drawn"
+        raise SpecError(Fault(f"what {entry.name} weighs is said by Dyna and by {weighing.label}", weighing.mark, hint))
+    return numbers or nothing, drawn
 
 
 def _build_rod(entry: Entry, parts: Parts, reading: Reading) -> None:
@@ -120,7 +142,8 @@ def _build_rod(entry: Entry, parts: Parts, reading: Reading) -> None:
         zero = Number(0.0, "0", entry.mark)
         origin = (zero,) * reading.dimension
         geometry = (origin, (entry.value, *origin[1:]))
-        parts.rigids.append(Rigid(entry.name, points, geometry, origin, zero, zero, entry.mark))
+        inertia = no_inertia(zero, reading.dimension)
+        parts.rigids.append(Rigid(entry.name, points, geometry, origin, zero, inertia, entry.mark))
 
 
 def _build_piston(entry: Entry, parts: Parts) -> None:
@@ -146,7 +169,29 @@ def _check_geometry(entry: Entry, points: tuple[str, ...], geometry: list[Vector
         hint = f"the local frame has its origin at {points[0]} and its x axis towards {points[1]}: write [length]"
         reading.fault(message, x.mark, hint)
     else:
+        return reading.dimension == PLANE or _check_third(entry, points, geometry, reading)
+    return False
+
+
+def _check_third(entry: Entry, points: tuple[str, ...], geometry: list[Vector], reading: Reading) -> bool:
+    """In space the third point lies in the upper half of the xy plane; or all points are on one line."""
+    if not any(number.value for place in geometry for number in place[1:]):
         return True
+    _, y, z = geometry[1]
+    if y.value > 0 and z.value == 0:
+        return True
+    place = ", ".join(f"{number.value:g}" for number in geometry[1])
+    names = f"{points[0]}, {points[1]} and {points[2]}"
+    if y.value == 0 and z.value == 0:
+        message = f"the reference points {names} of {entry.name} are on one line, so they give it no frame"
+        beside = next(
+            name for name, corner in zip(points[1:], geometry, strict=True) if any(n.value for n in corner[1:])
+        )
+        hint = f"name a point beside the line third, as {points[0]}{points[1]}{beside}..."
+    else:
+        message = f"{points[2]} of {entry.name} lies at ({place}), not in the xy plane with y above zero"
+        hint = f"the local frame has {names} in its xy plane: write [x, y]"
+    reading.fault(message, y.mark, hint)
     return False
 
 

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechsim.errors import Mark
+from mechsim.spec.actions import PartTorque
 from mechsim.spec.document import Number, OutFile, PointForce, Problem, Solver, StartValue, Torque
+from mechsim.spec.loads import part_torque
+from mechsim.spec.names import SPACE
 from mechsim.spec.parts import Parts
 from mechsim.spec.records import Entry
 from mechsim.spec.shapes import Reading, shown
+from mechsim.spec.standing import Standing
 from mechsim.spec.suggest import listed
+from mechsim.spec.turning import known_angle
 
 
 def build_torques(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> tuple[Torque, ...]:
@@ -19,6 +24,15 @@ def build_torques(entries: Mapping[str, Entry], parts: Parts, reading: Reading) 
     for entry in entries.values():
         part, _, against = (name.strip() for name in entry.name.partition("-"))
         user = f"ConstTorques.{entry.name}"
+        if isinstance(entry.value, list):
+            continue  # see build_part_torques
+        if reading.dimension == SPACE:
+            if not against:
+                hint = "a torque on a part in space is a vector: write [x, y, z]; about an axis write OCD-OCE"
+                reading.fault(f"{user} is one number", entry.mark, hint)
+            elif reading.attempt(known_angle, entry.name, entry.mark, user, parts, reading) and entry.value is not None:
+                torques.append(Torque(part, against, entry.value, entry.mark))
+            continue
         known = [parts.known_rigid(name, entry.mark, user, reading) for name in (part, against) if name]
         if not all(known):
             continue
@@ -27,6 +41,13 @@ def build_torques(entries: Mapping[str, Entry], parts: Parts, reading: Reading) 
         elif entry.value is not None:
             torques.append(Torque(part, against or None, entry.value, entry.mark))
     return tuple(torques)
+
+
+def build_part_torques(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> tuple[PartTorque, ...]:
+    """Constant torque vectors, in space."""
+    vectors = [entry for entry in entries.values() if isinstance(entry.value, list)]
+    found = [part_torque(entry, f"ConstTorques.{entry.name}", parts, reading) for entry in vectors]
+    return tuple(each for each in found if each is not None)
 
 
 def build_forces(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> tuple[PointForce, ...]:
@@ -55,14 +76,26 @@ def build_problem(values: Mapping[str, Any], place: Mark, parts: Parts, reading:
     tend = values.get("tend")
     if tend is not None and tend.value <= t0.value:
         reading.fault(f"tend is {shown(tend)}, but must be later than t0, which is {shown(t0)}", tend.mark)
+    standing = Standing(
+        parts,
+        reading,
+        _start_vectors("positions", values.get("positions", {}), parts, reading),
+        _start_vectors("velocities", values.get("velocities", {}), parts, reading),
+        {},
+    )
+    for entry in values.get("orientations", {}).values():
+        standing.stand(entry)
+    for entry in values.get("spins", {}).values():
+        standing.spin(entry)
     return Problem(
         t0,
         tend or Number(t0.value + 1.0, "1", place),  # only when a fault is recorded: nobody sees it
-        _start_vectors("positions", values.get("positions", {}), parts, reading),
-        _start_vectors("velocities", values.get("velocities", {}), parts, reading),
+        standing.positions,
+        standing.velocities,
         _start_angles("angles", values.get("angles", {}), parts, reading),
         _start_angles("rates", values.get("rates", {}), parts, reading),
         values.get("Branch"),
+        standing.rotations,
     )
 
 
@@ -77,9 +110,12 @@ def _start_vectors(
 
 
 def _start_angles(user: str, entries: Mapping[str, Entry], parts: Parts, reading: Reading) -> dict[str, StartValue]:
+    found = {}
     for entry in entries.values():
-        parts.known_rigid(entry.name, entry.mark, user, reading)
-    return {entry.name: entry.value for entry in entries.values() if entry.value is not None}
+        key = reading.attempt(known_angle, entry.name, entry.mark, user, parts, reading)
+        if key and entry.value is not None:
+            found[key] = entry.value
+    return found
 
 
 def build_solver(values: Mapping[str, Any], parts: Parts, reading: Reading) -> Solver:
@@ -100,13 +136,18 @@ def _build_outfile(values: Mapping[str, Any], parts: Parts, reading: Reading) ->
     for entry in values.get("points", {}).values():
         if parts.known_point(entry.name, entry.mark, "OutFile.points", reading) and entry.name in parts.fixed_names:
             reading.fault(f"OutFile.points names {entry.name}, which is fixed: it has no columns", entry.mark)
-    for entry in values.get("angles", {}).values():
-        parts.known_rigid(entry.name, entry.mark, "OutFile.angles", reading)
+    angles = values.get("angles")
+    if angles is not None:
+        keys = [
+            (reading.attempt(known_angle, each.name, each.mark, "OutFile.angles", parts, reading), each.value)
+            for each in angles.values()
+        ]
+        angles = {key: value for key, value in keys if key}
     return OutFile(
         values.get("tformat", default.time_format),
         values.get("qformat", default.value_format),
         _columns(values.get("points")),
-        _columns(values.get("angles")),
+        angles,
     )
 
 

@@ -8,21 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mechsim.errors import Fault, Mark, SpecError
+from mechsim.errors import OVERRIDES_FILE, Fault, Mark, SpecError
 from mechsim.spec.actions import Actions
 from mechsim.spec.animation import build_animation
 from mechsim.spec.document import MechSpec
 from mechsim.spec.functions import build_functions
 from mechsim.spec.joints import build_joints
 from mechsim.spec.known import build_reference
-from mechsim.spec.language import DOCUMENT
+from mechsim.spec.language import DIMENSION, DOCUMENT
 from mechsim.spec.living import Tape
 from mechsim.spec.loads import build_loads
 from mechsim.spec.motion import build_motion, build_output
+from mechsim.spec.names import PLANE
 from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
-from mechsim.spec.parameters import OVERRIDES_FILE, resolve
+from mechsim.spec.parameters import resolve
 from mechsim.spec.parts import build_parts
-from mechsim.spec.problem import build_forces, build_problem, build_solver, build_torques
+from mechsim.spec.problem import build_forces, build_part_torques, build_problem, build_solver, build_torques
+from mechsim.spec.repeat import repeated
 from mechsim.spec.scope import Scope, points_mentioned
 from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
 from mechsim.spec.sweeping import build_sweep
@@ -66,9 +68,9 @@ def parse(
     try:
         spec = _build(root, reading, text, path, overrides)
     except Hopeless:
-        raise SpecError(*_sorted(reading.faults)) from None
+        raise SpecError(*_sorted(_once_a_place(reading.faults, root))) from None
     if reading.faults:
-        raise SpecError(*_sorted(reading.faults))
+        raise SpecError(*_sorted(_once_a_place(reading.faults, root)))
     needed = _needed(reading)
     return replace(spec, unused=tuple(name for name in spec.parameters if name not in needed))
 
@@ -85,20 +87,23 @@ def _needed(reading: Reading) -> set[str]:
 
 def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Mapping[str, str]) -> MechSpec:
     nodes = {key.text: node for key, node in root.entries}
-    parameters = resolve(_unless_empty(nodes.get("PhysicalParams")), overrides, reading)
+    parameters = resolve(_unless_empty(nodes.get("PhysicalParams")), overrides, reading, _names(nodes.get("Inputs")))
+    root = _repeated(root, reading)
+    nodes = {key.text: node for key, node in root.entries}
     rest = [(key, node) for key, node in root.entries if key.text != "PhysicalParams"]
+    if "Dimension" in nodes:  # before all else: vectors are padded to it
+        reading.dimension = reading.attempt(DIMENSION.read, nodes["Dimension"], Reading(), "Dimension") or PLANE
     values = DOCUMENT.read_entries(DictNode(root.mark, rest), reading, "")
-    if values.get("Dimension") == 3:
-        mark = nodes["Dimension"].mark
-        raise SpecError(Fault("Dimension is 3: mechanisms in space are not yet supported", mark, "use Dimension: 2"))
     if "PartData" not in values:
         raise SpecError(*_sorted(reading.faults))  # without parts all names below would look wrong
     pistons = values.get("Joints", {}).get("Pistons", {})
-    beside = points_mentioned({key: values[key] for key in ACTING if key in values})
+    beside = points_mentioned({key: values[key] for key in ACTING if key in values} | _angles(values))
     parts = build_parts(values["PartData"], nodes["PartData"], reading, beside, pistons)
     forces: dict[str, Any] = values.get("AppliedForces", {})
     scope = Scope(parts, reading)
     actions = _actions(values, scope)
+    constant = build_part_torques(forces.get("ConstTorques", {}), parts, reading)
+    actions = replace(actions, part_torques=(*constant, *actions.part_torques))
     gravity = forces.get("Gravity")
     place = nodes["ProblemData"].mark if "ProblemData" in nodes else root.mark
     problem = build_problem(values.get("ProblemData", {}), place, parts, reading)
@@ -128,6 +133,14 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
     )
 
 
+def _repeated(root: DictNode, reading: Reading) -> DictNode:
+    """Without its repetitions a file makes no sense, so their faults are told alone."""
+    found = reading.attempt(repeated, root, reading)
+    if found is None:
+        raise SpecError(*_sorted(reading.faults))
+    return found
+
+
 def _actions(values: Mapping[str, Any], scope: Scope) -> Actions:
     """Everything that acts; named functions first, because all expressions may use them."""
     functions = build_functions(values, scope)
@@ -142,8 +155,32 @@ def _unless_empty(node: Node | None) -> Node | None:
     return None if getattr(node, "empty", False) else node
 
 
+def _angles(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Where turn angles are named beside what acts."""
+    problem, outfile = values.get("ProblemData", {}), values.get("SolverParams", {}).get("OutFile", {})
+    return {"angles": problem.get("angles"), "rates": problem.get("rates"), "columns": outfile.get("angles")}
+
+
+def _names(node: Node | None) -> set[str]:
+    return {key.text for key, _ in node.entries} if isinstance(node, DictNode) else set()
+
+
+def _once_a_place(faults: list[Fault], root: DictNode) -> list[Fault]:
+    """What is repeated stands at one place of the file, and so do its faults: the first of them is told."""
+    if all(key.text != "Repeat" for key, _ in root.entries):
+        return faults
+    places: dict[Mark | Fault, dict[Fault, None]] = {}
+    for fault in faults:
+        places.setdefault(fault.mark or fault, {})[fault] = None
+    return [_and_more(*alike) for alike in places.values()]
+
+
+def _and_more(first: Fault, *others: Fault) -> Fault:
+    return replace(first, message=f"{first.message} (and {len(others)} more at this place)") if others else first
+
+
 def _sorted(faults: list[Fault]) -> list[Fault]:
-    """Faults in the order of the file, those of --set first; at most MAX_FAULTS."""
+    """Faults in the order of the file, those of `overrides` first; at most MAX_FAULTS."""
     places = {fault: fault.mark or Mark("", 0, 0) for fault in faults}  # equal faults merge here
     ordered = sorted(places, key=lambda f: (places[f].file != OVERRIDES_FILE, places[f].line, places[f].column))
     more = f"{len(ordered) - MAX_FAULTS}{' or more' if len(faults) > MOST_FAULTS else ''}"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
-from mechsim.spec.shapes import Reading, Schema, Shape, read_items
+from mechsim.spec.shapes import REPEATED, Reading, Schema, Shape, read_items
 from mechsim.spec.suggest import listed, nearest
 
 
@@ -141,8 +141,11 @@ class Named(NamedTuple):
             raise SpecError(Fault(f"{label} must be a dictionary, not {describe(node)}", node.mark, hint))
         entries: dict[str, Entry] = {}
         keys: dict[str, TextNode] = {}
+        values: dict[int, Any] = {}  # of nodes that several keys share, because they are repeated or aliased
         for key, item in node.entries:
-            value = reading.attempt(self._value, key, item, reading, label)
+            if id(item) not in values:
+                values[id(item)] = reading.attempt(self._value, key, item, reading, label)
+            value = values[id(item)]
             for name, mark in split_names(key):
                 if name not in keys:
                     if self._is_name(name, mark, reading, label):
@@ -170,7 +173,8 @@ class Named(NamedTuple):
 
     def schema(self) -> Schema:
         names = rf"^\s*{self.pattern}(\s*,\s*{self.pattern})*\s*$"
-        return {"type": "object", "patternProperties": {names: self.shape.schema()}, "additionalProperties": False}
+        shape = self.shape.schema()
+        return {"type": "object", "patternProperties": {names: shape, REPEATED: shape}, "additionalProperties": False}
 
 
 def split_names(key: TextNode) -> list[tuple[str, Mark]]:

@@ -20,6 +20,7 @@ from mechsim.spec.parts import Parts
 from mechsim.spec.records import Entry
 from mechsim.spec.shapes import Reading, Schema
 from mechsim.spec.suggest import did_you_mean, listed
+from mechsim.spec.turning import known_angle
 
 CONSTANT, TIME, POSITION, VELOCITY = range(4)
 WORDS = {CONSTANT: "a constant", TIME: "a function of time", POSITION: "positions and time", VELOCITY: "velocities"}
@@ -31,7 +32,7 @@ class StateExpression:
     def read(self, node: Node, reading: Reading, label: str) -> Expression:
         if not isinstance(node, TextNode) or node.empty:
             raise SpecError(Fault(f"{label} must be a number or expression, not {describe(node)}", node.mark))
-        expression = parse_expression(node.text, node.at(0), state=True)
+        expression = parse_expression(node.text, node.at(0), state=True, bindings=node.bindings)
         reading.used.update(expression.names)
         return expression
 
@@ -87,8 +88,8 @@ class Scope:
                 return self._of_point(name, coordinate, expression.place(name))
             case Distance() as distance:
                 return self._of_points(name, distance, expression.place(name))
-            case TurnAngle(part, is_rate) if part in self.parts.rigid_points or _is_part(part):
-                self.parts.known_rigid(part, expression.place(name), name, self.reading)
+            case TurnAngle(part, is_rate) if part in self.parts.rigid_points or _is_angle(part):
+                self.reading.attempt(known_angle, part, expression.place(name), name, self.parts, self.reading)
                 return VELOCITY if is_rate else POSITION
         if name not in CONSTANTS:
             self._unknown(name, expression, local)
@@ -128,10 +129,18 @@ class Scope:
         return any(name in self.reading.broken or name in self.broken for name in expression.names)
 
 
+def _places(name: str) -> str:
+    """The part of a name in an expression that spells points; of an angle in space those of its half-planes."""
+    if "." in name or "(" in name:
+        return name
+    angle = re.fullmatch(rf"(?:theta|omega)_((?:{POINT})+_(?:{POINT})+)", name)
+    return angle[1] if angle else ""
+
+
 def points_mentioned(values: Any) -> set[str]:
     """Points that sections beside PartData use: a fixed point may be needed only there."""
     if isinstance(values, Expression):
-        return {point for name in values.names if "." in name or "(" in name for point in re.findall(POINT, name)}
+        return {point for name in values.names for point in re.findall(POINT, _places(name))}
     if isinstance(values, Entry):
         return set(re.findall(POINT, values.name)) | points_mentioned(values.value)
     if isinstance(values, Mapping):
@@ -142,8 +151,8 @@ def points_mentioned(values: Any) -> set[str]:
     return set()
 
 
-def _is_part(name: str) -> bool:
-    return re.fullmatch(rf"({POINT})+", name) is not None
+def _is_angle(name: str) -> bool:
+    return re.fullmatch(rf"({POINT})+(_({POINT})+)?", name) is not None
 
 
 def reference_points(text: str, mark: Mark) -> tuple[str, str]:

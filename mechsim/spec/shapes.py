@@ -10,13 +10,14 @@ SpecError ("already recorded") if it cannot be used without the faulty item.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Number
-from mechsim.spec.expression import NUMERAL, parse_expression, undefined
+from mechsim.spec.expression import NUMERAL, Expression, parse_expression, undefined
 from mechsim.spec.living import Tape
 from mechsim.spec.nodes import ListNode, Node, TextNode, describe
 from mechsim.spec.number import within_bounds
@@ -24,6 +25,8 @@ from mechsim.spec.suggest import did_you_mean
 from mechsim.spec.tablefile import TableFiles
 
 MOST_FAULTS = 300  # found; each costs a search for what was meant
+
+REPEATED = r"\{[^{}]*\}"  # in a name that stands for several: see repeat.py
 
 Value = TypeVar("Value")
 Schema = dict[str, Any]
@@ -39,7 +42,8 @@ class Reading:
 
     dimension: int = 2
     environment: dict[str, float] = field(default_factory=dict)
-    values: dict[str, float] = field(default_factory=dict)  # of expressions seen: large files repeat them
+    values: dict[tuple[Any, ...], float] = field(default_factory=dict)  # of expressions: large files repeat them
+    repeated: dict[tuple[str, Mark], Expression] = field(default_factory=dict)  # expressions with indices in them
     broken: set[str] = field(default_factory=set)  # parameters whose own fault is recorded already
     faults: list[Fault] = field(default_factory=list)
     lost_names: set[str] = field(default_factory=set)  # sections with unreadable names: what they define is not known
@@ -56,6 +60,15 @@ class Reading:
         except SpecError as error:
             self.record(error.faults)
             return None
+
+    def parsed(self, node: TextNode) -> Expression:
+        """The expression of a node; one that is repeated with other numbers is parsed once."""
+        if not node.bindings:
+            return parse_expression(node.text, node.at(0))
+        key = node.text, node.at(0)
+        if key not in self.repeated:
+            self.repeated[key] = parse_expression(*key)
+        return self.repeated[key]
 
     def fault(self, message: str, mark: Mark | None, hint: str = "") -> None:
         self.record([Fault(message, mark, hint)])
@@ -105,17 +118,20 @@ def evaluate(node: TextNode, reading: Reading) -> float:
         value = float(node.text)
         if abs(value) != float("inf"):
             return value
-    if node.text in reading.values:
-        return reading.values[node.text]
-    expression = parse_expression(node.text, node.at(0))
+    key = (node.text, *node.bindings.items())
+    if key in reading.values:
+        return reading.values[key]
+    expression = reading.parsed(node)
     reading.used.update(expression.names)
-    unknown = [name for name in expression.names if name not in reading.environment and name not in reading.broken]
-    faults = undefined(expression, reading.environment.keys() | reading.broken) if unknown else []
+    bound: dict[str, float] = {**node.bindings}
+    known = ChainMap(bound, reading.environment) if bound else reading.environment
+    unknown = [name for name in expression.names if name not in known and name not in reading.broken]
+    faults = undefined(expression, known.keys() | reading.broken) if unknown else []
     if faults and "PhysicalParams" in reading.lost_names:
         raise SpecError()
     if faults or any(name in reading.broken for name in expression.names):
         raise SpecError(*faults)
-    value = reading.values[node.text] = expression.evaluate(reading.environment)
+    value = reading.values[key] = expression.evaluate(known)
     return value
 
 
@@ -168,7 +184,11 @@ class Text(NamedTuple):
         return node.text
 
     def schema(self) -> Schema:
-        return {"type": ["string", "number"]} if self.pattern is None else {"type": "string", "pattern": self.pattern}
+        return (
+            {"type": ["string", "number"]}
+            if self.pattern is None
+            else {"type": "string", "pattern": f"{self.pattern}|{REPEATED}"}
+        )
 
 
 class Word(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import pickle
 import queue
+import re
 import time
 from contextlib import suppress
 from functools import lru_cache
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from mechsim._version import __version__
 from mechsim.errors import Fault, MechsimError
+from mechsim.result.paths import OutputError
 from mechsim.study.executors import Done, cores
 from mechsim.study.plan import Job
 from mechsim.study.worker import Chunk, Worker
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 CONNECT = 5.0  # seconds to find the scheduler
+ADDRESS = re.compile(r"((tcp|tls|ucx|ws|wss)://)?[^\s/]+:\d+|inproc://.+")
 FIRST_WORKER = 30.0  # seconds to wait for a worker
 PATIENCE = 60.0  # seconds without any worker, or without the scheduler
 LOOK = 2.0  # seconds between two counts of workers
@@ -72,10 +75,12 @@ class Cluster:
                 silence_logs=logging.CRITICAL,
             )
             return Client(self._cluster, set_as_default=False)
+        hint = "is `dask scheduler` running there? An address is tcp://host:port, or local"
+        if not ADDRESS.fullmatch(scheduler):  # Dask would say so too, but leave a client that cannot be closed
+            raise ClusterError(Fault(f"the scheduler {scheduler} cannot be reached: that is no address", hint=hint))
         try:
             client = Client(scheduler, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            hint = "is `dask scheduler` running there? An address is tcp://host:port, or local"
             message = f"the scheduler {scheduler} cannot be reached: {_words(error)}"
             raise ClusterError(Fault(message, hint=hint)) from None
         try:
@@ -128,6 +133,8 @@ class Cluster:
             error = future.exception()
             if isinstance(error, KilledWorker):
                 return Done(chunk, None, 0.0, "", "several workers were lost with it")
+            if isinstance(error, OutputError):
+                raise error
             raise self._unable(error)
         self._count()  # it was lost: with the scheduler, which is told there, or by itself
         return Done(chunk, None, 0.0, "", "it was lost on the cluster")

@@ -32,7 +32,7 @@ CALLED = {
     "version": "mechsim",
     "mechanism": "the mechanism's text",
     "tables": "its tables",
-    "parameters": "--set",
+    "parameters": "the set of parameters",
     "settings": "the settings",
     "vary": "--vary",
     "values": "the values of --vary",
@@ -273,4 +273,5 @@ def _difference(key: str, found: str, wanted: str) -> str:
     called = CALLED.get(key, key)
     if key in ("mechanism", "tables", "values", "cases"):
         return f"{called} {'are' if called.endswith('s') else 'is'} another"
-    return f"{called} was {found}, is {wanted}"
+    was, is_now = ("were", "are") if called.endswith("settings") else ("was", "is")
+    return f"{called} {was} {found}, {is_now} {wanted}"

@@ -14,10 +14,11 @@ from mechsim.errors import Mark, SpecError
 from mechsim.result import Motion
 from mechsim.spec.document import MechSpec
 from mechsim.study.bernstein import Array, Mask
+from mechsim.study.gathered import Gathered
 from mechsim.study.parameters import Parameters
 from mechsim.study.reading import Asked, Reader
 from mechsim.study.scalars import Scalars
-from mechsim.study.steps import Block, Gathered, Many, Series, Steps, blocks_of
+from mechsim.study.steps import Block, Many, Series, Steps, blocks_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

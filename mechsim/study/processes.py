@@ -17,6 +17,7 @@ import threading
 import time
 from contextlib import suppress
 
+from mechsim.errors import MechsimError
 from mechsim.study.executors import Done, timed
 from mechsim.study.plan import Job
 from mechsim.study.worker import Chunk, Worker
@@ -102,6 +103,7 @@ class Processes:
         self._job: Job | None = None
         self._begun: float | None = None
         self._here: threading.Thread | None = None
+        self._failure: BaseException | None = None
         if at_once:
             self._start()
 
@@ -132,9 +134,14 @@ class Processes:
             self._serve_all()
         found: list[Done] = []
         with suppress(queue.Empty):
-            found.append(_raised(self._done.get(timeout=timeout)))
-            while True:
-                found.append(_raised(self._done.get_nowait()))
+            while self._failure is None:
+                answer = self._done.get_nowait() if found else self._done.get(timeout=timeout)
+                if isinstance(answer, Done):
+                    found.append(answer)
+                else:
+                    self._failure = answer
+        if self._failure is not None and not found:  # chunks that came back before are kept first
+            raise self._failure
         return found
 
     def busy(self) -> dict[str, Chunk]:
@@ -182,6 +189,8 @@ class Processes:
                     process.send(chunk)
                     answer = process.receive()
                     self._busy.pop(process.name)
+                    if isinstance(answer, MechsimError):  # not of the chunk: nothing goes on
+                        raise answer
                     assert isinstance(answer, tuple)
                     self._done.put(Done(chunk, answer[0], answer[1], process.name))
                     chunk, barren = None, 0
@@ -207,9 +216,3 @@ class Processes:
 
 
 PATIENCE = 0.3  # seconds of cases run here before processes are started for the rest
-
-
-def _raised(found: Done | BaseException) -> Done:
-    if isinstance(found, BaseException):
-        raise found
-    return found

@@ -22,11 +22,11 @@ MOST_DIGITS = 16.0
 
 
 class Scalars:
-    """Evaluates measures; `messages` say, by case, why one is NaN, the first of them."""
+    """Evaluates measures; `messages` say, by case, why some are NaN: of each the first reason."""
 
     def __init__(self, steps: Steps):
         self.steps = steps
-        self.messages: dict[int, str] = {}
+        self._reasons: dict[int, dict[str, str]] = {}  # by case and measure
         self._pieces: dict[str, Pieces] = {}
         self._values: dict[str, Array] = {}
 
@@ -35,9 +35,14 @@ class Scalars:
         found = _Evaluation(self, asked).value(asked.expression.tree)
         return np.broadcast_to(np.where(np.isfinite(found), found, np.nan), self.steps.count)
 
-    def tell(self, cases: Mask, message: str | list[str]) -> None:
-        for place, case in enumerate(np.flatnonzero(cases).tolist()):
-            self.messages.setdefault(case, message if isinstance(message, str) else message[place])
+    @property
+    def messages(self) -> dict[int, str]:
+        return {case: "; ".join(reasons.values()) for case, reasons in self._reasons.items()}
+
+    def tell(self, cases: Mask, label: str, reasons: list[str]) -> None:
+        """Why this measure has no value in these cases."""
+        for case, reason in zip(np.flatnonzero(cases).tolist(), reasons, strict=True):
+            self._reasons.setdefault(case, {}).setdefault(label, f"{label}: {reason}")
 
 
 class _Evaluation:
@@ -88,8 +93,8 @@ class _Evaluation:
         self._tell(bad, [f"{self.asked.expression.shown(node)} has no value: {why}" for why in told])
 
     def _tell(self, cases: Mask, message: str | list[str]) -> None:
-        messages = [message] * int(cases.sum()) if isinstance(message, str) else message
-        self.scalars.tell(cases, [f"{self.asked.label}: {each}" for each in messages])
+        reasons = [message] * int(cases.sum()) if isinstance(message, str) else message
+        self.scalars.tell(cases, self.asked.label, reasons)
 
     # --- functions of the motion
 

@@ -18,6 +18,7 @@ def main() -> None:
     rows = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not come between rows
     warnings.simplefilter("ignore")
+    from mechsim.result.paths import OutputError
     from mechsim.study.plan import Job
     from mechsim.study.worker import Worker
 
@@ -30,8 +31,12 @@ def main() -> None:
     while True:
         chunk = chunks.get()
         began = time.perf_counter()
-        found = worker.run(chunk)  # type: ignore[arg-type]
-        _send((found, time.perf_counter() - began), rows)
+        try:
+            found = worker.run(chunk)  # type: ignore[arg-type]
+        except OutputError as error:
+            _send(error, rows)
+        else:
+            _send((found, time.perf_counter() - began), rows)
 
 
 def _listen(stream: IO[bytes], chunks: queue.Queue[object]) -> None:

@@ -10,7 +10,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.errors import Fault, MechsimError
 from mechsim.result import Motion
 from mechsim.result.derived import Derived
 from mechsim.result.motion import derived_columns
@@ -252,54 +251,3 @@ def _runs(case: Indices) -> list[tuple[int, Indices]]:
     order = np.argsort(case, kind="stable")
     first = np.flatnonzero(np.append(True, np.diff(case[order]) != 0))
     return [(int(case[rows[0]]), rows) for rows in np.split(order, first[1:])]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Joined:
-    """Polynomials of motions, one after the other."""
-
-    offsets: Indices
-    begins: Array
-    ends: Array
-    coefficients: Array
-    constants: Array
-
-
-class Gathered:
-    """Finished motions of one mechanism as Many, with polynomials of one order."""
-
-    def __init__(self, motions: Sequence[Motion], parameters: Mapping[str, Value]):
-        self._motions, self.parameters = tuple(motions), dict(parameters)
-        solutions = [motion.solution for motion in motions]
-        self.coordinates = solutions[0].system.labels[: solutions[0].system.n]
-        self.t = np.array([solution.t[-1] for solution in solutions])
-        self.q, self.v = (np.stack([getattr(each, name)[-1] for each in solutions]) for name in "qv")
-        self.finished = np.array([solution.status == "finished" for solution in solutions])
-        if any(solution.t[-1] < solution.t[0] for solution in solutions):
-            raise MechsimError(Fault("measures are of motions that go forward in time"))
-
-    @cached_property
-    def polynomials(self) -> Joined:
-        solutions = [motion.solution for motion in self._motions]
-        counts = [len(solution.t) - 1 for solution in solutions]
-        kept = [solution.coefficients for solution in solutions]
-        if any(each is None for each in kept):
-            raise MechsimError(Fault("the motion kept no polynomials", hint='keep="polynomials"'))
-        return Joined(
-            np.concatenate([[0], np.cumsum(counts)]),
-            np.concatenate([solution.t[:-1] for solution in solutions]),
-            np.concatenate([solution.t[1:] for solution in solutions]),
-            np.concatenate([np.asarray(each).transpose(0, 2, 1) for each in kept]),
-            np.stack([solution.system.constants for solution in solutions]),
-        )
-
-    def column(self, name: str) -> Array:
-        """`T` or `V` at the ends."""
-        found = [
-            each.solution.system_at(t, "before").energies(t, q, v)["TV".index(name)]
-            for each, t, q, v in zip(self._motions, self.t, self.q, self.v, strict=True)
-        ]
-        return np.array(found, dtype=float)
-
-    def motion(self, k: int) -> Motion:
-        return self._motions[k]

@@ -4,6 +4,7 @@ depends on nothing but the case."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from mechsim.errors import MechsimError, printable
 from mechsim.handle import MechanismHandle
 from mechsim.handle.motions import Motions
 from mechsim.result.layout import Array
+from mechsim.result.paths import OutputError
 from mechsim.study.plan import Job, measures_of
 from mechsim.study.rows import Rows, failed_rows, joined
 
@@ -66,9 +68,12 @@ class Worker:
         return float(max(1, rows.steps.max(initial=1)) * 8.0 * unknowns * 32)
 
     def _attempt(self, chunk: Chunk) -> Rows:
-        """Rows whatever happens: what fails for all is tried in halves, until one case is to blame."""
+        """Rows whatever happens to a case: what fails for all is tried in halves, until one case is to blame. That a
+        motion cannot be written is the fault of none: OutputError, for the sweep to end and to go on later."""
         try:
             return self._rows(chunk)
+        except OutputError:
+            raise
         except (Exception, MemoryError) as error:
             if len(chunk) == 1:
                 return failed_rows(1, len(self.measures.labels), "error", _told(error))
@@ -96,7 +101,13 @@ class Worker:
                 motion = motions.motion(k)
             except MechsimError:
                 continue
-            motion.save(folder / f"case_{chunk.first + k}.npz")
+            try:
+                motion.save(folder / f"case_{chunk.first + k}.npz")
+            except OutputError as error:
+                faults = [
+                    replace(fault, hint=fault.hint.replace("with -o", "with --motions")) for fault in error.faults
+                ]
+                raise OutputError(*faults) from error
 
 
 def _joined(*texts: str) -> str:

@@ -30,8 +30,11 @@ Found = Iterable[tuple[int, "pyarrow.RecordBatch"]]
 
 def sweep_target(path: str | Path, sources: Iterable[str | Path] = ()) -> Path:
     """The path that a sweep can be written to, or an OutputError that says why not."""
+    hint = f"use one of {', '.join(ENDINGS)}"
     if Path(path).suffix.lower() == ".npz" or str(path) == "-":
-        raise OutputError(Fault(f"cannot write a sweep to {path}", hint=f"use one of {', '.join(ENDINGS)}"))
+        raise OutputError(Fault(f"cannot write a sweep to {path}", hint=hint))
+    if Path(path).suffix.lower() not in ENDINGS and (Path(path).is_file() or not Path(path).exists()):
+        raise OutputError(Fault(f"cannot write {path}: its ending is not known", hint=hint))
     target = check_target(path, sources)
     if target.exists() and not target.is_file():
         raise OutputError(Fault(f"cannot write a sweep to {path}: it is no regular file"))

@@ -26,6 +26,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# WebGL without a graphics card: the processor draws, which is slow for pages that do not need it.
+WEBGL = [*(flag for flag in FLAGS if flag != "--disable-gpu"), "--use-gl=angle", "--use-angle=swiftshader",
+         "--enable-unsafe-swiftshader"]  # fmt: skip
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
@@ -40,15 +43,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+def launch() -> Iterator[Callable[[list[str]], Any]]:
+    """Start a Chromium with these flags; all end with the session."""
     from playwright.sync_api import sync_playwright
 
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path, "no Chromium: apt-get install chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+        yield lambda flags: playwright.chromium.launch(executable_path=path, args=flags)
+
+
+@pytest.fixture(scope="session")
+def chromium(launch: Callable[[list[str]], Any]) -> Iterator[Any]:
+    browser = launch(FLAGS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

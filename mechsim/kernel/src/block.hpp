@@ -1,4 +1,4 @@
-// A block: one Taylor program over its lanes, with the schedule of kernel/plan.py.
+// A block: one Taylor program over its lanes, with the schedule of kernel/schedule.py.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace mechsim {
 
-constexpr int kAlways = 1000;       // lead of what is known at every degree (ALWAYS in kernel/plan.py)
+constexpr int kAlways = 1000;       // lead of what is known at every degree (ALWAYS in kernel/schedule.py)
 constexpr int kMostDegrees = 128;   // of a series; an order beyond is refused
 constexpr int kMostMotions = 32;    // side by side in one block
 

@@ -77,6 +77,15 @@ MECHSIM_INLINE void add_to_rows(const Block& block, const int* row, const double
     for (int l = 0; l < block.lanes; ++l) residual[row[l]] += factor[l] * value[l];
 }
 
+template <Shape Form>
+MECHSIM_INLINE void add_constant_to_rows(const Block& block, const int* row, const double* value, double* residual) {
+    if constexpr (Form.motions) {
+        for (int l = 0; l < Form.step; ++l) vec(residual + row[0])[l] += vec(value)[l];
+        return;
+    }
+    for (int l = 0; l < block.lanes; ++l) residual[row[l]] += value[l];
+}
+
 // Read the unknowns that a stage k <= 0 has found.
 template <bool Again, Shape Form>
 MECHSIM_INLINE void read_inputs(Block& block, const Coefficients& x, int stage, const Mask* mask) {
@@ -100,8 +109,7 @@ MECHSIM_INLINE void add_outputs(const Block& block, int stage, double* residual)
             add_to_rows<Form>(block, row, factor, block.row(block.terms[t].reg, n), residual);
         }
         if (n == 0 && output.constant >= 0) {
-            const double* value = block.constant(output.constant);
-            for (int l = 0; l < block.lanes; ++l) residual[row[l]] += value[l];
+            add_constant_to_rows<Form>(block, row, block.constant(output.constant), residual);
         }
     }
 }

@@ -80,14 +80,14 @@ void Fleet::allocate() {
     polynomial_ = x_;
     for (auto* rows : {&low_, &low_before_}) rows->assign(size * std::max(orders_, 1) * width, 0.0);
     for (auto* rows : {&inverse_scales_, &residual_, &right_side_, &correction_, &leverage_, &leverage_before_, &lengths_,
-                       &probe_, &aim_, &pull_})
+                       &probe_, &aim_, &pull_, &chain_before_, &chain_now_})
         rows->assign((size + 1) * width, 0.0);  // one more: the trash row
     for (auto* rows : {&matrix_, &fresh_, &matrix_constant_}) rows->assign((entries + 1) * width, 0.0);
     for (auto* rows : {&change_, &extent_, &compared_}) rows->assign((orders_ + 1) * width, 0.0);
     for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
     sums_.assign(4 * width, 0.0);
     for (Masks* row : {&moving_, &active_, &wanted_, &refined_, &finished_, &ready_, &well_, &unprobed_, &near_singular_,
-                       &far_, &turned_aside_, &evaluations_, &factorizations_})
+                       &far_, &turned_aside_, &slow_, &evaluations_, &factorizations_})
         row->assign(width, 0);
     for (AlignedDoubles* row :
          {&rows_.h, &rows_.left, &rows_.speed, &rows_.peak_speed, &rows_.distance, &rows_.turned, &rows_.rounding,

@@ -179,10 +179,11 @@ class Fleet {
     AlignedDoubles matrix_, fresh_, matrix_constant_, residual_, right_side_, correction_;
     AlignedDoubles change_, extent_, compared_, total_;  // per degree and lane; of corrections, finite or not
     AlignedDoubles leverage_, leverage_before_, lengths_, probe_, aim_, pull_;
+    AlignedDoubles chain_before_, chain_now_;  // the largest leverage of each kinematic chain
     AlignedDoubles sums_;
     Masks moving_, active_, wanted_, refined_, finished_, ready_;
     Masks well_;                           // of those that move: nothing has failed
-    Masks unprobed_, near_singular_, far_, turned_aside_;
+    Masks unprobed_, near_singular_, far_, turned_aside_, slow_;
     Masks evaluations_, factorizations_;   // of each motion, a number
     bool refining_ = false;  // some lane is
     // The largest terms of the last degrees, of unknowns of an offset: a row, and of its logarithms.

@@ -136,7 +136,7 @@ void Fleet::leave(int l) {
 // A motion that went by other pivots returns to those of the reference when these are of use again. It looks now and then.
 bool Fleet::returns(int l) {
     const Lane& lane = lanes_[l];
-    if (pivots_ == reference_.get() || lane.counts.steps % kStepsAway != 0) return false;
+    if (lane.counts.steps % kStepsAway != 0) return false;
     if (!is_common(matrix_of(l).data())) return false;
     reference_->waiting.push_back({lane.motion, carried_of(l)});
     store_counts(l);

@@ -20,6 +20,15 @@ MECHSIM_CLONES void largest_leverages(const double* leverage, const std::vector<
         }
 }
 
+// From the largest leverage of a chain before what is ordinary in it, where that is steady (see time_to_pose).
+MECHSIM_CLONES void find_ordinary(const double* now, double* before, int step) {
+    const Lanes none = {0, 0, 0, 0}, least = none + kOrdinary;
+    for (int s = 0; s < step; ++s) {
+        const Lanes largest = vec(before)[s], time = largest / absolute(vec(now)[s] - largest);
+        vec(before)[s] = larger(least, time > kClear ? kOrdinaryPart * largest : none);
+    }
+}
+
 // By how much leverage is more than it may be, where it is (see March::is_near_singular). `ordinary` is by chains.
 MECHSIM_CLONES void leverage_excess(const double* leverage, const double* before, const double* ordinary,
                                     const std::vector<int>& chain, double* excess, int step) {
@@ -92,16 +101,13 @@ void Fleet::note_leverage(const Masks& wanted) {
             take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), wanted.data(), true,
                         leverage_.data() + at(j, 0), step);
     std::fill(sums_.begin(), sums_.end(), 0.0);
-    AlignedDoubles before(std::size_t(size_) * width_, 0.0), now = before;
-    largest_leverages(leverage_before_.data(), march_.chain_, before.data(), sums_.data() + width_, step);
+    for (AlignedDoubles* rows : {&chain_before_, &chain_now_}) std::fill(rows->begin(), rows->end(), 0.0);
+    largest_leverages(leverage_before_.data(), march_.chain_, chain_before_.data(), sums_.data() + width_, step);
     std::fill(sums_.begin(), sums_.end(), 0.0);
-    largest_leverages(leverage_.data(), march_.chain_, now.data(), sums_.data(), step);
-    for (int j = 0; j < size_; ++j) {  // now what is ordinary, in the rows of chains
-        if (march_.chain_[j] != j) continue;
-        for (std::size_t i = at(j, 0); i < at(j + 1, 0); ++i)
-            before[i] = std::max(kOrdinary, time_to_pose(1, before[i], now[i]) > kClear ? kOrdinaryPart * before[i] : 0.0);
-    }
-    leverage_excess(leverage_.data(), leverage_before_.data(), before.data(), march_.chain_, sums_.data() + width_, step);
+    largest_leverages(leverage_.data(), march_.chain_, chain_now_.data(), sums_.data(), step);
+    for (int j = 0; j < size_; ++j)
+        if (march_.chain_[j] == j) find_ordinary(chain_now_.data() + at(j, 0), chain_before_.data() + at(j, 0), step);
+    leverage_excess(leverage_.data(), leverage_before_.data(), chain_before_.data(), march_.chain_, sums_.data() + width_, step);
     for (int l = 0; l < width_; ++l) {
         if (!wanted[l]) continue;
         rows_.leverage[l] = sums_[l];

@@ -84,16 +84,10 @@ void Fleet::factor(const Masks& wanted) {
         if (wanted[l] & unprobed_[l]) make_probe(l);
     lu_->factor(matrix_.data());
     const double* growth = lu_->growth().data();
-    bool leaving = false;
-    refining_ = false;
-    for (int l = 0; l < width_; ++l) {
-        factorizations_[l] -= wanted[l];
-        rows_.stale[l] = wanted[l] ? 0.0 : rows_.stale[l];
-        refined_[l] = growth[l] > kRefined ? -1 : 0;
-        refining_ |= growth[l] > kRefined;
-        leaving |= !(growth[l] < kGrown);
-    }
-    for (int l = 0; l < width_ && leaving; ++l)
+    for (int l = 0; l < width_; ++l) factorizations_[l] -= wanted[l];
+    clear_lanes(rows_.stale.data(), wanted.data(), width_ / kWidth);
+    refining_ = find_above(growth, kRefined, refined_.data(), width_ / kWidth);
+    for (int l = 0; l < width_ && refining_; ++l)
         if (wanted[l] && !(growth[l] < kGrown)) lanes_[l].leaves = true, well_[l] = 0;
 }
 
@@ -196,8 +190,8 @@ void Fleet::judge_corrections(int stage, int iteration) {
                         finished_.data()};
     const double settled = std::max(march_.control_.settled, kNegligible);
     const Newton newton{stage, iteration, orders_, stage < 0 ? march_.matrix_order_ : -1, stage < 0 || !march_.affine_, settled};
-    weigh_corrections(judged, newton, width_ / kWidth);
-    for (int l = 0; l < width_; ++l)
+    const bool lost = weigh_corrections(judged, newton, width_ / kWidth);
+    for (int l = 0; l < width_ && lost; ++l)
         if (active_[l] && std::isnan(rows_.moved[l])) fail(stage, l);
 }
 
@@ -226,15 +220,11 @@ void Fleet::factor_anew() {
 void Fleet::prepare() {
     well_ = moving_;
     for (AlignedDoubles* row : {&rows_.distance, &rows_.turned, &rows_.rounding})
-        for (int l = 0; l < width_; ++l) (*row)[l] = moving_[l] ? 0.0 : (*row)[l];
+        clear_lanes(row->data(), moving_.data(), width_ / kWidth);
     factor(moving_);
     for (int stage = -orders_; stage < 0; ++stage) settle(stage);
-    for (int l = 0; l < width_; ++l) {
-        const double leverage = std::max(1.0, rows_.earlier_leverage[l]), rounding = rows_.rounding[l];
-        const bool stale = rows_.stale[l] * leverage > kStale * march_.control_.tolerance + rounding;
-        const bool moved = leverage > kCareful && rows_.distance[l] > kRefactor + rounding;
-        wanted_[l] = stale || moved ? well_[l] : 0;
-    }
+    find_stale({rows_.stale.data(), rows_.distance.data(), rows_.rounding.data(), rows_.earlier_leverage.data()},
+               well_.data(), march_.control_.tolerance, wanted_.data(), width_ / kWidth);
     if (any(wanted_.data(), width_)) factor(wanted_);
     settle(0);
 }

@@ -36,6 +36,30 @@ MECHSIM_CLONES void take_powers(const double* exponents, double* numbers, int st
     for (int s = 0; s < step; ++s) vec(numbers)[s] = exp2_of(vec(exponents)[s]);
 }
 
+// The speeds by which steps are judged, and steps as long as positions allow, of the lanes of the mask; whether some are slow.
+MECHSIM_CLONES bool take_speeds(const double* now, const double* longest, const long long* mask, double* peak,
+                                double* speed, double* h, long long* slow, int step) {
+    Mask some = {0, 0, 0, 0};
+    for (int s = 0; s < step; ++s) {
+        const Mask meant = reinterpret_cast<const Mask*>(mask)[s];
+        vec(peak)[s] = meant ? larger(vec(peak)[s], vec(now)[s]) : vec(peak)[s];
+        vec(speed)[s] = meant ? vec(peak)[s] : vec(speed)[s];
+        vec(h)[s] = meant ? vec(longest)[s] : vec(h)[s];
+        some |= reinterpret_cast<Mask*>(slow)[s] = meant & Mask(vec(peak)[s] * vec(longest)[s] < kSlow);
+    }
+    return (some[0] | some[1] | some[2] | some[3]) != 0;
+}
+
+// ... and as long as velocities allow, and safe.
+MECHSIM_CLONES void limit_steps(const double* longest, double safety, const long long* mask, double* h, int step) {
+    const Lanes none = {0, 0, 0, 0};
+    for (int s = 0; s < step; ++s) {
+        const Mask meant = reinterpret_cast<const Mask*>(mask)[s] & Mask(absolute(vec(h)[s]) < none + INFINITY);
+        const Lanes shorter = vec(longest)[s] < vec(h)[s] ? vec(longest)[s] : vec(h)[s];
+        vec(h)[s] = meant ? safety * shorter : vec(h)[s];
+    }
+}
+
 }  // namespace
 
 // Per lane, the largest coefficient of this degree among unknowns of an offset, if it is larger than what is there.
@@ -87,22 +111,17 @@ void Fleet::choose_steps() {
     }
     std::fill(allowed_.begin(), allowed_.end(), std::log2(tolerance));
     longest_steps(0, allowed_.data(), longest_.data());
-    for (int l = 0; l < width_; ++l) {
-        if (!ready_[l]) continue;
-        rows_.peak_speed[l] = std::max(rows_.peak_speed[l], speed[l]);
-        rows_.speed[l] = rows_.peak_speed[l];
-        rows_.h[l] = longest_[l];
-        if (rows_.peak_speed[l] * longest_[l] < kSlow) note_speed(l, longest_[l]);
-    }
+    const bool some_slow = take_speeds(speed, longest_.data(), ready_.data(), rows_.peak_speed.data(), rows_.speed.data(),
+                                       rows_.h.data(), slow_.data(), step);
+    for (int l = 0; l < width_ && some_slow; ++l)
+        if (slow_[l]) note_speed(l, longest_[l]);
     for (int l = 0; l < width_; ++l) allowed_[l] = tolerance * rows_.speed[l];
     take_logarithms(allowed_.data(), step);
     longest_steps(1, allowed_.data(), longest_.data());
     keep_states();
-    for (int l = 0; l < width_; ++l) {
-        if (!ready_[l]) continue;
-        if (std::isfinite(rows_.h[l])) rows_.h[l] = safety * std::min(rows_.h[l], longest_[l]);
-        begin_step(l);
-    }
+    limit_steps(longest_.data(), safety, ready_.data(), rows_.h.data(), step);
+    for (int l = 0; l < width_; ++l)
+        if (ready_[l]) begin_step(l);
     inspect_steps();
     for (int l = 0; l < width_; ++l)
         if (lanes_[l].phase == Phase::ready) launch(l);
@@ -113,7 +132,7 @@ void Fleet::begin_step(int l) {
     Lane& lane = lanes_[l];
     lane.t_before = lane.t;
     lane.t_low_before = lane.t_low;
-    const bool roundings = has_roundings(l);
+    const bool roundings = rows_.leverage[l] > kOrdinary && has_roundings(l);
     // Near singular poses a march takes steps of a lower order.
     const bool careful = rows_.leverage[l] > kLowOrder && march_.control_.careful_order < march_.control_.order &&
                          !is_clear_of_pose(time_to_pose(lane.last_step, rows_.earlier_leverage[l], rows_.leverage[l]),
@@ -124,7 +143,7 @@ void Fleet::begin_step(int l) {
     rows_.h[l] = std::min(rows_.h[l], lane.longest);
     if (roundings || careful || std::isnan(rows_.h[l]))
         leave(l);
-    else
+    else if (pivots_ != reference_.get())
         returns(l);
 }
 
@@ -147,7 +166,7 @@ bool Fleet::has_roundings(int l) const {
     const Lane& lane = lanes_[l];
     const int last = march_.control_.order - 1;
     const double leverage = rows_.leverage[l];
-    if (leverage <= kOrdinary || last < kFewest + 1 || orders_ < 2) return false;
+    if (last < kFewest + 1 || orders_ < 2) return false;
     const auto distance = [&](int offset, int stage) {
         return largest_term(l, offset, stage + offset - 1) / largest_term(l, offset, stage + offset);
     };

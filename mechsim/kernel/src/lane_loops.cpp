@@ -35,13 +35,14 @@ bool all(const long long* mask, int width) {
     return found != 0;
 }
 
-MECHSIM_CLONES void weigh_corrections(const Judged& judged, const Newton& newton, int step) {
+MECHSIM_CLONES bool weigh_corrections(const Judged& judged, const Newton& newton, int step) {
     const Lanes none = {0, 0, 0, 0}, one = none + 1.0;
+    Mask lost = Mask(none);
     for (int s = 0; s < step; ++s) {
         Mask& active = reinterpret_cast<Mask*>(judged.active)[s];
         Mask& finished = reinterpret_cast<Mask*>(judged.finished)[s];
         Lanes relative = none, stale = vec(judged.stale)[s];
-        for (int degree = 0; degree <= newton.orders; ++degree) {
+        for (int degree = 0; degree <= newton.stage + newton.orders; ++degree) {  // no other is corrected
             const Lanes change = vec(judged.change)[degree * step + s], extent = vec(judged.extent)[degree * step + s];
             Lanes reference = vec(judged.compared)[degree * step + s];
             // Positions are compared with the scale itself, which is what makes a length long or short.
@@ -90,7 +91,30 @@ MECHSIM_CLONES void weigh_corrections(const Judged& judged, const Newton& newton
         const Mask done = active & ~negligible & (newton.iteration > 2 ? enough | rounded : enough);
         finished |= done;
         active &= ~(done | negligible);
+        lost |= active & ~Mask(moved == moved);
     }
+    return (lost[0] | lost[1] | lost[2] | lost[3]) != 0;
+}
+
+MECHSIM_CLONES void clear_lanes(double* row, const long long* mask, int step) {
+    const Lanes none = {0, 0, 0, 0};
+    for (int s = 0; s < step; ++s) vec(row)[s] = reinterpret_cast<const Mask*>(mask)[s] ? none : vec(row)[s];
+}
+
+MECHSIM_CLONES void find_stale(const Staleness& given, const long long* mask, double tolerance, long long* stale, int step) {
+    const Lanes one = {1, 1, 1, 1};
+    for (int s = 0; s < step; ++s) {
+        const Lanes leverage = larger(one, vec(given.earlier_leverage)[s]), rounding = vec(given.rounding)[s];
+        const Mask changed = Mask(vec(given.stale)[s] * leverage > kStale * tolerance + rounding);
+        const Mask moved = Mask(leverage > kCareful) & Mask(vec(given.distance)[s] > kRefactor + rounding);
+        reinterpret_cast<Mask*>(stale)[s] = (changed | moved) & reinterpret_cast<const Mask*>(mask)[s];
+    }
+}
+
+MECHSIM_CLONES bool find_above(const double* row, double bound, long long* found, int step) {
+    Mask some = {0, 0, 0, 0};
+    for (int s = 0; s < step; ++s) some |= reinterpret_cast<Mask*>(found)[s] = Mask(vec(row)[s] > bound);
+    return (some[0] | some[1] | some[2] | some[3]) != 0;
 }
 
 MECHSIM_CLONES void judge_landings(const Landing& landing, const Control& control,

@@ -37,8 +37,14 @@ struct Newton {
     double settled;
 };
 // How much was moved, whether that settles a lane, and how fast corrections become smaller (see March::settle). A lane whose
-// correction is no number stays active, and has moved by none.
-void weigh_corrections(const Judged& judged, const Newton& newton, int step);
+// correction is no number stays active, and has moved by none; whether there is one is told.
+bool weigh_corrections(const Judged& judged, const Newton& newton, int step);
+
+// Whose matrix is not that of what was found, among the lanes of the mask.
+struct Staleness {
+    const double *stale, *distance, *rounding, *earlier_leverage;
+};
+void find_stale(const Staleness& given, const long long* mask, double tolerance, long long* stale, int step);
 
 // What decides whether landings are too far from where the polynomials lead (see March::is_far).
 struct Landing {
@@ -48,6 +54,9 @@ struct Landing {
 };
 void judge_landings(const Landing& landing, const Control& control, const std::vector<double>& inverse_binomials, int step);
 
+void clear_lanes(double* row, const long long* mask, int step);
+// Who is above a bound, and whether some are.
+bool find_above(const double* row, double bound, long long* found, int step);
 bool any(const long long* mask, int width);
 bool all(const long long* mask, int width);
 void multiply_rows(double* rows, const double* factors, int count, int step);

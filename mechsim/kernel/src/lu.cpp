@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <set>
 
 namespace mechsim {
@@ -38,22 +37,42 @@ bool SparseLU::factor(const double* values) {
     return analyse(values) && eliminate(values) < kSingular;
 }
 
-// A matrix while its pivots are being chosen: each row that is left maps column -> slot, each column knows its rows.
+// A matrix while its pivots are being chosen: each row that is left has its columns and their slots, each column knows its
+// rows. Both are short and sorted, so plain vectors are quicker than trees.
 struct SparseLU::Elimination {
+    struct Cell {
+        int column, slot;
+    };
+    using Row = std::vector<Cell>;
+
     std::vector<double> current, row_scale, column_scale;
-    std::vector<std::map<int, int>> row;
-    std::vector<std::set<int>> column;
+    std::vector<Row> row;
+    std::vector<std::vector<int>> column;
     std::set<std::pair<int, int>> by_count;  // (entries in the row, row)
 
     Elimination(int size, const std::vector<int>& rows, const std::vector<int>& columns, const double* values)
         : current(values, values + rows.size()), row_scale(size, 1.0), column_scale(size, 1.0), row(size), column(size) {
         equilibrate(rows, columns, current, row_scale, column_scale);
         for (std::size_t e = 0; e < rows.size(); ++e) {
-            row[rows[e]][columns[e]] = int(e);
-            column[columns[e]].insert(rows[e]);
+            *cell(row[rows[e]], columns[e]) = {columns[e], int(e)};
+            insert(column[columns[e]], rows[e]);
         }
         for (int i = 0; i < size; ++i) by_count.insert({int(row[i].size()), i});
     }
+
+    // The cell of a column, which is made if it is not there.
+    static Row::iterator cell(Row& cells, int j) {
+        auto place = std::lower_bound(cells.begin(), cells.end(), j, [](const Cell& c, int k) { return c.column < k; });
+        return place != cells.end() && place->column == j ? place : cells.insert(place, {j, -1});
+    }
+    static void insert(std::vector<int>& sorted, int i) {
+        auto place = std::lower_bound(sorted.begin(), sorted.end(), i);
+        if (place == sorted.end() || *place != i) sorted.insert(place, i);
+    }
+    static void erase(std::vector<int>& sorted, int i) {
+        sorted.erase(std::lower_bound(sorted.begin(), sorted.end(), i));
+    }
+    int slot_at(int i, int j) { return cell(row[i], j)->slot; }
 
     struct Place {
         int row = -1, column = -1;
@@ -118,32 +137,38 @@ struct SparseLU::Elimination {
     };
 
     // Take the pivot's row and column out; what is right of it, and what changes below.
-    std::pair<std::map<int, int>, std::vector<Update>> eliminate(Place pivot) {
-        const int slot = row[pivot.row][pivot.column];
+    std::pair<Row, std::vector<Update>> eliminate(Place pivot) {
+        const int slot = slot_at(pivot.row, pivot.column);
         by_count.erase({int(row[pivot.row].size()), pivot.row});
-        row[pivot.row].erase(pivot.column);
-        column[pivot.column].erase(pivot.row);
-        const std::map<int, int> right = row[pivot.row];
-        for (const auto& [j, s] : right) column[j].erase(pivot.row);
+        Row right = std::move(row[pivot.row]);
+        right.erase(cell(right, pivot.column));
+        erase(column[pivot.column], pivot.row);
+        for (const Cell& each : right) erase(column[each.column], pivot.row);
         std::vector<Update> updates;
         for (int i : column[pivot.column]) {
-            by_count.erase({int(row[i].size()), i});
-            Update update{i, row[i][pivot.column], {}};
-            row[i].erase(pivot.column);
+            const int count = int(row[i].size());
+            const auto own = cell(row[i], pivot.column);
+            Update update{i, own->slot, {}};
+            row[i].erase(own);
+            update.targets.reserve(right.size());
             const double multiplier = current[update.slot] / current[slot];
             for (const auto& [j, s] : right) {
-                auto [place, fresh] = row[i].try_emplace(j, int(current.size()));
-                if (fresh) {
+                const auto place = cell(row[i], j);
+                if (place->slot < 0) {
+                    place->slot = int(current.size());
                     current.push_back(0);
-                    column[j].insert(i);
+                    insert(column[j], i);
                 }
-                current[place->second] -= multiplier * current[s];
-                update.targets.push_back(place->second);
+                current[place->slot] -= multiplier * current[s];
+                update.targets.push_back(place->slot);
             }
-            by_count.insert({int(row[i].size()), i});
+            if (int(row[i].size()) != count) {
+                by_count.erase({count, i});
+                by_count.insert({int(row[i].size()), i});
+            }
             updates.push_back(std::move(update));
         }
-        return {right, std::move(updates)};
+        return {std::move(right), std::move(updates)};
     }
 };
 
@@ -165,7 +190,7 @@ bool SparseLU::analyse(const double* values, const std::vector<char>& given) {
             pivots_.clear();
             return false;
         }
-        const int slot = matrix.row[place.row][place.column];
+        const int slot = matrix.slot_at(place.row, place.column);
         Pivot pivot{place.row, place.column, slot, int(u_.size()), 0, int(l_.size()), 0, int(targets_.size())};
         const auto [right, updates] = matrix.eliminate(place);
         for (const auto& [j, s] : right)

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "arrays.hpp"
 #include "constants.hpp"
 #include "fleet.hpp"
 #include "graph.hpp"
@@ -19,20 +20,7 @@
 namespace nb = nanobind;
 using namespace mechsim;
 
-using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Integers = nb::ndarray<const int, nb::c_contig, nb::device::cpu>;
-
 namespace {
-
-std::vector<double> doubles(const Doubles& a) { return {a.data(), a.data() + a.size()}; }
-std::vector<int> integers(const Integers& a) { return {a.data(), a.data() + a.size()}; }
-
-// A vector handed to NumPy without a copy.
-nb::object owned(std::vector<double>&& values, std::vector<std::size_t> shape) {
-    auto* kept = new std::vector<double>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, double>(kept->data(), shape.size(), shape.data(), owner));
-}
 
 template <class Array>
 bool shaped(const Array& a, std::size_t rows, std::size_t columns) {

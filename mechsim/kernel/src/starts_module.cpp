@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "arrays.hpp"
 #include "guard.hpp"
 #include "starts.hpp"
 
@@ -14,20 +15,7 @@ namespace mechsim {
 
 namespace {
 
-using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Integers = nb::ndarray<const int, nb::c_contig, nb::device::cpu>;
-
 constexpr std::size_t kBlock = 16;  // sets whose values are taken out of their columns together
-
-std::vector<double> doubles(const Doubles& a) { return {a.data(), a.data() + a.size()}; }
-std::vector<int> integers(const Integers& a) { return {a.data(), a.data() + a.size()}; }
-
-// A vector handed to NumPy without a copy.
-nb::object owned(std::vector<double>&& values, std::vector<std::size_t> shape) {
-    auto* kept = new std::vector<double>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, double>(kept->data(), shape.size(), shape.data(), owner));
-}
 
 bool shaped(const Integers& table, std::size_t columns) { return table.ndim() == 2 && table.shape(1) == columns; }
 

@@ -47,12 +47,7 @@ class Chart {
   }
 
   resize(ratio) {
-    const { clientWidth, clientHeight } = this.curves.parentElement;
-    [this.width, this.height, this.ratio] = [clientWidth, clientHeight, ratio];
-    for (const canvas of [this.curves, this.cursor]) {
-      canvas.width = Math.round(clientWidth * ratio);
-      canvas.height = Math.round(clientHeight * ratio);
-    }
+    fillFigure(this, ratio);
     this.drawCurves();
     this.drawCursor();
   }

@@ -38,7 +38,8 @@ function changeSpeed(by) {
   select.dispatchEvent(new Event("change"));
 }
 
-// Dragging moves the picture, a wheel or two fingers zoom it, a click names a point, a double click fits.
+// Dragging moves the picture, a wheel or two fingers zoom it, a click names a point, a double click fits. A view that can be
+// turned is turned by dragging instead, and moved by two fingers, the right button, or with Shift.
 function watchGestures(canvas, view, actions) {
   const fingers = new Map();
   let travelled = 0;
@@ -55,7 +56,7 @@ function watchGestures(canvas, view, actions) {
     if (event.type === "pointerup" && !fingers.size && travelled < 5) actions.click(event.offsetX, event.offsetY);
   };
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
+    if (event.button && !view.orbit) return;
     if (!fingers.size) travelled = 0;
     fingers.set(event.pointerId, [event.offsetX, event.offsetY]);
     canvas.setPointerCapture(event.pointerId);
@@ -67,10 +68,12 @@ function watchGestures(canvas, view, actions) {
     const after = middle();
     const step = [after[0] - before.middle[0], after[1] - before.middle[1]];
     travelled += Math.hypot(...step) + (fingers.size > 1 ? 5 : 0);
-    view.pan(...step);
+    if (view.orbit && fingers.size === 1 && !event.shiftKey && !(event.buttons & 6)) view.orbit(...step);
+    else view.pan(...step);
     if (fingers.size === 2) view.zoom(spread() / before.spread, ...after);
     actions.moved();
   });
+  if (view.orbit) canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("pointerup", lift);
   canvas.addEventListener("pointercancel", lift);
   canvas.addEventListener("wheel", (event) => {

@@ -14,14 +14,16 @@ from mechsim.render.frames import Frames, span
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
 from mechsim.render.page.channels import Channels
-from mechsim.render.page.samples import Fineness, smooth_samples, too_few
+from mechsim.render.page.samples import Fineness, has_room, smooth_samples, too_few
 from mechsim.render.page.shapes import packed_arrows, packed_fitting, short
+from mechsim.render.page.space import in_space
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
 from mechsim.render.sizes import Sizes, natural_sizes, with_peaks
 from mechsim.render.symbols import coil_turns
 from mechsim.render.window import reach, window_of
 from mechsim.result.layout import UNITS, Array
 from mechsim.result.trajectory import Trajectory
+from mechsim.spec.names import SPACE
 
 ARROW = 0.2  # an arrow of usual strength, as a share of the motion's extent
 MOST_NAMES = 24  # shown without being asked for
@@ -40,10 +42,13 @@ def film_of(
     """Everything the page shows. The motion starts with the first of `frames` and ends with the results."""
     start = float(frames.t[0])
     end = min(span(trajectory, scene)[1], np.inf if options.stop is None else options.stop)
-    dense = smooth_samples(trajectory, scene, start, max(start, end), fineness)
+    arrows = arrows and bool(scene.mechanism.elements)  # a drawing of a user's own has no forces
+    felt = arrows and has_room(scene)
+    dense = smooth_samples(trajectory, scene, start, max(start, end), fineness, arrows=felt)
     dense = replace(dense, energies=Dynamics(scene, dense).energies(dense))
-    dense = with_arrows(dense, scene, ("forces", "reactions") if arrows else ())
-    dense = dense.noting(too_few(dense, trajectory, scene))
+    dense = with_arrows(dense, scene, (*(["forces"] if arrows else []), *(["reactions"] if felt else [])))
+    crowded = "reactions are left out: so many parts leave no room for them in a page" if arrows and not felt else ""
+    dense = dense.noting(too_few(dense, trajectory, scene), crowded)
     speed = options.speed or default_speed(end - start)
     channels = Channels(dense.t)
     columns = _columns(scene, dense, trajectory, channels)
@@ -52,7 +57,8 @@ def film_of(
     strength = Strength.of(dense, scene)
     peak_speed = max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0)
     peak_speed = 0.0 if sizes.is_nothing("m/s", peak_speed) else peak_speed
-    seen = bounds(scene, dense, options.view)
+    spatial = in_space(scene, dense) if scene.dimension == SPACE else {}
+    seen = spatial.get("bounds") or bounds(scene, dense, options.view)
     return {
         "title": scene.title,
         "dimension": scene.dimension,
@@ -72,18 +78,13 @@ def film_of(
         "traced": list(trace),
         "tail": TAIL * speed,
         "bounds": seen,
-        "arrow": ARROW * max(seen[2] - seen[0], seen[3] - seen[1]),
-        "reach": {} if options.view else _reaches(scene, dense, seen, strength, peak_speed),
+        "arrow": usual_arrow(seen),
+        "reach": {} if options.view or spatial else _reaches(scene, dense, seen, strength, peak_speed),
         "width": scene.fleshoutwid,
         "peakSpeed": peak_speed,
         "strength": {"force": strength.force, "torque": strength.torque, "most": MOST_TIMES},
         "points": _points(scene, columns),
-        "bodies": [_body(part, scene.fleshoutwid) for part in scene.parts],
-        "springs": [_spring(spring, scene) for spring in scene.springs],
-        "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
-        "pivots": list(scene.pivots),
-        "footings": list(scene.footings),
-        "fittings": [packed_fitting(fitting, scene, columns) for fitting in fittings_of(scene, dense)],
+        **(spatial or _in_plane(scene, dense, columns)),
         "weights": _weights(scene),
         "forces": packed_arrows([arrow for arrow in dense.arrows if not arrow.part], channels),
         "reactions": packed_arrows([arrow for arrow in dense.arrows if arrow.part], channels),
@@ -93,6 +94,23 @@ def film_of(
         "notes": list(dict.fromkeys((*frames.notes, *dense.notes))),
         "offsets": channels.offsets,
         "numbers": channels.text(),
+    }
+
+
+def usual_arrow(bounds: list[float]) -> float:
+    """How long an arrow of usual strength is in a picture of this box, its lower corner before its upper one."""
+    half = len(bounds) // 2
+    return ARROW * max(high - low for low, high in zip(bounds[:half], bounds[half:], strict=True))
+
+
+def _in_plane(scene: Scene, frames: Frames, columns: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "bodies": [_body(part, scene.fleshoutwid) for part in scene.parts],
+        "springs": [_spring(spring, scene) for spring in scene.springs],
+        "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
+        "pivots": list(scene.pivots),
+        "footings": list(scene.footings),
+        "fittings": [packed_fitting(fitting, scene, columns) for fitting in fittings_of(scene, frames)],
     }
 
 
@@ -113,7 +131,7 @@ def _reaches(
     scene: Scene, frames: Frames, seen: list[float], strength: Strength, peak_speed: float
 ) -> dict[str, list[float]]:
     """How far the picture must reach to hold arrows, by what they are of."""
-    usual = ARROW * max(seen[2] - seen[0], seen[3] - seen[1])
+    usual = usual_arrow(seen)
     ends: dict[str, Array] = {}
     for name, of_parts in (("forces", False), ("reactions", True)):
         chosen = replace(frames, arrows=tuple(each for each in frames.arrows if each.part == of_parts))
@@ -141,7 +159,7 @@ def bounds(scene: Scene, frames: Frames, view: str | None) -> list[float]:
 def _widest(scene: Scene, frames: Frames) -> tuple[str, ...]:
     """The point that travels farthest: where no end is free, its trace tells most."""
     ways = {
-        name: float(np.hypot(*np.diff(frames.points[name], axis=0).T).sum())
+        name: float(np.linalg.norm(np.diff(frames.points[name], axis=0), axis=1).sum())
         for name in scene.mechanism.points
         if name not in scene.ground
     }
@@ -149,7 +167,7 @@ def _widest(scene: Scene, frames: Frames) -> tuple[str, ...]:
 
 
 def _peak(velocities: Array) -> float:
-    return float(np.hypot(*velocities.T).max())
+    return float(np.linalg.norm(velocities, axis=1).max())
 
 
 def _columns(scene: Scene, frames: Frames, trajectory: Trajectory, channels: Channels) -> list[dict[str, Any]]:
@@ -223,5 +241,6 @@ def _plots(scene: Scene, columns: list[dict[str, Any]], trace: tuple[str, ...]) 
     labels = [column["label"] for column in columns]
     moving = [name for name in scene.mechanism.points if name not in scene.ground]
     watched = next((name for name in (*trace, *reversed(moving)) if name in moving), None)
-    wanted = [["T", "V", "T+V"], [f"{watched}_x", f"{watched}_y"], [f"{watched}_x_dot", f"{watched}_y_dot"]]
+    places = [f"{watched}_{axis}" for axis in "xyz"[: scene.dimension]]
+    wanted = [["T", "V", "T+V"], places, [f"{place}_dot" for place in places]]
     return [chosen for plot in wanted if (chosen := [label for label in plot if label in labels])]

@@ -12,35 +12,31 @@ from typing import TYPE_CHECKING, Any
 from mechsim._version import __version__
 from mechsim.errors import Fault
 from mechsim.render.page.data import film_of
+from mechsim.render.page.packing import packed
 from mechsim.render.rows import Drawable, table_of
 from mechsim.render.theme import THEMES, Theme
 from mechsim.result.paths import OutputError
+from mechsim.spec.names import PLANE
 
 if TYPE_CHECKING:
     from mechsim.render.frames import Frames
     from mechsim.render.options import Options
     from mechsim.render.scene import Scene
 
-SCRIPTS = (
-    "numbers.js",
-    "film.js",
-    "clock.js",
-    "symbols.js",
-    "curves.js",
-    "flat.js",
-    "plot.js",
-    "chart.js",
-    "sweep.js",
-    "controls.js",
-    "main.js",
-)
+FLAT = ("curves.js", "flat.js")
+SPATIAL = ("vectors.js", "camera.js", "meshes.js", "things.js", "shaders.js", "renderer.js", "overlay.js", "space.js")
+COMMON = ("numbers.js", "film.js", "clock.js", "symbols.js", "plot.js", "chart.js", "sweep.js")
+BEGINNING = ("controls.js", "main.js")
 GENERATOR = "mechsim"
+MOST_TEXT = 2_200_000  # letters of numbers in full, before they are told in 16 bits
 
 
 def write(scene: Scene, frames: Frames, trajectory: Drawable, path: str | Path, options: Options) -> tuple[str, ...]:
     """Write the page of a Trajectory (or a Motion) to `path`. Returns what a person should be told."""
     film = film_of(scene, frames, table_of(trajectory), options)
     notes = tuple(film.pop("notes"))
+    if len(film["numbers"]) > MOST_TEXT:
+        film = packed(film)
     Path(path).write_text(page_text(film, scene, notes), encoding="utf-8")
     return notes
 
@@ -64,9 +60,14 @@ def page_text(
             "style": style,
             "film": _json(film),
             "sweep": f'<script type="application/json" id="sweep">{_json(sweep)}</script>' if sweep else "",
-            "script": "\n".join(_asset(name) for name in SCRIPTS),
+            "script": "\n".join(_asset(name) for name in scripts(scene)),
         },
     )
+
+
+def scripts(scene: Scene) -> tuple[str, ...]:
+    """The files of the page's script, in their order: one view or the other."""
+    return (*COMMON, *(FLAT if scene.dimension == PLANE else SPATIAL), *BEGINNING)
 
 
 def number_text(value: float) -> str:

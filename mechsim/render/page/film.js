@@ -54,6 +54,25 @@ class Film {
     return w * w * (1 + 2 * u) * y0 + u * u * (3 - 2 * u) * y1 + u * w * (w * s0 - u * s1) + offset;
   }
 
+  // Values of many channels at once, into `target`; where a channel is -1 what stands there stays.
+  fill(channels, time, target) {
+    const last = this.count - 1;
+    const place = Math.min(Math.max((time - this.start) / this.interval, 0), last);
+    const index = Math.max(Math.min(Math.floor(place), last - 1), 0);
+    const [u, w] = [place - index, 1 - place + index];
+    const [a, b, c, d] = [w * w * (1 + 2 * u), u * u * (3 - 2 * u), u * w * w, -u * u * w];
+    const { count, numbers } = this;
+    const { offsets } = this.data;
+    const next = last > 0 ? 1 : 0;
+    for (let k = 0; k < channels.length; k++) {
+      if (channels[k] < 0) continue;
+      const values = 2 * channels[k] * count + index;
+      const slopes = values + count;
+      target[k] = a * numbers[values] + b * numbers[values + next] + c * numbers[slopes] + d * numbers[slopes + next]
+        + offsets[channels[k]];
+    }
+  }
+
   // Where a point is; points fixed in the world have `place` instead of channels.
   position(name, time) {
     const point = this.points.get(name);
@@ -133,4 +152,11 @@ function placed(pose, [x, y]) {
 function mean(places) {
   const sum = places.reduce((total, place) => [total[0] + place[0], total[1] + place[1]], [0, 0]);
   return [sum[0] / places.length, sum[1] / places.length];
+}
+
+// Which other points each point is fastened to.
+function neighboursOf(data) {
+  const groups = [...data.bodies, ...data.springs].map((each) => each.points);
+  const others = (name) => groups.filter((group) => group.includes(name)).flat().filter((other) => other !== name);
+  return new Map(data.points.map((point) => [point.name, [...new Set(others(point.name))]]));
 }

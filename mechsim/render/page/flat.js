@@ -443,9 +443,3 @@ function marksOf(data) {
   const others = new Set([...data.pivots, ...data.particles.map((particle) => particle.point), ...data.footings]);
   return data.points.map((point) => point.name).filter((name) => !others.has(name));
 }
-
-function neighboursOf(data) {
-  const groups = [...data.bodies, ...data.springs].map((each) => each.points);
-  const others = (name) => groups.filter((group) => group.includes(name)).flat().filter((other) => other !== name);
-  return new Map(data.points.map((point) => [point.name, [...new Set(others(point.name))]]));
-}

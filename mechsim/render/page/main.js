@@ -3,7 +3,8 @@
 let film = new Film(JSON.parse(element("film").textContent));
 const settings = { ...film.data.show, traced: new Set(film.data.traced), tail: film.data.tail };
 const clock = new Clock(film, clockChanged);
-const view = new FlatView(element("view"), film);
+const inSpace = film.data.dimension === 3;
+const view = inSpace ? new SpaceView(element("view"), film) : new FlatView(element("view"), film);
 const plots = [];
 const charts = []; // of the measures of a sweep
 let stale = true; // something but the time has changed
@@ -45,7 +46,7 @@ function showTime() {
 }
 
 function picture(now) {
-  if (clock.tick(now) || stale) {
+  if (clock.tick(now) || stale || view.turning) {
     stale = false;
     showTime();
     view.draw(clock.time, settings);
@@ -174,9 +175,24 @@ function connect(more) {
     const about = document.querySelectorAll(`[data-toggle="${name}"], [data-if="${name}"]`);
     about.forEach((each) => (each.hidden = !film.data[name]));
   }
+  document.querySelectorAll('[data-if="space"]').forEach((each) => (each.hidden = !inSpace));
+  document.querySelectorAll('[data-if="plane"]').forEach((each) => (each.hidden = inSpace));
   const zoom = (factor) => { view.zoom(factor); redraw(); };
   const fit = () => { view.fit(); redraw(); };
-  const pan = (dx, dy) => () => { view.pan(dx, dy); redraw(); };
+  // In space arrow keys turn what is seen, and move it with Shift.
+  const pan = (dx, dy) => (event) => {
+    if (inSpace && !event.shiftKey) view.orbit(dx, dy);
+    else view.pan(dx, dy);
+    redraw();
+  };
+  const turnTo = (face) => () => {
+    if (!inSpace) return;
+    view.turnTo(face);
+    announce(face === "home" ? "View reset" : `Seen from the ${face}`);
+    redraw();
+  };
+  document.querySelectorAll("[data-face]").forEach((each) => each.addEventListener("click", turnTo(each.dataset.face)));
+  view.changed = redraw;
   const playPause = () => {
     clock.toggle();
     announce(clock.playing ? "Playing" : `Paused at t = ${quantity(clock.time, "s")}`);
@@ -221,6 +237,7 @@ function connect(more) {
     "ArrowLeft": (event) => step(event.shiftKey ? -10 : -1), "ArrowRight": (event) => step(event.shiftKey ? 10 : 1),
     "Home": () => clock.seek(film.start), "End": () => clock.seek(film.end),
     "[": () => changeSpeed(-1), "]": () => changeSpeed(1),
+    "1": turnTo("front"), "2": turnTo("side"), "3": turnTo("top"), "4": turnTo("home"),
     "+": () => zoom(1.4), "=": () => zoom(1.4), "-": () => zoom(1 / 1.4), "0": fit,
     "n": () => toggle("names"), "t": () => toggle("traces"), "v": () => toggle("velocities"),
     "f": () => toggle("forces"), "r": () => toggle("reactions"), "c": () => toggle("centroids"),

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mechsim.render.page.data import ARROW
+from mechsim.render.page.data import usual_arrow
+from mechsim.render.page.space import outermost, short
 
 STEPS = 32767  # of a 16-bit integer to either side
 OF_ALL = ("title", "speed", "loop", "play", "theme", "show", "traced", "tail", "plots")  # as the first film has them
@@ -22,7 +23,7 @@ def together(films: Sequence[dict[str, Any]]) -> None:
     shared = {
         **{key: first[key] for key in OF_ALL},
         "bounds": bounds,
-        "arrow": ARROW * max(bounds[2] - bounds[0], bounds[3] - bounds[1]),
+        "arrow": usual_arrow(bounds),
         "reach": {name: _around([film["reach"][name] for film in films if name in film["reach"]]) for name in names},
         "peakSpeed": max(film["peakSpeed"] for film in films),
         "noise": max(film["noise"] for film in films),
@@ -32,6 +33,8 @@ def together(films: Sequence[dict[str, Any]]) -> None:
         },
         "ranges": _ranges(films),
     }
+    if "cloud" in first:
+        shared["cloud"] = short(outermost(np.concatenate([np.array(film["cloud"]) for film in films])))
     sizes: dict[str, float] = {}
     for column in (column for film in films for column in film["columns"]):
         sizes[column["label"]] = max(sizes.get(column["label"], 0.0), column["size"])

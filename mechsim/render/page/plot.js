@@ -4,6 +4,16 @@
 
 const PLOT_ROOM = { left: 50, right: 12, top: 22, bottom: 22 };
 
+// Lets the canvases of a plot fill its figure, which has `ratio` pixels to each unit of length.
+function fillFigure(plot, ratio) {
+  const { clientWidth, clientHeight } = plot.curves.parentElement;
+  [plot.width, plot.height, plot.ratio] = [clientWidth, clientHeight, ratio];
+  for (const canvas of [plot.curves, plot.cursor]) {
+    canvas.width = Math.round(clientWidth * ratio);
+    canvas.height = Math.round(clientHeight * ratio);
+  }
+}
+
 class Plot {
   // `columns` are names; `seek` is called with a time the user points at.
   constructor(film, columns, seek) {
@@ -27,12 +37,7 @@ class Plot {
   }
 
   resize(ratio) {
-    const { clientWidth, clientHeight } = this.curves.parentElement;
-    [this.width, this.height, this.ratio] = [clientWidth, clientHeight, ratio];
-    for (const canvas of [this.curves, this.cursor]) {
-      canvas.width = Math.round(clientWidth * ratio);
-      canvas.height = Math.round(clientHeight * ratio);
-    }
+    fillFigure(this, ratio);
     this.drawCurves();
   }
 

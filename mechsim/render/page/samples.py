@@ -10,9 +10,13 @@ from mechsim.render.forces import acts
 from mechsim.render.frames import SEEN, Frames, hermite, sample
 from mechsim.render.scene import Scene
 from mechsim.result.trajectory import Trajectory
+from mechsim.spec.names import PLANE
 
 FEWEST_SAMPLES = 241
 MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays below 3 MB
+MOST_BYTES = 2_500_000  # of a page besides its script
+WORDS_OF_VARIABLE, WORDS_OF_PART = 190, 420  # bytes
+FEWEST_OF_MANY = 31
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
 
 
@@ -25,21 +29,46 @@ class Fineness:
 
 
 def smooth_samples(
-    trajectory: Trajectory, scene: Scene, start: float, end: float, fineness: Fineness | None = None
+    trajectory: Trajectory,
+    scene: Scene,
+    start: float,
+    end: float,
+    fineness: Fineness | None = None,
+    *,
+    arrows: bool = True,
 ) -> Frames:
     """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
-    fineness = fineness or Fineness(FEWEST_SAMPLES, MOST_NUMBERS)
+    fineness = fineness or fineness_of(scene, arrows)
     if end <= start:
         return sample(trajectory, np.array([start]), scene)
-    vectors = sum(len(part.points) for part in scene.parts)
-    vectors += 2 * sum(acts(element, scene) for element in scene.mechanism.elements)
-    series = 2 * (len(scene.mechanism.variables) + 2 * vectors + 4)
+    series = series_of(scene, arrows)
     count = fineness.fewest
     while True:
         dense = sample(trajectory, np.linspace(start, end, count), scene)
         if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > fineness.most:
             return dense
         count = 2 * count - 1
+
+
+def series_of(scene: Scene, arrows: bool) -> int:
+    """How many numbers a page has of each moment, about: values and slopes, of reactions too where they are shown."""
+    vectors = sum(len(part.points) for part in scene.parts) if arrows else 0
+    vectors += 2 * sum(acts(element, scene) for element in scene.mechanism.elements)
+    return 2 * (len(scene.mechanism.variables) + scene.dimension * vectors + 4)
+
+
+def has_room(scene: Scene) -> bool:
+    """Whether a page can hold the reactions in all joints."""
+    return scene.dimension == PLANE or FEWEST_SAMPLES * series_of(scene, True) <= MOST_NUMBERS
+
+
+def fineness_of(scene: Scene, arrows: bool) -> Fineness:
+    """As many samples as usual; of very many parts as few as there is room for besides their names, in 16 bits each."""
+    if scene.dimension == PLANE or FEWEST_SAMPLES * series_of(scene, arrows) <= MOST_NUMBERS:
+        return Fineness(FEWEST_SAMPLES, MOST_NUMBERS)
+    words = WORDS_OF_VARIABLE * len(scene.mechanism.variables) + WORDS_OF_PART * len(scene.parts)
+    most = int(max(MOST_BYTES - words, 0) * 3 / 8)
+    return Fineness(int(np.clip(most // series_of(scene, arrows), FEWEST_OF_MANY, FEWEST_SAMPLES)), 0)
 
 
 def too_few(frames: Frames, trajectory: Trajectory, scene: Scene) -> str:

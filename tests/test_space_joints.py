@@ -1,0 +1,212 @@
+"""Every joint in space: how many freedoms it leaves, that it holds, that it takes no power, and that forces and moments
+in it balance every part (the certificate's line, from mass, inertia and accelerations alone)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import mechsim
+from mechsim.simulation import motion_of, prepare
+from mechsim.spec import parse
+
+# Two bodies without symmetry, thrown into space; joints are between them, so both sides move.
+SHAPE = "Geom: [[1], [0.2, 0.9], [0.3, 0.1, 0.8]], Dyna: [[0.3, 0.25, 0.2], 2, [0.5, 0.6, 0.7, 0.05, -0.04, 0.03]]"
+OTHER = "Geom: [[{length}], [{third}], [0.4, 0.3, -0.7]], Dyna: [[0.2, 0.3, -0.1], 3, [0.9, 0.8, 1, -0.06, 0.05, 0.02]]"
+TEXT = """
+Dimension: 3
+PartData:
+  Rigids:
+    ABCD: {{{first}}}
+    {name}: {{{second}}}
+{more}
+AppliedForces: {{Gravity: , Drag: {{D: [0.3]}}}}
+ProblemData:
+  tend: 1
+  positions: {{A: [0.1, 0.2, 0.3], B: [1, 0.2, 0.4], C: [0.2, 1, 0.2]{guesses}}}
+  velocities: {{B: [0.3, 1, -0.5], C: [0.2, 0.1, 1], D: [0.4, 0.2, 0.1]}}
+Output: {{reactions: all}}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """`held` is how many of the twelve freedoms of two bodies the joint takes."""
+
+    name: str
+    joints: str
+    held: int
+    guesses: str = ""
+    length: str = "1.1"
+    third: str = "-0.1, 0.8"
+
+
+ON_AXIS = ", E: [0.4, 0.2, 0.3], F: [1.5, 0.2, 0.4], G: [0.5, 1, 0.3]"
+CASES = {
+    "ball": Case("AEFG", "", 3),
+    "hinge of two shared points": Case("ABEF", "", 5, length="1", third="0.3, 0.8"),
+    "weld of three shared points": Case("ABCE", "", 6, length="1", third="0.2, 0.9"),
+    "hinge": Case("AEFG", "Hinges: {AB-AE: []}", 5, ", E: [1.2, 0.2, 0.4]"),
+    "universal": Case("AEFG", "Universals: {AB-AE: []}", 4, ", E: [0.1, 1, 1]"),
+    "universal at an angle": Case("AEFG", "Universals: {AB-AE: [1.1]}", 4, ", E: [0.6, 1, 0.3]"),
+    "cylinder": Case("EFGH", "Cylinders: {EF-AB: []}", 4, ON_AXIS),
+    "cylinder on a rod": Case("EFGH", "Cylinders: {EF-AB: []}", 4, ON_AXIS),
+    "prism": Case("EFGH", "Sliders: {EFG-ABC: []}", 5, ON_AXIS),
+    "prism at an angle": Case("EFGH", "Sliders: {EFG-ABC: {angle: 0.4}}", 5, ON_AXIS),
+    "screw": Case("EFGH", "Screws: {EFG-ABC: 0.3}", 5, ON_AXIS),
+    "point on line": Case("EFGH", "Slots: {E-AB: []}", 2, ON_AXIS),
+    "point on plane": Case("EFGH", "Planes: {E-ABC: [0.2]}", 1, ON_AXIS),
+    "planar": Case("EFGH", "Planes: {EFG-ABC: [0.1]}", 3, ON_AXIS),
+    "coupling": Case("AEFG", "Couplings: {ABC-AEF: []}", 4, ", E: [-1, 0.3, 0.3], F: [0.1, 1.2, 0.3]"),
+    "weld": Case("AEFG", "Welds: {AEFG-ABCD: []}", 6, ", E: [1.2, 0.2, 0.4], F: [0.1, 1, 0.3]"),
+    "surface": Case("EFGH", "Surfaces: {E: x**2 + y**2 + z**2 - 1}", 1, ", E: [1, 0, 0]"),
+    "curve": Case("EFGH", "Curves: {E: {x: cos(s), y: sin(s), z: 0.1*s, s: 0}}", 2),
+    "skate": Case("EFGH", "Skates: {ABCD.A: [1, 1, 0]}", 0),
+}
+
+
+def text_of(case: Case) -> str:
+    second = OTHER.format(length=case.length, third=case.third)
+    more = f"Joints: {{{case.joints}}}" if case.joints else ""
+    return TEXT.format(first=SHAPE, name=case.name, second=second, more=more, guesses=case.guesses)
+
+
+@pytest.mark.parametrize("label", CASES)
+def test_a_joint_leaves_its_freedoms_holds_and_balances(label):
+    case = CASES[label]
+    prepared = prepare(parse(text_of(case)))
+    assert prepared.structure.redundancy.rows == (), "no joint repeats a constraint"
+    assert prepared.structure.dof == 12 - case.held
+    certificate = motion_of(prepared, None, "polynomials").certificate
+    # Tolerance 1e-12 a step, some dozen steps; the work of the drag is integrated beside.
+    assert certificate.energy_drift < 2e-12
+    assert certificate.position_residual < 1e-13
+    assert certificate.velocity_residual < 1e-13
+    assert certificate.reaction_balance < 1e-11
+
+
+BEVEL = """
+Dimension: 3
+PartData:
+  Fixed: {A: [], B: [0, 0, 1], D: [], E: [1], K: [1, 0, 0.5], N: [0, 1, 0]}
+  Rigids:
+    ABC: {Geom: [[1], [0, 0.5]], Dyna: [[0.5], 2, [0.1, 0.2, 0.2]]}
+    DEF: {Geom: [[1], [0, 0.7]], Dyna: [[0.5], 2, [0.3, 0.2, 0.2]]}
+Joints: {Gears: {ABC-DEF: [0.5, 0.7]}}
+AppliedForces: {ConstTorques: {ABC-ABK: 1}}
+ProblemData: {tend: 3, positions: {C: [0.5, 0, 0], F: [0, 0.7, 0]}, angles: {DEF-DEN: 0}}
+Output: {reactions: all}
+"""
+
+
+def test_bevel_gears_turn_by_their_ratio_many_times():
+    """One wheel about z, the other about x; together they have the inertia 0.1 + 0.3 (5/7)^2 about the first axis."""
+    motion = mechsim.simulate(BEVEL)
+    turned = 0.5 * 3.0**2 / (0.1 + 0.3 * (5 / 7) ** 2)
+    end = motion(3.0)
+    # Angles of some turns at tolerance 1e-12.
+    assert end["theta_ABC_ABK"] == pytest.approx(turned, abs=1e-10)
+    assert end["theta_DEF_DEN"] == pytest.approx(-turned * 5 / 7, abs=1e-10)
+    assert motion.certificate.reaction_balance < 1e-11
+
+
+ROLLING = """
+Dimension: 3
+PhysicalParams: {{m: 2, r: 0.5, g: 9.81}}
+PartData:
+  Fixed: {{K: [], L: [1], M: [0, 1]}}
+  Rigids:
+    ABC: {{Geom: [[1], [0, r]], Dyna: [[], m, [m*r**2/2, m*r**2/4, m*r**2/4]]}}
+Joints: {{{joint}}}
+AppliedForces: {{Gravity: [0, 0, -g]}}
+ProblemData:
+  tend: 2
+  positions: {{A: [0, 0, r*cos(0.3)]}}
+  orientations: {{ABC: {{axis: [0, 1, 0], angle: 0.3}}}}
+  velocities: {{A: [0, 4, 0]}}
+  spins: {{ABC.ABC: [-8, 0.4, 0.3]}}
+Output: {{reactions: all}}
+"""
+
+
+@pytest.mark.parametrize("joint", ["Wheels: {ABC-KLM: r}", "Balls: {ABC-KLM: r}"])
+def test_what_rolls_touches_the_plane_and_is_at_rest_there(joint):
+    motion = mechsim.simulate(ROLLING.format(joint=joint))
+    for t in np.linspace(0, 2, 7):
+        place, rate = motion(t), motion.velocity(t)
+        along, side = place["B"] - place["A"], (place["C"] - place["A"]) / 0.5
+        axes = np.array([along, side, np.cross(along, side)])
+        rates = [rate["B"] - rate["A"], (rate["C"] - rate["A"]) / 0.5]
+        rates.append(np.cross(rates[0], side) + np.cross(along, rates[1]))
+        up = np.array([0.0, 0.0, 1.0])
+        down = -up if "Balls" in joint else -(up - along * along[2]) / np.sqrt(1 - along[2] ** 2)
+        contact = place["A"] + 0.5 * down
+        slip = rate["A"] + sum(0.5 * (down @ axis) * each for axis, each in zip(axes, rates, strict=True))
+        # Constraints hold to rounding of lengths of a metre and speeds of some metres per second.
+        assert abs(contact[2]) < 1e-13
+        np.testing.assert_allclose(slip, 0.0, atol=1e-12)
+    certificate = motion.certificate
+    assert certificate.energy_drift < 1e-12
+    assert certificate.reaction_balance < 1e-11
+
+
+def reactions(text, *further):
+    """The columns of forces and moments at the start."""
+    table = mechsim.simulate(text.format(*further) if further else text).trajectory
+    return {label: float(table[label][0]) for label in table.labels if "_F" in label or "_M" in label}
+
+
+def test_a_torque_on_a_part_at_its_centroid_loads_no_joint():
+    found = reactions("""
+Dimension: 3
+PartData:
+  Fixed: {O: []}
+  Rigids: {OAB: {Geom: [[1], [0, 1]], Dyna: [[], 2, [1, 1, 1]]}}
+AppliedForces: {ConstTorques: {OAB: [0.3, 0.2, -0.5]}}
+Output: {reactions: all}
+ProblemData: {tend: 1}
+""")
+    assert max(map(abs, found.values())) < 1e-14
+
+
+def test_a_slider_bears_all_of_a_weight_at_its_first_point():
+    """2 kg at (0.5, 0.2, 0) on a slide along y, under 10 m/s^2: 20 N and a moment of (4, -10, 0) N m about C."""
+    found = reactions("""
+Dimension: 3
+PartData:
+  Fixed: {A: [], B: [0, 1], F: [1]}
+  Rigids: {CDE: {Geom: [[1], [0, 1]], Dyna: [[0.2, 0.5], 2, [1, 1, 1]]}}
+Joints: {Sliders: {CDE-ABF: []}}
+AppliedForces: {Gravity: [0, 0, -10]}
+Output: {reactions: all}
+ProblemData: {tend: 1, positions: {C: [], D: [0, 1], E: [1]}}
+""")
+    wanted = {"Fx": 0, "Fy": 0, "Fz": 20, "Mx": 4, "My": -10, "Mz": 0}
+    assert found == pytest.approx({f"C_CDE_{name}": value for name, value in wanted.items()}, abs=1e-12)
+
+
+WELDED = """
+Dimension: 3
+PartData:
+  Fixed: {{O: [], P: [0, 1], Q: [0, 0, 1]}}
+  Rigids:
+    OPQC: {{Geom: [[1], [0, 1], [0, 0, 1]]}}
+    CDE: {{Geom: [[1], [0, 1]], Dyna: [[0.3, 0.3], 1, [1, 1, 1]]}}
+Joints: {{Welds: {{CDE-OPQC: []}}}}
+ProblemData: {{tend: 1{}}}
+"""
+
+
+def test_a_weld_holds_axes_along_each_other_and_says_where_a_guess_turns_them_about():
+    start = mechsim.simulate(WELDED.format(""))(0.0)
+    np.testing.assert_allclose([start["D"], start["E"]], [[1, 1, 0], [1, 0, 1]], atol=1e-14)
+    with pytest.raises(mechsim.AssemblyError, match="turned about"):
+        mechsim.simulate(WELDED.format(", positions: {D: [2, 0.3, 0.1], E: [1, 1, 0.2]}"))
+
+
+def test_points_on_one_line_are_no_plane():
+    text = BEVEL.replace("Gears: {ABC-DEF: [0.5, 0.7]}", "Planes: {C-KDE: []}").replace("K: [1, 0, 0.5]", "K: [2]")
+    with pytest.raises(mechsim.SpecError, match="are on one line, so they give no plane"):
+        mechsim.simulate(text)
