@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from reference import SPECS
+from reference.chains import extrapolated, free_pivots, universal_joints
 
 import mechsim
 
@@ -48,3 +49,14 @@ def test_a_chain_of_universal_joints_keeps_its_energy_and_the_arms_of_its_crosse
     for joint in range(1, 10):
         arms = [end[f"{letter}{number}"] - end[f"U{joint}"] for letter, number in (("W", joint), ("V", joint + 1))]
         assert abs(np.dot(*arms)) < 1e-14  # of arms of 0.2 m
+
+
+# The chains in other coordinates and extended precision, and the default tolerance of 1e-12; in 0.5 s from rest almost
+# nothing is multiplied.
+@pytest.mark.parametrize(
+    ("file", "chain", "point"), [("mult_pend_fp", free_pivots, "P3"), ("mult_pend_uj", universal_joints, "U3")]
+)
+def test_chains_of_three_move_as_in_other_coordinates(file, chain, point):
+    rate, start, end = chain(3)
+    found = mechsim.simulate(SPACE / f"{file}.yaml", parameters={"N": 3}, tend=0.5)(0.5)[point]
+    np.testing.assert_allclose(found, np.asarray(end(extrapolated(rate, start, 0.5, 25)), float), rtol=0, atol=1e-12)
