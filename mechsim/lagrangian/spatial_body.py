@@ -3,12 +3,11 @@
 With d = b - a, e = c - a and n = d x e every point of the body stands at a + xi d + eta e + zeta n, so the kinetic
 energy is a quadratic form of a', d', e' and n' = d' x e + d x e'. Between unit vectors along the body's axes
 
-    |u3'|^2 = |u1'|^2 + |u2'|^2 + 2 (u1' . u2) (u2' . u1)
+    |u3'|^2 = |u1'|^2 + |u2'|^2 - 2 (u2' . u1)^2
 
-holds on the constraints, and there these products are d' . e and e' . d over a constant; so the mass matrix is constant
-but for `twist` and for what lies beside the plane of the points (`model/inertia.py` has the coefficients). A Lagrangian
-may be changed in this way: it is the same on all motions that the constraints allow. In this form no motion has a
-negative energy, also none that the constraints do not allow.
+holds on the constraints, and there u2' . u1 is e' . d over a constant; so the mass matrix is constant but for `twist` and
+for what lies beside the plane of the points (`model/inertia.py` has the coefficients). A Lagrangian may be changed in this
+way: it is the same on all motions that the constraints allow, and products of series are what a step costs.
 """
 
 from mechsim.lagrangian.kind import Kind
@@ -25,7 +24,7 @@ def kinetic(x, v, t, p):
     beside = p.zeta * p.mass * dot(v[0], normal)
     # d' . (d' x e) and e' . (d x e') are zero.
     beside = beside + p.dn * dot(turned, vector_product(d, bent)) + p.en * dot(bent, vector_product(turned, e))
-    return speed + beside + p.twist * dot(turned, e) * dot(bent, d)
+    return speed + beside - p.twist * dot(bent, d) ** 2
 
 
 def potential(x, t, p):
