@@ -5,9 +5,9 @@ energy is a quadratic form of a', d', e' and n' = d' x e + d x e'. Between unit 
 
     |u3'|^2 = |u1'|^2 + |u2'|^2 - 2 (u2' . u1)^2
 
-holds on the constraints, and there u2' . u1 is e' . d over a constant; so the mass matrix is constant but for `twist` and
-for what lies beside the plane of the points (`model/inertia.py` has the coefficients). A Lagrangian may be changed in this
-way: it is the same on all motions that the constraints allow, and products of series are what a step costs.
+holds on the constraints, and there u2' . u1 is e' . d over a constant; so the mass matrix is constant but for `twist`
+and for what lies beside the plane of the points (coefficients: `model/inertia.py`). A Lagrangian may be changed so:
+it is the same on all motions that the constraints allow, and products of series are what a step costs.
 """
 
 from mechsim.lagrangian.kind import Kind
