@@ -10,6 +10,7 @@ namespace mechsim {
 namespace {
 constexpr double kThreshold = 0.1;    // a pivot is at least this fraction of the largest entry of its row
 constexpr double kSingular = 1e13;    // growth beyond this with fresh pivots: nothing left of 16 digits
+constexpr std::size_t kKnown = 8;     // sequences of pivots that are kept for matrices that come back
 constexpr int kRowsTried = 4;         // rows of least count in which a pivot is looked for
 
 // Scales so that rows and columns can be compared across units: two sweeps by their largest entries.
@@ -34,7 +35,28 @@ SparseLU::SparseLU(int size, std::vector<int> rows, std::vector<int> columns)
 
 bool SparseLU::factor(const double* values) {
     if (!pivots_.empty() && eliminate(values) < growth_limit_) return true;
+    if (recall(values)) return true;
     return analyse(values) && eliminate(values) < kSingular;
+}
+
+void SparseLU::set_aside() {
+    if (pivots_.empty()) return;
+    known_.insert(known_.begin(), std::move(static_cast<Factors&>(*this)));
+    if (known_.size() > kKnown) known_.pop_back();
+    static_cast<Factors&>(*this) = {};
+}
+
+// Whether pivots that were set aside do for these values: they then are the present ones.
+bool SparseLU::recall(const double* values) {
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+        std::swap(static_cast<Factors&>(*this), known_[k]);
+        if (eliminate(values) < growth_limit_) {
+            if (known_[k].pivots_.empty()) known_.erase(known_.begin() + k);
+            return true;
+        }
+        std::swap(static_cast<Factors&>(*this), known_[k]);
+    }
+    return false;
 }
 
 // A matrix while its pivots are being chosen: each row that is left has its columns and their slots, each column knows its

@@ -10,7 +10,37 @@
 
 namespace mechsim {
 
-class SparseLU {
+// A sequence of pivots, and the factors it gives.
+struct Factors {
+    struct Pivot {
+        int row, column, slot;
+        int u_first, u_last;  // entries right of the pivot, in u_
+        int l_first, l_last;  // entries below it, in l_
+        int target;           // first update target, row by row of l_
+    };
+    struct Entry {
+        int slot, index;
+        double weight;  // for U: how much a scaled entry weighs against its pivot
+    };
+    struct Factor {
+        double value;
+        int index;
+    };
+    std::vector<Pivot> pivots_;
+    std::vector<Entry> u_, l_;
+    std::vector<Factor> u_solve_, l_solve_;  // u_ by columns of the matrix; l_ by rows, in the order of pivots,
+    std::vector<int> l_rows_, l_slots_;      // where each row begins there, and the slot of each entry
+    std::vector<int> targets_;
+    std::vector<double> values_, inverse_;
+
+    template <class Archive>
+    void transfer(Archive& archive) {
+        archive(pivots_), archive(u_), archive(l_), archive(u_solve_), archive(l_solve_);
+        archive(targets_), archive(l_rows_), archive(l_slots_), archive(values_), archive(inverse_);
+    }
+};
+
+class SparseLU : private Factors {
   public:
     SparseLU(int size, std::vector<int> rows, std::vector<int> columns);
 
@@ -35,8 +65,8 @@ class SparseLU {
     bool choose(const double* values, const std::vector<char>& steady) { return analyse(values, steady); }
     // Entries of the factors, which a solve reads.
     std::size_t factor_count() const { return u_.size() + l_.size(); }
-    // Choose pivots anew when a matrix is factored next.
-    void forget() { pivots_.clear(); }
+    // The next matrix is another one (other rows rest): find pivots for it, among those that served others or anew.
+    void set_aside();
 
     const std::vector<int>& rows() const { return rows_; }
     const std::vector<int>& columns() const { return columns_; }
@@ -45,29 +75,16 @@ class SparseLU {
     // Pivots and factors, all that is not of the pattern.
     template <class Archive>
     void transfer(Archive& archive) {
-        archive(analyses_), archive(pivots_), archive(u_), archive(l_), archive(u_solve_), archive(l_solve_);
-        archive(targets_), archive(l_rows_), archive(l_slots_), archive(values_), archive(inverse_);
+        std::size_t count = known_.size();
+        archive(analyses_), Factors::transfer(archive), archive(count);
+        known_.resize(count);
+        for (Factors& each : known_) each.transfer(archive);
     }
 
   private:
     friend class LaneLU;  // which runs the same pivots
-    struct Pivot {
-        int row, column, slot;
-        int u_first, u_last;  // entries right of the pivot, in u_
-        int l_first, l_last;  // entries below it, in l_
-        int target;           // first update target, row by row of l_
-    };
-    struct Entry {
-        int slot, index;
-        double weight;  // for U: how much a scaled entry weighs against its pivot
-    };
-
-    struct Factor {
-        double value;
-        int index;
-    };
-
     struct Elimination;
+    bool recall(const double* values);
     bool analyse(const double* values, const std::vector<char>& steady = {});
     void collect_rows();
     template <int Width>
@@ -77,12 +94,8 @@ class SparseLU {
     int size_, analyses_ = 0;
     double growth_limit_ = 1e2;
     std::vector<int> rows_, columns_;
-    std::vector<Pivot> pivots_;
-    std::vector<Entry> u_, l_;
-    std::vector<Factor> u_solve_, l_solve_;  // u_ by columns of the matrix; l_ by rows, in the order of pivots,
-    std::vector<int> l_rows_, l_slots_;      // where each row begins there, and the slot of each entry
-    std::vector<int> targets_;
-    std::vector<double> values_, inverse_, work_;
+    std::vector<Factors> known_;  // other sequences of pivots, the last one used first
+    std::vector<double> work_;
     std::vector<double> many_;  // work of solve_many, a vector more than needed to align it
 };
 

@@ -234,7 +234,7 @@ void March::choose_rows() {
     for (const Spare& row : spare_) numbers.push_back(row.number);
     std::fill(resting_.begin(), resting_.end(), 0);
     for (int row : lu_.weakest(matrix_.data(), numbers, redundant_)) resting_[row] = 1;
-    lu_.forget();
+    lu_.set_aside();
     chosen_ = true;
 }
 

@@ -164,7 +164,7 @@ bool March::improve_choice() {
     if (!regular || !(leverage_chosen_ < leverage)) {
         resting_ = before;
         leverage_chosen_ = leverage;
-        lu_.forget();
+        lu_.set_aside();
         regular = factor();
     }
     return regular;
