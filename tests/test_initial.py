@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from math import hypot, pi
 
 import numpy as np
@@ -15,7 +17,7 @@ from mechsim.initial import Start, assemble, configurations
 from mechsim.initial.assembly import moving_coordinates
 from mechsim.initial.closure import position_closure, scales_of
 from mechsim.initial.inertia import check_determined
-from mechsim.initial.ipopt import Distance
+from mechsim.initial.ipopt import Distance, minimise
 from mechsim.kernel.system import System
 from mechsim.model import Mechanism, build
 from mechsim.spec import parse
@@ -323,7 +325,7 @@ def test_derivatives_given_to_ipopt() -> None:
     mechanism, system, start = prepared(ANDREWS)
     closure = position_closure(system, 0.0, start.positions, scales_of(mechanism), moving_coordinates(mechanism)[1:])
     weights = np.linspace(1, 2, system.n)
-    distance = Distance(closure, start.positions, weights)
+    distance = Distance(closure, start.positions, weights, [])
     rng = np.random.default_rng(3)
     y, multipliers, h = 0.01 * rng.standard_normal(system.n - 1), rng.standard_normal(system.m), 1e-5
 
@@ -403,3 +405,29 @@ ProblemData: {tend: 1, positions: {A: [2, 0]}, angles: {OA: [90, fixed]}}
     mechanism = build(too_far)
     with pytest.raises(AssemblyError, match=r"\(100% of the mechanism's size\)"):
         assemble(mechanism, System(mechanism), too_far.problem)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs setitimer")
+def test_ctrl_c_within_ipopt_is_heard_when_it_has_ended() -> None:
+    """An exception in a callback would pass through IPOPT's own frames, and now and then end the process."""
+    mechanism, system, start = prepared(ANDREWS)
+    closure = position_closure(system, 0.0, start.positions, scales_of(mechanism), moving_coordinates(mechanism)[1:])
+    far = start.positions + np.random.default_rng(4).standard_normal(system.n)
+    heard: list[int] = []
+
+    def interrupt(*_: object) -> None:
+        heard.append(1)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(20):
+            signal.setitimer(signal.ITIMER_REAL, 3e-3)  # once
+            with pytest.raises(KeyboardInterrupt):
+                while True:
+                    minimise(closure, far, np.ones(system.n), far)
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(heard) >= 20

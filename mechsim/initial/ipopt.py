@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from mechsim.initial.closure import Closure, numbering
@@ -11,11 +16,34 @@ ITERATIONS = 60  # a mechanism that closes takes about ten; one that does not wo
 TOLERANCE = 1e-9  # Newton's method polishes afterwards, so IPOPT need not squeeze out the last digits
 
 
+@contextmanager
+def signals_kept_back() -> Iterator[list[int]]:
+    """Signals that come meanwhile, which their handlers hear of only afterwards.
+
+    An exception that a handler raises within a callback (Ctrl-C) goes through IPOPT's own frames, which may end the process.
+    """
+    heard: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # handlers never run in others
+        yield heard
+        return
+    handlers = {number: handler for number in signal.valid_signals() if callable(handler := signal.getsignal(number))}
+    for number in handlers:
+        signal.signal(number, lambda number, _: heard.append(number))
+    try:
+        yield heard
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in heard[:1]:
+            signal.raise_signal(number)
+
+
 class Distance:
     """The callbacks of `min 1/2 sum w_j (y_j - target_j)^2` subject to the closure, in the scaled free coordinates."""
 
-    def __init__(self, closure: Closure, target: Array, weights: Array):
+    def __init__(self, closure: Closure, target: Array, weights: Array, interrupted: list[int]):
         self.closure = closure
+        self.interrupted = interrupted
         self.start = target
         self.weights = weights[closure.free]
         self.rows, self.columns, _ = closure.jacobian(target)
@@ -35,6 +63,10 @@ class Distance:
             np.concatenate([diagonal, np.minimum(first, second)]),
             kept,
         )
+
+    def intermediate(self, *_: float) -> bool:
+        """Called after each iteration; False ends the search."""
+        return not self.interrupted
 
     def objective(self, y: Array) -> float:
         return 0.5 * float(self.weights @ (y * y))
@@ -72,12 +104,13 @@ def minimise(closure: Closure, target: Array, weights: Array, start: Array) -> A
     count, equations = len(closure.free), len(closure.rows)
     zeros = np.zeros(equations)
     infinite = np.full(count, 1e20)
-    distance = Distance(closure, target, weights)
-    problem = Problem(count, equations, distance, lb=-infinite, ub=infinite, cl=zeros, cu=zeros)
     options = {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS, "tol": TOLERANCE}
     if closure.hessian_of is None:
         options |= {"jac_c_constant": "yes", "hessian_constant": "yes"}
-    for name, value in options.items():
-        problem.add_option(name, value)
-    solution, _ = problem.solve(((start - target) / closure.scales)[closure.free])
+    with signals_kept_back() as interrupted:
+        distance = Distance(closure, target, weights, interrupted)
+        problem = Problem(count, equations, distance, lb=-infinite, ub=infinite, cl=zeros, cu=zeros)
+        for name, value in options.items():
+            problem.add_option(name, value)
+        solution, _ = problem.solve(((start - target) / closure.scales)[closure.free])
     return closure.moved(target, solution) if np.all(np.isfinite(solution)) else None
