@@ -61,7 +61,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
 
 def _add_laws(quantities: Quantities, book: Book) -> None:
     """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
-    for draft in (*loads.constant(quantities), *joints.drafts(quantities)):
+    for draft in (*loads.resting(quantities), *loads.constant(quantities), *joints.drafts(quantities)):
         book.add(draft)
     joints.add_lines(quantities, book)
     joints.add_curves(quantities, book)
