@@ -120,6 +120,18 @@ class Weld:
 
 
 @dataclass(frozen=True, slots=True)
+class Facing:
+    """A joint in space that tells how one side is turned against the other, by a row that holds half a turn away
+    too: points of the one side, those of the other, and the angle from that to the one."""
+
+    sort: str  # "prism", "coupling"
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    angle: float
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Attitude:
     """What is to be written of how a part in space stands: "quaternion", a sequence of Euler angles such as "zxz",
     "spin" in the world or "own spin" about its axes."""
@@ -148,6 +160,7 @@ class Mechanism:
     guides: tuple[Guide, ...] = ()
     notes: tuple[Note, ...] = ()  # what the file says that may not be meant
     welds: tuple[Weld, ...] = ()
+    facings: tuple[Facing, ...] = ()
     attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
 
     @property
