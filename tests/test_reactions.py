@@ -521,7 +521,7 @@ ProblemData: {tend: 1, positions: {D: [0.6, 0.2]}}
 
 
 def test_the_ground_bears_the_weight_of_a_part_that_stands_still_in_the_plane():
-    """A bracket AB with a pendulum at its point C: moments about A and B tell what is across AB; along it each bears half."""
+    """A bracket AB with a pendulum at its point C: moments tell what is across AB; along it each bears half."""
     motion = mechsim.simulate(STILL)
     weight, load = -100j, as_complex(motion.reaction("C", 0.7)["ABC"])
     at_a, at_b = (as_complex(motion.reaction(point, 0.7)["ABC"]) for point in "AB")

@@ -1,4 +1,4 @@
-"""Mechanisms at rest: roundings are compared with what rounding explains, and a wrong motion is doubted all the same."""
+"""Mechanisms at rest: roundings are compared with what rounding explains; a wrong motion is doubted all the same."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ in it balance every part (the certificate's line, from mass, inertia and acceler
 from __future__ import annotations
 
 from dataclasses import dataclass
-
 from math import cos, pi, sin
 
 import numpy as np
@@ -289,7 +288,7 @@ def test_shafts_of_a_coupling_have_their_points_on_one_side(guess):
 
 @pytest.mark.parametrize("guess", ["", "A: [0.2, 0, -1], B: [-1, 0, -1.1]", "A: [0, 0, -1], B: [-1, 0, -1]"])
 def test_a_body_on_a_hinge_is_not_flipped(guess):
-    """The ground keeps the distance of Q and R, so the part asks only for their line, which a flipped body meets too."""
+    """The ground keeps the distance of Q and R, so the part asks only for their line, which it meets flipped too."""
     start = mechsim.simulate(f"""
 Dimension: 3
 PartData:

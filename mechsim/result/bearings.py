@@ -41,9 +41,9 @@ class Bearing:
 
     `rows` are those of the part there, and of what grips it; `touching` are the contacts there, and `teeth` those whose
     counterforce is borne there: -1 on the wheel itself, 1 on what carries it. `further` are points of the same joint:
-    in space two parts that share two points are hinged there, and what is known is one force and one moment. `beside` is
-    the other fixed point of a part of the plane that stands still, and their line: nothing tells how the two share what
-    pushes along it, so each bears half.
+    in space two parts that share two points are hinged there, and what is known is one force and one moment. `beside`
+    is the other fixed point of a part of the plane that stands still, and their line: nothing tells how the two share
+    what pushes along it, so each bears half.
     """
 
     point: str

@@ -138,8 +138,8 @@ class Monitor:
         """When rows are, and at the first one what pulls."""
         if self.times is None:
             system, moving = points.system_at(0), [each.kind != "state" for each in self.system.mechanism.variables]
-            nothing = np.zeros(system.n), np.zeros(system.m)
-            forces = system.residuals(*(column[0] for column in points.state), *nothing)[: system.n]
+            t, q, v = (column[0] for column in points.state)
+            forces = system.residuals(t, q, v, np.zeros(system.n), np.zeros(system.m))[: system.n]
             pulls = np.abs(forces * system.scales[: system.n])[moving]
             self.pull = float(pulls[np.isfinite(pulls)].sum())
         times = [*(self.times or ()), *points.t[[0, -1]].tolist()]
