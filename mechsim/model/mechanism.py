@@ -9,7 +9,7 @@ from mechsim.errors import Mark, Note
 from mechsim.lagrangian.law import Law
 from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
-from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, Origin
+from mechsim.model.origin import NAMED_BY_SORT, WORDS, NOT_OF_A_FILE, Origin
 from mechsim.spec.document import Solid
 from mechsim.spec.living import PLAIN
 
@@ -181,4 +181,6 @@ class Mechanism:
 
 def titled(owner: str, origin: Origin) -> str:
     """An owner in words: `slot C-AB` where its name alone, `C,AB`, says too little."""
-    return f"{origin.sort} {owner.replace(',', '-')}" if origin.sort in NAMED_BY_SORT else owner
+    if origin.sort not in NAMED_BY_SORT:
+        return owner
+    return f"{WORDS.get(origin.sort, origin.sort)} {owner.replace(',', '-')}"
