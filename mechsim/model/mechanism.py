@@ -9,7 +9,7 @@ from mechsim.errors import Mark, Note
 from mechsim.lagrangian.law import Law
 from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
-from mechsim.model.origin import NAMED_BY_SORT, WORDS, NOT_OF_A_FILE, Origin
+from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, WORDS, Origin
 from mechsim.spec.document import Solid
 from mechsim.spec.living import PLAIN
 

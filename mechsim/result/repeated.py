@@ -19,8 +19,8 @@ Joint = tuple[str, str]  # its sort and name
 
 
 def repetitions(mechanism: Mechanism, redundancy: Redundancy) -> list[str]:
-    """For each joint with redundant constraints `hinge Q5R5 repeats what hinges Q0R0 and Q1R1 already fix`, and how many
-    there are."""
+    """For each joint with redundant constraints `hinge Q5R5 repeats what hinges Q0R0 and Q1R1 already fix`, and how
+    many there are."""
     if not redundancy.rows:
         return []
     binding = mechanism.binding
