@@ -88,8 +88,6 @@ def accepted(spec: MechSpec, tries: int) -> None:
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_what_may_be_fixed_is_accepted(path: Path) -> None:
-    if path.stem == "governor":
-        pytest.xfail("a velocity that may be fixed at its start is said to contradict the rods: not understood yet")
     accepted(read(path), 3)
 
 

@@ -502,3 +502,60 @@ ProblemData: {{tend: 1, angles: {{OS: 0, OC: 0, CP: 0}}}}
     assert motion.reaction("O", 0.0)["OC"] == pytest.approx([0, 7.5 * a], rel=0, abs=1e-13)
     assert motion.reaction("C", 0.0)["CP"] == pytest.approx([0, 7 * a], rel=0, abs=1e-13)
     assert motion.certificate.reaction_balance < 1e-13
+
+
+# --- what stands still
+
+
+STILL = """
+PartData:
+  Fixed: {A: [], B: [2], U: [7, 1]}
+  Rigids:
+    ABC: {Geom: [[2], [1, 1]], Dyna: [[0.5, 0.3], 10, 1]}
+    CD: {Geom: [[1]], Dyna: [[0.5], 2, 1/6]}
+  Particles: {U: 3}
+AppliedForces: {Gravity: [0, -10]}
+Output: {reactions: all}
+ProblemData: {tend: 1, positions: {D: [0.6, 0.2]}}
+"""
+
+
+def test_the_ground_bears_the_weight_of_a_part_that_stands_still_in_the_plane():
+    """A bracket AB with a pendulum at its point C: moments tell what is across AB; along it each bears half."""
+    motion = mechsim.simulate(STILL)
+    weight, load = -100j, as_complex(motion.reaction("C", 0.7)["ABC"])
+    at_a, at_b = (as_complex(motion.reaction(point, 0.7)["ABC"]) for point in "AB")
+    assert abs(load) > 10
+    assert at_a + at_b + weight + load == pytest.approx(0, abs=CLOSE)
+    assert cross(2, at_b) + cross(0.5 + 0.3j, weight) + cross(1 + 1j, load) == pytest.approx(0, abs=CLOSE)
+    assert at_a.real == pytest.approx(at_b.real, abs=CLOSE)
+    assert as_complex(motion.reaction("U", 0.7)["U"]) == pytest.approx(30j)
+    assert motion.certificate.reaction_balance < 1e-13
+
+
+def test_what_stands_still_has_no_energy_of_its_own():
+    assert mechsim.simulate(STILL).certificate.largest_energy == pytest.approx(
+        mechsim.simulate(STILL.replace("10, 1]", "1000, 1]")).certificate.largest_energy
+    )
+
+
+def test_the_ground_bears_the_weight_and_the_torques_of_a_part_that_stands_still_in_space():
+    motion = mechsim.simulate("""
+Dimension: 3
+PartData:
+  Fixed: {A: [], B: [1], C: [0, 1], R: [5], S: [7]}
+  Rigids:
+    ABCP: {Geom: [[1], [0, 1], [0, 0, 2]], Dyna: [[0.3, 0.2, 1], 10, [1, 1, 1]]}
+    PQ: {Geom: [[1]], Dyna: [[0.5], 2, [0, 0.1, 0.1]]}
+    RS: {Geom: [[2]], Dyna: [[0.5], 4, [0, 1, 1]]}
+AppliedForces: {Gravity: [0, 0, -10], Torques: {ABCP: [3*cos(t), 5, 7]}}
+Output: {reactions: all}
+ProblemData: {tend: 1, positions: {Q: [0, 0, 1]}}
+""")
+    last = dict(motion.to_pandas().iloc[-1])
+    found = {name[7:]: value for name, value in last.items() if name.startswith("A_ABCP_")}
+    wanted = {"Fx": 0, "Fy": 0, "Fz": 120, "Mx": 20 - 3 * np.cos(1), "My": -30 - 5, "Mz": -7}
+    assert found == pytest.approx(wanted, abs=1e-12)
+    rod = {name[5:]: value for name, value in last.items() if name.startswith("R_RS_")}
+    assert rod == pytest.approx({"Fx": 0, "Fy": 0, "Fz": 40, "Mx": 0, "My": -20, "Mz": 0}, abs=1e-12)
+    assert motion.certificate.reaction_balance < 1e-13

@@ -300,3 +300,18 @@ def test_two_drives_that_agree_are_noted() -> None:
 def test_drives_of_different_freedoms_are_not_counted_together() -> None:
     _, start = started(DRIVEN.format(other="theta_QD: 0.1*t"))
     assert not any("drives" in note.message for note in start.notes)
+
+
+@pytest.mark.parametrize("rest", ["0", "3e-17", "-1e-14", "1e-9"])
+def test_a_rest_that_is_only_rounded_may_be_held_beside_a_drive(rest: str) -> None:
+    """What is fixed tells how fast things are only together with what drives ask for."""
+    _, start = started(f"""
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[1]]}}, AB: {{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}}
+Drives: {{theta_OA: 15*t}}
+ProblemData: {{tend: 1, positions: {{B: [1, -1]}}, rates: {{AB: [{rest}, fixed]}}}}
+""")
+    found = {row.label: row.obtained for row in start.rows if row.quantity == "velocity"}
+    assert found["theta_AB_dot"] == float(rest)
+    assert [found["A_x_dot"], found["A_y_dot"]] == pytest.approx([0, 15], abs=1e-12)

@@ -132,14 +132,23 @@ def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
     figures = outcome.certificate
     account = _account(outcome)
     what = "T + V less all work " if account else ""
+    energy = _measured_by("its largest term", figures.largest_energy, figures.least_energy, "J")
+    speed = _measured_by("the peak speed", figures.peak_speed, figures.least_speed, "m/s")
     return [
-        ("energy", f"{what}kept to {figures.energy_drift:.1e} of its largest term, {figures.largest_energy:.4g} J"),
+        ("energy", f"{what}kept to {figures.energy_drift:.1e} {energy}"),
         *account,
         ("constraints", f"met to {figures.position_residual:.1e} of the size, {figures.size:.4g} m"),
-        ("their rates", f"met to {figures.velocity_residual:.1e} of the peak speed, {figures.peak_speed:.4g} m/s"),
+        ("their rates", f"met to {figures.velocity_residual:.1e} {speed}"),
         *_balance(figures),
         *_answers(outcome),
     ]
+
+
+def _measured_by(name: str, largest: float, least: float, unit: str) -> str:
+    """What a figure is relative to; at rest that is no more than rounding, and something larger stands for it."""
+    if largest >= least or not largest:
+        return f"of {name}, {largest:.4g} {unit}"
+    return f"of {least:.1e} {unit}: {name}, {largest:.1e} {unit}, is near what rounding makes"
 
 
 def _balance(figures: Certificate) -> list[tuple[str, str]]:

@@ -187,9 +187,11 @@ def check_springs(mechanism: Mechanism, q: Array) -> None:
 def close_velocities(mechanism: Mechanism, system: System, t: float, q: Array, velocities: Wishes) -> Array:
     """Velocities with C_q v + C_t = 0; what nobody asked for prefers rest."""
     guess, scales = velocities.written_into(np.zeros(len(q))), scales_of(mechanism)
-    speed = float(np.max(np.abs(guess / scales), initial=0.0)) or 1.0
     moving = moving_coordinates(mechanism)
     free = moving[~np.isin(moving, velocities.fixed)]
+    # What drives ask for counts as much as what the file does, which may hold a rest that is only rounded.
+    driven = velocity_closure(system, t, q, scales, free).residual(np.zeros(len(q)))
+    speed = float(max(np.max(np.abs(each), initial=0.0) for each in (guess / scales, driven))) or 1.0
     closure = velocity_closure(system, t, q, scales * speed, free)
     v = solve(closure, guess, velocities.guessed)
     if v is None or np.max(np.abs(v / closure.scales), initial=0.0) > ABSURD:

@@ -25,10 +25,10 @@ def minimum_norm_step(closure: Closure, x: Array, residual: Array) -> Array:
     return sparse_step(closure.jacobian(x), len(closure.rows), len(closure.free), residual, 1e-13)[0]
 
 
-def _least_squares(matrix: Array, right: Array) -> Array:
+def _least_squares(matrix: Array, right: Array, negligible: float = DEPENDENT) -> Array:
     """As `numpy.linalg.lstsq`, but with an absolute bound: a matrix of nothing but rounding must count as zero."""
     u, values, v = np.linalg.svd(matrix, full_matrices=False)
-    kept = values > DEPENDENT
+    kept = values > negligible
     return np.asarray(v[kept].T @ ((u[:, kept].T @ right) / values[kept]))
 
 
@@ -59,7 +59,7 @@ def settle(closure: Closure, x: Array) -> Array:
     for combination in left[:, strong : len(values)].T:
         gradient = movable.T @ closure.dense_jacobian(settled).T @ combination
         curvature = movable.T @ dense_hessian(closure, settled, combination) @ movable
-        step = np.linalg.lstsq(curvature, -gradient, rcond=1e-6)[0]
+        step = _least_squares(curvature, -gradient, DEAD_POINT)  # redundant rows have neither gradient nor curvature
         settled = closure.moved(settled, movable @ step)
     closed = np.all(np.abs(closure.residual(settled)) <= 0.01 * closure.tolerance(x))
     return settled if closed else x

@@ -29,6 +29,7 @@ from mechsim.initial.poses import (
     turn_angles,
 )
 from mechsim.initial.start import Array
+from mechsim.initial.turned import turned
 from mechsim.kernel.linear import generic
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
@@ -62,7 +63,8 @@ class PositionProblem:
 
     def found(self) -> tuple[Array | None, bool]:
         """The closed pose nearest to the guess, if one is found; and whether another one is just as near."""
-        direct = solve(self.closure, self.guess, self.guessed)
+        nearest_closed = solve(self.closure, self.guess, self.guessed)
+        direct = None if nearest_closed is None or turned(self.mechanism, nearest_closed) else nearest_closed
         if direct is not None and not self.on_watershed():
             return direct, False
         misses: list[End] = []
@@ -73,7 +75,8 @@ class PositionProblem:
             misses += ends
         if direct is not None:
             return direct, False
-        return self._chosen(self._closed(self._ends_of(self._reflected(misses))))
+        pose, several = self._chosen(self._closed(self._ends_of(self._reflected(misses))))
+        return (nearest_closed, False) if pose is None else (pose, several)
 
     @property
     def _large(self) -> bool:
@@ -136,9 +139,9 @@ class PositionProblem:
         return [(end, 0.0) for end in ends if end is not None]
 
     def _closed(self, ends: list[End]) -> list[Array]:
-        """Those that close, each pose once, nearest to the guess first."""
+        """Those that close as it is meant, each pose once, nearest to the guess first."""
         polished = [self._polished(q) for q, size in ends if size <= NEARLY_CLOSED]
-        return self._different([pose for pose in polished if pose is not None])
+        return self._different([pose for pose in polished if pose is not None and not turned(self.mechanism, pose)])
 
     def _polished(self, q: Array) -> Array | None:
         scaled = self.closure.rescaled(q)
@@ -193,6 +196,8 @@ class PositionProblem:
         """The nearest closed pose to the guess that is reached from q."""
         end = self._polished(approach(self.closure, nearest(self.closure, self.guess, self.guessed, q)))
         if end is None or self.distance(end) > self.distance(q) or self._rank(end) < self._rank(q):
+            return q
+        if turned(self.mechanism, end):
             return q
         return end
 

@@ -109,7 +109,7 @@ class Book:
         )
 
     def add(self, draft: Draft) -> int | None:
-        """The number of the new element; None when it touches nothing that can move."""
+        """The number of the new element; None when it touches nothing that can move and no part feels it."""
         forces: dict[int, Formula] = {}
         for slot, force in draft.forces:
             if (slot >= 0 or draft.on_parts) and not (force.is_number and force.value == 0):
@@ -123,9 +123,9 @@ class Book:
         held = _held(draft, moving)
         slots = [slot for slot, *_ in held]
         if all(slot < 0 for slot in slots):
-            if not draft.readout:
+            if not draft.readout and not draft.on_parts:
                 return None
-            slots.append(0)  # a function of time alone still belongs to some variable
+            slots.append(0)  # a function of time alone, or a load on what stands still, belongs to some variable
             held.append((0,))
         parameters = [leaf for leaf in leaves if leaf.operation == "p"]
         observed = [leaf for leaf in leaves if leaf.operation == "m"]

@@ -11,7 +11,7 @@ from mechsim.model.control import add_controllers, add_drives
 from mechsim.model.grip import Grip, Place
 from mechsim.model.layout import Layout, lay_out
 from mechsim.model.lines import spanning_pair
-from mechsim.model.mechanism import Attitude, Element, Guide, Mechanism, Part, Weld
+from mechsim.model.mechanism import Attitude, Element, Facing, Guide, Mechanism, Part, Weld
 from mechsim.model.notes import notes_of
 from mechsim.model.origin import Origin
 from mechsim.model.phase import meshed
@@ -53,6 +53,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         guesses=book.guesses,
         guides=_guides(spec),
         welds=tuple(Weld(each.part, each.other, each.angle.value, each.mark) for each in spec.actions.welds),
+        facings=_facings(spec),
         attitudes=tuple(Attitude(part, way) for part, way in spec.output.attitudes),
         notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
@@ -61,7 +62,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
 
 def _add_laws(quantities: Quantities, book: Book) -> None:
     """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
-    for draft in (*loads.constant(quantities), *joints.drafts(quantities)):
+    for draft in (*loads.resting(quantities), *loads.constant(quantities), *joints.drafts(quantities)):
         book.add(draft)
     joints.add_lines(quantities, book)
     joints.add_curves(quantities, book)
@@ -157,6 +158,11 @@ def _guides(spec: MechSpec) -> tuple[Guide, ...]:
         for each in spec.actions.sliders
     ]
     return (*collinear, *slots, *sliders)
+
+
+def _facings(spec: MechSpec) -> tuple[Facing, ...]:
+    joints = [joint for joint in spec.actions.spatial if joint.sort in ("prism", "coupling")]
+    return tuple(Facing(each.sort, each.first, each.second, each.number.value, each.mark) for each in joints)
 
 
 def _parts(spec: MechSpec) -> tuple[Part, ...]:

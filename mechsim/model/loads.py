@@ -32,7 +32,7 @@ from mechsim.lagrangian.vector import (
     vector_product,
 )
 from mechsim.model import rigid
-from mechsim.model.book import Draft
+from mechsim.model.book import Draft, moves
 from mechsim.model.frames import is_on_line
 from mechsim.model.grip import Place
 from mechsim.model.joints import on_line, slot_origin
@@ -95,6 +95,21 @@ def constant(quantities: Quantities) -> Iterator[Draft]:
             continue
         sides = ((torque.part, torque.torque.value), (torque.against or "", -torque.torque.value))
         yield from (_constant_torque(part, value, torque, quantities) for part, value in sides)
+
+
+def resting(quantities: Quantities) -> Iterator[Draft]:
+    """The weight of parts and particles that stand still: nothing moves by it, but the ground bears it, so that its
+    reactions have it. By virtual power it acts at fixed points; it has no potential, which would be a constant."""
+    spec = quantities.spec
+    gravity = values_of(spec.gravity or ())
+    marks = {part.name: part.mark for part in spec.rigids} | {each.point: each.mark for each in spec.particles}
+    for name, mass, place in _masses(quantities) if any(gravity) else ():
+        if mass and name in marks and not any(map(moves, place)):
+            pull = components("w", [mass * each for each in gravity])
+            power = dot(vector(parameter(*each) for each in pull.items()), place)
+            slots = dict.fromkeys(leaf.operands[0] for leaf in power.leaves() if leaf.operation == "x")
+            forces = [(slot, derivative(power, coordinate(slot))) for slot in slots]
+            yield Draft(name, marks[name], forces=forces, on_parts=True, origin=Origin("gravity", name, name))
 
 
 def _constant_force(force: PointForce, push: Arrow, quantities: Quantities) -> Draft:

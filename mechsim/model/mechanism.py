@@ -9,7 +9,7 @@ from mechsim.errors import Mark, Note
 from mechsim.lagrangian.law import Law
 from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
-from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, Origin
+from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, WORDS, Origin
 from mechsim.spec.document import Solid
 from mechsim.spec.living import PLAIN
 
@@ -120,6 +120,18 @@ class Weld:
 
 
 @dataclass(frozen=True, slots=True)
+class Facing:
+    """A joint in space that tells how one side is turned against the other, by a row that holds half a turn away
+    too: points of the one side, those of the other, and the angle from that to the one."""
+
+    sort: str  # "prism", "coupling"
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    angle: float
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Attitude:
     """What is to be written of how a part in space stands: "quaternion", a sequence of Euler angles such as "zxz",
     "spin" in the world or "own spin" about its axes."""
@@ -148,6 +160,7 @@ class Mechanism:
     guides: tuple[Guide, ...] = ()
     notes: tuple[Note, ...] = ()  # what the file says that may not be meant
     welds: tuple[Weld, ...] = ()
+    facings: tuple[Facing, ...] = ()
     attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
 
     @property
@@ -168,4 +181,6 @@ class Mechanism:
 
 def titled(owner: str, origin: Origin) -> str:
     """An owner in words: `slot C-AB` where its name alone, `C,AB`, says too little."""
-    return f"{origin.sort} {owner.replace(',', '-')}" if origin.sort in NAMED_BY_SORT else owner
+    if origin.sort not in NAMED_BY_SORT:
+        return owner
+    return f"{WORDS.get(origin.sort, origin.sort)} {owner.replace(',', '-')}"

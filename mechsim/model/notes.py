@@ -43,15 +43,7 @@ def notes_of(spec: MechSpec, quantities: Quantities) -> tuple[Note, ...]:
         *gears_apart(spec),
         *gravity_upwards(spec),
         *large_inertia(spec),
-        *weights_on_the_ground(spec),
     )
-
-
-def weights_on_the_ground(spec: MechSpec) -> Iterator[Note]:
-    """A part that stands still has no equations, so nothing tells what the ground bears of it."""
-    for part in spec.rigids if spec.output.reactions else ():
-        if float(part.mass) and all(name in spec.fixed for name in part.points[: spec.dimension]):
-            yield Note(f"{part.name} stands still: its own weight is not in the reactions of the ground", part.mark)
 
 
 def gravity_upwards(spec: MechSpec) -> Iterator[Note]:

@@ -19,6 +19,8 @@ NAMED_BY_SORT = frozenset(
     {"slot", "slider", "rope", "gear", "rack", "wheel", "skate", "weld", "angle"}
     | {"hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "disc", "ball"}
 )
+# What the file calls them, where that is another word.
+WORDS = {"prism": "slider", "disc": "wheel"}
 
 
 @dataclass(frozen=True, slots=True)

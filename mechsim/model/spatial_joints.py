@@ -13,6 +13,7 @@ from mechsim.model.frames import across
 from mechsim.model.geometry import axis, collinear, unit
 from mechsim.model.layout import screw_angle
 from mechsim.model.lines import spanning_pair
+from mechsim.model.mechanism import titled
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.model.spatial import GROUND, Space, constant_arrow, turn_row, turned_components
@@ -40,6 +41,10 @@ def _draft(
     draft = Draft(joint.name, joint.mark, constraints=rows, nonholonomic=list(rolling))
     draft.origin = Origin(joint.sort, joint.name)
     return space.held(draft, place)
+
+
+def _title(joint: SpatialJoint) -> str:
+    return titled(joint.name, Origin(joint.sort, joint.name))
 
 
 def _labelled(joint: SpatialJoint, rows: Sequence[Formula]) -> Labelled:
@@ -154,14 +159,14 @@ def _pair(points: Sequence[str]) -> Pair:
 def _length(line: Pair, joint: SpatialJoint, space: Space) -> float:
     length = space.quantities.fixed_distance(*line)
     if length is None:
-        message = f"{joint.sort} {joint.name}: no part has both {line[0]} and {line[1]}"
+        message = f"{_title(joint)}: no part has both {line[0]} and {line[1]}"
         raise SpecError(Fault(message, joint.mark, "a line of a joint is one of a part, or of fixed points"))
     return length
 
 
 def _need_directions(line: Pair, joint: SpatialJoint, space: Space) -> None:
     if not space.has_directions(line):
-        message = f"{joint.sort} {joint.name}: {''.join(line)} is a line of no body, so nothing is across it"
+        message = f"{_title(joint)}: {''.join(line)} is a line of no body, so nothing is across it"
         raise SpecError(
             Fault(message, joint.mark, "one of its lines must have two fixed points, or be on a part of three")
         )
@@ -246,7 +251,7 @@ def _plane(joint: SpatialJoint, space: Space) -> Iterator[Draft]:
     plane, quantities = joint.second, space.quantities
     home, side = space.body(*plane), space.side(*joint.first) if len(joint.first) > 1 else GROUND
     if joint.number.value and not (home or quantities.layout.is_fixed(*plane)):
-        message = f"plane {joint.name} has an offset, but its three points are neither fixed nor on one body"
+        message = f"{_title(joint)} has an offset, but its three points are neither fixed nor on one body"
         raise SpecError(Fault(message, joint.mark, "leave the offset out, or name three points of one part"))
     normal = space.normal((plane[0], plane[1], plane[2]), joint.mark)
     base = quantities.point(plane[0], home)
@@ -260,11 +265,11 @@ def _rolling_plane(joint: SpatialJoint, space: Space) -> tuple[Arrow, list[Arrow
     """The normal of a plane at rest, two directions in it, and the axes of the body that rolls, the first along AB."""
     quantities = space.quantities
     if not quantities.layout.is_fixed(*joint.second):
-        message = f"{joint.sort} {joint.name}: the plane {''.join(joint.second)} moves"
+        message = f"{_title(joint)}: the plane {''.join(joint.second)} moves"
         raise SpecError(Fault(message, joint.mark, "it rolls only on planes of three fixed points"))
     body = space.body(*joint.first)
     if not body:
-        message = f"{joint.sort} {joint.name}: no part has the points {', '.join(joint.first)}"
+        message = f"{_title(joint)}: no part has the points {', '.join(joint.first)}"
         raise SpecError(Fault(message, joint.mark, "what rolls is a part of three points or more"))
     normal = space.normal((joint.second[0], joint.second[1], joint.second[2]), joint.mark)
     a, b, c = (quantities.layout.fixed_position(name) for name in joint.second)

@@ -91,7 +91,9 @@ def energy_drift(result: Result) -> Array:
     work = sum((result.columns[label] for label in result.columns if label.startswith("work_")), np.zeros(1))
     own = not result.scene and "H" in result.columns
     total = (result.column("H") if own else result.column("T") + result.column("V")) - work
-    largest = max(float(np.abs(each).max()) for each in (result.column("T"), result.column("V"), work)) or 1.0
+    largest = max(float(np.abs(each).max()) for each in (result.column("T"), result.column("V"), work))
+    certificate = result.trajectory.certificate
+    largest = max(largest, certificate.least_energy if certificate else 0.0) or 1.0
     drift: Array = np.abs(total - total[0]) / largest
     return drift
 
@@ -121,7 +123,7 @@ def constraint_residuals(result: Result) -> tuple[Array | None, Array | None, li
     positions, rates = (np.concatenate(each) for each in zip(*found, strict=True))
     moving = [each.label for each in mechanism.variables if each.kind != "state"]
     known = all(f"{label}_dot" in result.columns for label in moving)
-    rates = rates * monitor.size / (monitor.peak_speed or monitor.size)
+    rates = rates * monitor.size / (max(monitor.peak_speed, monitor.least_speed) or monitor.size)
     return positions if (system.levels == 2).any() else None, rates if known else None, []
 
 

@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mechsim.errors import Fault, SpecError
-from mechsim.lagrangian.vector import SPACE
+from mechsim.lagrangian.vector import PLANE, SPACE
 from mechsim.model.axis import Axis, moments
 from mechsim.model.chains import DisjointSets
 from mechsim.model.grip import Grip
 from mechsim.model.mechanism import Element, Mechanism, Part
-from mechsim.result.contacts import Contact, Indices, Rows, contacts, place_of, position
+from mechsim.result.contacts import Contact, Indices, Rows, contacts, direction, place_of, position
 from mechsim.result.layout import Array
 
 ALL = "all"
@@ -41,7 +41,9 @@ class Bearing:
 
     `rows` are those of the part there, and of what grips it; `touching` are the contacts there, and `teeth` those whose
     counterforce is borne there: -1 on the wheel itself, 1 on what carries it. `further` are points of the same joint:
-    in space two parts that share two points are hinged there, and what is known is one force and one moment.
+    in space two parts that share two points are hinged there, and what is known is one force and one moment. `beside`
+    is the other fixed point of a part of the plane that stands still, and their line: nothing tells how the two share
+    what pushes along it, so each bears half.
     """
 
     point: str
@@ -51,6 +53,7 @@ class Bearing:
     touching: tuple[Contact, ...] = ()
     teeth: tuple[tuple[float, Contact], ...] = ()
     further: tuple[Bearing, ...] = ()
+    beside: tuple[Bearing, Array] | None = None
 
     @property
     def name(self) -> str:
@@ -65,7 +68,8 @@ class Bearing:
     def elements(self) -> set[int]:
         joints = (*self.touching, *(contact for _, contact in self.teeth))
         found = {element for element, _, _ in self.rows} | {contact.element for contact in joints}
-        return found.union(*(bearing.elements for bearing in self.further))
+        beside = self.beside[:1] if self.beside else ()
+        return found.union(*(bearing.elements for bearing in (*self.further, *beside)))
 
     @property
     def has_moment(self) -> bool:
@@ -89,6 +93,10 @@ class Bearing:
             total += sign * contact.wrench(rows, q)[0]
         for other in self.further:
             total += other.force(rows, q, dimension)
+        if self.beside:
+            other, along = self.beside
+            apart = other.force(rows, q, dimension) - total
+            total += along * (along * apart).sum(axis=-1, keepdims=True) / 2
         return total
 
     def moment(self, rows: Rows, q: Array, mechanism: Mechanism) -> Array:
@@ -189,7 +197,7 @@ class Actions:
             joint = self.joint(point, self.parts[name])
             if joint[0] == point:
                 bearing, *others = (self._at(each, name) for each in joint)
-                found.append(replace(bearing, further=tuple(others)) if others else bearing)
+                found.append(replace(bearing, further=tuple(others), beside=self._beside(point, self.parts[name])))
         apart = [contact for contact in near if not contact.grip.place.is_point]
         return found + [Bearing(point, self.parts[each.grip.part], each.label, (), (each,)) for each in apart]
 
@@ -198,6 +206,14 @@ class Actions:
         part, near = self.parts[name], self.touching.get(point, [])
         touching = tuple(each for each in near if each.grip.place.is_point and each.grip.part == name)
         return Bearing(point, part, point, self._rows(point, part), touching, self._teeth(point, name))
+
+    def _beside(self, point: str, part: Part) -> tuple[Bearing, Array] | None:
+        pair = part.points[:PLANE]
+        fixed = all(self.mechanism.points[name][0] < 0 for name in pair)
+        if self.mechanism.dimension != PLANE or len(pair) < PLANE or point not in pair or not fixed:
+            return None
+        along = direction((pair[0], pair[1]), self.mechanism, np.zeros(0))
+        return self._at(pair[1 - pair.index(point)], part.name), along
 
     def joint(self, point: str, part: Part) -> list[str]:
         """The points of a part that are held together with this one by another part, or by the ground; in the plane

@@ -7,6 +7,8 @@ All figures are relative, so that millimetres and metres give the same ones:
 - positions: a constraint's residual divided by the norm of its gradient is a distance; columns of the gradient
   are scaled by the size of their coordinate, which makes it a distance over the size of the mechanism;
 - velocities: the same for the constraint's time derivative, over the peak speed;
+- at rest: speeds and energies that are nothing but rounding are no measure. Roundings of positions, over the run and by
+  what pulls at them, must stay below what is doubtful, so the measure is at least as large as that needs;
 - reactions, where rows have them: for every part the sum of all forces and moments less mass times acceleration, over
   the largest force on the part (see balance.py).
 """
@@ -35,6 +37,7 @@ DOUBTFUL_STEP = 100.0
 DOUBTFUL_DRIFT = 1e-10  # roundings stay far below
 LARGEST_DRIFT = 1e-2  # nobody wants to lose more, however loose the tolerance
 DOUBTFUL_BALANCE = 1e-7  # roundings near singular poses come to 1e-10
+ROUNDING = 1e-15  # of positions, over their size
 DOUBTFUL_RESIDUAL = 1e-9  # a mechanism a million times its size away from the origin comes to 1e-10
 
 
@@ -56,6 +59,8 @@ class Certificate:
     seconds: float  # of the integration alone
     reaction_balance: float | None = None  # None: no row has reactions
     rows_without_forces: int | None = None  # rows in which forces are not determined
+    least_energy: float = 0.0  # joule: drifts are compared with this where the largest is below it
+    least_speed: float = 0.0  # metre per second: so are rates
 
     def as_dict(self) -> dict[str, float]:
         """The figures that are known."""
@@ -110,6 +115,8 @@ class Monitor:
         self.points = [np.array([s for s in moving if len(s) == size]) for size in sorted({len(s) for s in moving})]
         self.angles = [index for index, variable in enumerate(mechanism.variables) if variable.kind == "angle"]
         self.first_energy: float | None = None
+        self.times: tuple[float, float] | None = None  # of the earliest row and the latest
+        self.pull = 0.0  # joule: all that pulls at coordinates, each along its scale
         self.largest_drift = self.largest_energy = self.peak_speed = 0.0
         self.position_residual = self.velocity_residual = 0.0
         self.rows = 0
@@ -119,12 +126,35 @@ class Monitor:
         system = points.system
         kinetic, potential = (np.asarray(energy, float) for energy in system.energies(*points.state))
         if len(points):
+            self._watch_time(points)
             total = kinetic + potential if self.natural else np.asarray(system.hamiltonian(*points.state), float)
             self._watch_energy(total, kinetic, potential, points.q[:, system.accounts].sum(axis=1))
             self._watch_constraints(points)
             self._watch_speed(points.v)
             self.rows += len(points)
         return wide_rows(*points.state, kinetic, potential)
+
+    def _watch_time(self, points: Points) -> None:
+        """When rows are, and at the first one what pulls."""
+        if self.times is None:
+            system, moving = points.system_at(0), [each.kind != "state" for each in self.system.mechanism.variables]
+            t, q, v = (column[0] for column in points.state)
+            forces = system.residuals(t, q, v, np.zeros(system.n), np.zeros(system.m))[: system.n]
+            pulls = np.abs(forces * system.scales[: system.n])[moving]
+            self.pull = float(pulls[np.isfinite(pulls)].sum())
+        times = [*(self.times or ()), *points.t[[0, -1]].tolist()]
+        self.times = min(times), max(times)
+
+    @property
+    def least_energy(self) -> float:
+        """An energy beside which what rounding of positions does is no doubt."""
+        return ROUNDING / DOUBTFUL_DRIFT * self.pull
+
+    @property
+    def least_speed(self) -> float:
+        """A speed beside which rates that move nothing by more than a rounding within the run are no doubt."""
+        first, last = self.times or (0.0, 0.0)
+        return ROUNDING / DOUBTFUL_RESIDUAL * self.size / (last - first) if last > first else 0.0
 
     def _watch_energy(self, energy: Array, kinetic: Array, potential: Array, work: Array) -> None:
         total = energy - work
@@ -165,10 +195,10 @@ class Monitor:
     ) -> Certificate:
         """The figures over all rows seen, and of what was `derived` for them."""
         return Certificate(
-            energy_drift=_relative(self.largest_drift, self.largest_energy),
+            energy_drift=_relative(self.largest_drift, max(self.largest_energy, self.least_energy)),
             largest_energy=self.largest_energy,
             position_residual=self.position_residual,
-            velocity_residual=_relative(self.velocity_residual, self.peak_speed),
+            velocity_residual=_relative(self.velocity_residual, max(self.peak_speed, self.least_speed)),
             peak_speed=self.peak_speed,
             size=self.size,
             rows_watched=self.rows,
@@ -179,6 +209,8 @@ class Monitor:
             seconds=float(statistics.get("seconds", 0.0)),
             reaction_balance=derived.imbalance if derived else None,
             rows_without_forces=(derived.gaps or None) if derived else None,
+            least_energy=self.least_energy,
+            least_speed=self.least_speed,
         )
 
 

@@ -27,7 +27,7 @@ from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLon
 from mechsim.spec.scope import POSITION, VELOCITY, Scope, StateExpression, reference_points
 from mechsim.spec.shapes import Quantity, Reading, Schema, Shape, Vector, read_items
 from mechsim.spec.suggest import listed
-from mechsim.spec.turning import known_angle
+from mechsim.spec.turning import known_angle, pair_advice
 
 PART = f"({POINT})+"
 NAME = r"[^\W\d]\w*"
@@ -82,7 +82,8 @@ class TorqueShape:
             raise SpecError(Fault(f"{label} must be one number: a torque of the plane", node.mark))
         items = read_items(node.items, reading, label, self.shape.read)
         if len(items) != SPACE:
-            raise SpecError(Fault(f"{label} has {len(items)} components, but a torque in space has three", node.mark))
+            message = f"{label} has {len(items)} components, but a torque in space has three"
+            raise SpecError(Fault(message, node.mark, "write all of [x, y, z], zeros too"))
         return list(items)
 
     def schema(self) -> Schema:
@@ -247,8 +248,24 @@ def movable(point: str, mark: Mark, user: str, scope: Scope) -> bool:
     return point not in scope.parts.fixed_names
 
 
+def one_number(entry: Entry, user: str, parts: Parts) -> SpecError:
+    """Of a torque on a part in space that is no vector."""
+    part = entry.name.rpartition(".")[2].strip()
+    about = pair_advice(parts.rigid_points.get(part, ()), parts)
+    hint = f"a torque on a part in space is a vector: write [x, y, z]; one number is about an axis: {about}"
+    return SpecError(Fault(f"{user} is one number", entry.mark, hint))
+
+
 def part_torque(entry: Entry, user: str, parts: Parts, reading: Reading) -> PartTorque | None:
     """A torque vector, in the world or in the frame of a part."""
+    before, dash, after = (name.strip() for name in entry.name.partition("-"))
+    if dash:
+        named = set(points_of(before, entry.mark))
+        part = next((name for name, points in parts.rigid_points.items() if named <= set(points)), before)
+        message = f"{user} is a vector, but between {before} and {after} a torque is one number, about their axis"
+        hint = f"write one number or expression; a vector is a torque on a part: {{{part}: [x, y, z]}}"
+        reading.fault(message, entry.mark, hint)
+        return None
     frame, _, part = (name.strip() for name in entry.name.rpartition("."))
     known = [parts.known_rigid(name, entry.mark, user, reading) for name in (part, frame) if name]
     return PartTorque(part, frame or None, tuple(entry.value), entry.mark) if all(known) else None
@@ -265,8 +282,7 @@ def _torque(entry: Entry, user: str, scope: Scope) -> StateTorque | None:
     if isinstance(entry.value, list):
         return None
     if scope.reading.dimension == SPACE and "-" not in entry.name:
-        hint = "a torque on a part in space is a vector: write [x, y, z]; about an axis write OCD-OCE"
-        raise SpecError(Fault(f"{user} is one number", entry.mark, hint))
+        raise one_number(entry, user, scope.parts)
     parts = two_parts(entry, user, scope)
     fine = scope.allows(entry.value, VELOCITY, user)
     return StateTorque(*parts, entry.value, entry.mark) if parts and fine else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Collinear, FixedPoint, Number, Particle, Rigid, Spring, Vector
 from mechsim.spec.inertia import in_space, no_inertia
+from mechsim.spec.living import plain
 from mechsim.spec.names import PLANE, points_of
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode
 from mechsim.spec.records import Entry
@@ -189,8 +191,13 @@ def _check_third(entry: Entry, points: tuple[str, ...], geometry: list[Vector], 
         )
         hint = f"name a point beside the line third, as {points[0]}{points[1]}{beside}..."
     else:
-        message = f"{points[2]} of {entry.name} lies at ({place}), not in the xy plane with y above zero"
-        hint = f"the local frame has {names} in its xy plane: write [x, y]"
+        third, line, x = points[2], points[0] + points[1], geometry[1][0]
+        message = f"{third} of {entry.name} lies at ({place}), not in the xy plane with y above zero"
+        where = f"[{x.value:g}, {math.hypot(plain(y.value), plain(z.value)):g}]"
+        hint = (
+            f"the frame of the part has its y axis on the side of {third}: write {where}, how far along {line} and how "
+            "far beside it, and all other places of the part in this frame"
+        )
     reading.fault(message, y.mark, hint)
     return False
 

@@ -8,7 +8,7 @@ from typing import Any
 from mechsim.errors import Mark
 from mechsim.spec.actions import PartTorque
 from mechsim.spec.document import Number, OutFile, PointForce, Problem, Solver, StartValue, Torque
-from mechsim.spec.loads import part_torque
+from mechsim.spec.loads import one_number, part_torque
 from mechsim.spec.names import SPACE
 from mechsim.spec.parts import Parts
 from mechsim.spec.records import Entry
@@ -28,8 +28,7 @@ def build_torques(entries: Mapping[str, Entry], parts: Parts, reading: Reading) 
             continue  # see build_part_torques
         if reading.dimension == SPACE:
             if not against:
-                hint = "a torque on a part in space is a vector: write [x, y, z]; about an axis write OCD-OCE"
-                reading.fault(f"{user} is one number", entry.mark, hint)
+                reading.faults += one_number(entry, user, parts).faults
             elif reading.attempt(known_angle, entry.name, entry.mark, user, parts, reading) and entry.value is not None:
                 torques.append(Torque(part, against, entry.value, entry.mark))
             continue

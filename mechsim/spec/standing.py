@@ -61,8 +61,13 @@ class Standing:
         if part is None or not isinstance(asked, Spin):
             return
         if part.name not in self.rotations:
-            hint = f"write it under orientations: {{{part.name}: {{quaternion: [1, 0, 0, 0]}}}}"
-            self.reading.fault(f"{user}: how {part.name} stands is not said", asked.mark, hint)
+            first, second, third = part.points[:3]
+            hint = (
+                f"write orientations: {{{part.name}: {{quaternion: [1, 0, 0, 0]}}}} if {first}{second} is along x and "
+                f"{third} beside it towards y; else how it is turned, or velocities of its points instead of the spin"
+            )
+            message = f"{user} says how {part.name} turns, but no orientation says how it stands"
+            self.reading.fault(message, asked.mark, hint)
             return
         rates = _product(self.rotations[part.name], asked.rates) if "." in entry.name else asked.rates
         base = self._base(part, self.velocities, asked.fixed)

@@ -4,6 +4,7 @@ OC. As a name of expressions and columns it is `theta_OCD_OCE`."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.names import POINT, SPACE, points_of
@@ -25,6 +26,18 @@ def half_planes(key: str) -> tuple[HalfPlane, HalfPlane]:
     return (turning[0], turning[1], turning[2]), (still[0], still[1], still[2])
 
 
+def pair_advice(points: Sequence[str], parts: Parts) -> str:
+    """How an angle about an axis is written, with points of the file as far as these tell which."""
+    holders = [each for each in parts.rigid_points.values() if set(points) <= set(each)] or [tuple(points)]
+    axis = [*points, *(name for name in holders[0] if name not in points)][:3]
+    others = sorted(parts.fixed_names) + [name for each in parts.rigid_points.values() for name in each]
+    still = next((name for name in others if name not in holders[0] and name not in axis), "")
+    if len(axis) < 3:
+        return "two points of an axis and one beside it, a dash, and the same axis with a point that it turns against"
+    line, zero = "".join(axis[:2]), still or "X, a fixed point beside it,"
+    return f"{line}{axis[2]}-{line}{still or 'X'}, about the line {line} from {zero} to {axis[2]}"
+
+
 def known_angle(name: str, mark: Mark, user: str, parts: Parts, reading: Reading) -> str | None:
     """The key of a turn angle that is written `OA` in the plane, `OCD-OCE` or `OCD_OCE` in space; None when a fault is
     recorded."""
@@ -32,7 +45,7 @@ def known_angle(name: str, mark: Mark, user: str, parts: Parts, reading: Reading
         return name if parts.known_rigid(name, mark, user, reading) else None
     sides = SHAPE.fullmatch(name.replace(" ", ""))
     if sides is None or ("_" in name and "-" in name):
-        hint = "write OCD-OCE: about the line OC, from E to D"
+        hint = f"write {pair_advice(list(dict.fromkeys(re.findall(POINT, name))), parts)}"
         raise SpecError(
             Fault(f"{user}: `{name}` is no angle in space, which is one between two half-planes", mark, hint)
         )
@@ -41,6 +54,6 @@ def known_angle(name: str, mark: Mark, user: str, parts: Parts, reading: Reading
     if not all(known):
         return None
     if len(turning) != 3 or len(still) != 3 or turning[:2] != still[:2] or turning[2] == still[2]:
-        hint = "both have the two points of the axis first, then one of their own: OCD-OCE"
+        hint = f"both have the two points of the axis first, then one of their own: {pair_advice(turning[:3], parts)}"
         raise SpecError(Fault(f"{user}: `{name}` are not two half-planes of one axis", mark, hint))
     return angle_key("".join(turning), "".join(still))

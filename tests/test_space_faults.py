@@ -1,0 +1,136 @@
+"""Slips in files of space: each is told with its place, its value and what to write instead, in points of the file."""
+
+from __future__ import annotations
+
+import pytest
+
+from mechsim.errors import SpecError
+from mechsim.spec import parse
+
+TEXT = """\
+Dimension: 3
+PartData:
+  Fixed: {G: [], H: [0, 0, 1], J: [1]}
+  Rigids: {GHQ: {Geom: [[1], [0, 0.5]], Dyna: [[0, 0.25], 2, [0.04, 0.02, 0.05]]},
+           RST: {Geom: [[1], [0, 1]], Dyna: [[0, 0.25], 2, [0.04, 0.02, 0.05]]}}
+Joints: {Slots: {R-GJ: []}}
+ProblemData: {tend: 1}
+"""
+
+
+def told(text: str) -> list[tuple[str, str]]:
+    """What is wrong with its place, and the hint."""
+    with pytest.raises(SpecError) as refused:
+        parse(text)
+    return [
+        (f"{each.mark.line}:{each.mark.column} {each.message}", each.hint) for each in refused.value.faults if each.mark
+    ]
+
+
+def forces(text: str) -> str:
+    return TEXT.replace("Joints", f"AppliedForces: {{{text}}}\nJoints")
+
+
+def start(text: str) -> str:
+    return TEXT.replace("tend: 1", f"tend: 1, {text}")
+
+
+def joint(text: str) -> str:
+    return TEXT.replace("Slots: {R-GJ: []}", f"Slots: {{R-GJ: []}}, {text}")
+
+
+VECTOR = "a torque on a part in space is a vector: write [x, y, z]; one number is about an axis: "
+LINES = "each side has two points of the line, then one beside it: "
+FRAME = (
+    "the frame of the part has its y axis on the side of Q: write [0.3, 0.5], how far along GH and how far beside it, "
+    "and all other places of the part in this frame"
+)
+ORIENTED = (
+    "write orientations: {GHQ: {quaternion: [1, 0, 0, 0]}} if GH is along x and Q beside it towards y; "
+    "else how it is turned, or velocities of its points instead of the spin"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (
+            forces("Torques: {GHQ-GHJ: [0, 0, sin(t)]}"),
+            "6:27 Torques.GHQ-GHJ is a vector, but between GHQ and GHJ a torque is one number, about their axis",
+            "write one number or expression; a vector is a torque on a part: {GHQ: [x, y, z]}",
+        ),
+        (
+            forces("ConstTorques: {GHQ-GHJ: [0, 0, 1]}"),
+            "6:32 ConstTorques.GHQ-GHJ is a vector, but between GHQ and GHJ a torque is one number, about their axis",
+            "write one number or expression; a vector is a torque on a part: {GHQ: [x, y, z]}",
+        ),
+        (
+            forces("Torques: {GHQ: sin(t)}"),
+            "6:27 Torques.GHQ is one number",
+            VECTOR + "GHQ-GHJ, about the line GH from J to Q",
+        ),
+        (
+            forces("ConstTorques: {RST: 3}"),
+            "6:32 ConstTorques.RST is one number",
+            VECTOR + "RST-RSG, about the line RS from G to T",
+        ),
+        (
+            forces("Torques: {GHQ: [1, 2]}"),
+            "6:32 AppliedForces.Torques.GHQ has 2 components, but a torque in space has three",
+            "write all of [x, y, z], zeros too",
+        ),
+        (
+            TEXT.replace("[0, 0.5]]", "[0.3, -0.5]]"),
+            "4:36 Q of GHQ lies at (0.3, -0.5, 0), not in the xy plane with y above zero",
+            FRAME,
+        ),
+        (
+            TEXT.replace("[0, 0.5]]", "[0.3, 0.3, 0.4]]"),
+            "4:36 Q of GHQ lies at (0.3, 0.3, 0.4), not in the xy plane with y above zero",
+            FRAME,
+        ),
+        (
+            start("spins: {GHQ: [0, 0, 3]}"),
+            "7:37 spins.GHQ says how GHQ turns, but no orientation says how it stands",
+            ORIENTED,
+        ),
+        (
+            start("angles: {GHQ: 0.3}"),
+            "7:33 angles: `GHQ` is no angle in space, which is one between two half-planes",
+            "write GHQ-GHJ, about the line GH from J to Q",
+        ),
+        (
+            start("angles: {GQ-GJ: 0.3}"),
+            "7:33 angles: `GQ-GJ` are not two half-planes of one axis",
+            "both have the two points of the axis first, then one of their own: GQH-GQJ, about the line GQ from J to H",
+        ),
+        (
+            joint("Sliders: {RS-GJ: []}"),
+            "6:39 Sliders.RS-GJ has 2 and 2 points before and after the dash",
+            LINES + "RST-GJH",
+        ),
+        (
+            joint("Sliders: {RST-GJH: [0.3]}"),
+            "6:49 Sliders.RST-GJH has an offset",
+            "a line in space has no left: the points RS are on it. If the angle about it is meant, write "
+            "{RST-GJH: {angle: 0.3}}",
+        ),
+        (
+            joint("Cylinders: {RST-GJH: []}"),
+            "6:41 Cylinders.RST-GJH has 3 and 3 points before and after the dash",
+            "each side has two points of the line: RS-GJ",
+        ),
+        (
+            joint("Planes: {R-GJ: []}"),
+            "6:38 Planes.R-GJ has 1 and 2 points before and after the dash",
+            "one point or three of a part, then three of the plane: R-GJH",
+        ),
+        (
+            joint("Hinges: {RS-GH: []}"),
+            "6:38 Hinges.RS-GH: both sides begin with the point that the parts have in common",
+            "each side has the point that both parts have, then another of the axis: such as AB-AC",
+        ),
+    ],
+)
+def test_a_slip_is_told_in_points_of_the_file(text: str, message: str, hint: str) -> None:
+    assert (message, hint) in told(text)
