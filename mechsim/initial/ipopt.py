@@ -20,7 +20,7 @@ TOLERANCE = 1e-9  # Newton's method polishes afterwards, so IPOPT need not squee
 def signals_kept_back() -> Iterator[list[int]]:
     """Signals that come meanwhile, which their handlers hear of only afterwards.
 
-    An exception that a handler raises within a callback (Ctrl-C) goes through IPOPT's own frames, which may end the process.
+    An exception that a handler raises within a callback (Ctrl-C) passes IPOPT's own frames, which may end the process.
     """
     heard: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # handlers never run in others
@@ -34,8 +34,8 @@ def signals_kept_back() -> Iterator[list[int]]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in heard[:1]:
-            signal.raise_signal(number)
+        for first in heard[:1]:
+            signal.raise_signal(first)
 
 
 class Distance:
