@@ -298,3 +298,20 @@ AppliedForces: {{Gravity: }}
 ProblemData: {{tend: 1, positions: {{{guess}}}}}
 """)(0.0)
     np.testing.assert_allclose(start["B"] - start["A"], [1, 0, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("line", ["AB", "PQ"])
+def test_friction_takes_its_load_from_a_slot_in_space(line):
+    """On a slope the acceleration is g (sin - mu cos), on a line of the ground and of a part that stands still."""
+    motion = mechsim.simulate(f"""
+Dimension: 3
+PartData:
+  Fixed: {{A: [], B: [1, 1, -1], K: [0, 0, 1]}}
+  Rigids: {{ABKPQ: {{Geom: [[sqrt(3)], [-1/sqrt(3), sqrt(2/3)], [0.5], [1.7]]}}}}
+Joints: {{Pistons: {{C-{line}: [2]}}}}
+AppliedForces: {{Gravity: [0, 0, -10], Friction: {{C-{line}: {{mu: 0.3, v0: 1e-3}}}}}}
+ProblemData: {{tend: 1, positions: {{C: [[1, fixed], 1, -1]}}, velocities: {{C: [[1, fixed], 1, -1]}}}}
+""")
+    steep = 1 / np.sqrt(3)
+    way = 2 * np.sqrt(3) + 0.5 * 10 * (steep - 0.3 * np.sqrt(1 - steep**2))
+    assert motion(1.0)["C"][0] * np.sqrt(3) == pytest.approx(way, rel=1e-12)

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from mechsim.engine.solution import Solution
     from mechsim.kernel.system import System
     from mechsim.result import Agreement, Certificate
+    from mechsim.result.pace import Pace
     from mechsim.simulation import Prepared
     from mechsim.structure import Structure
     from mechsim.study.references import Agreement as Answer
 
+MANY_STEPS = 1000  # of fewer nobody asks what limits them
 MOST_ROWS_SHOWN = 12  # of the end state; the file has the rest
 MOST_DIGITS, FEWEST_DIGITS = 9, 3  # of the end state; a narrow window gets fewer
 
@@ -124,8 +126,18 @@ def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
             f"t = {float(problem.t0):g} to {float(problem.tend):g} in {count(figures.steps, 'step')}{rejected}, "
             f"order {figures.order}, tolerance {figures.tolerance:g}",
         ),
+        *(("steps", each.words) for each in [_pace(outcome)] if each),
         ("time", f"{_duration(figures.seconds)} to integrate, {_duration(outcome.seconds)} in all"),
     ]
+
+
+def _pace(outcome: Outcome) -> Pace | None:
+    """What limits the steps, where a person may ask."""
+    if outcome.certificate.steps < MANY_STEPS:
+        return None
+    from mechsim.result.pace import pace
+
+    return pace(outcome.solution, outcome.certificate.steps)
 
 
 def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
@@ -289,6 +301,9 @@ def as_json(outcome: Outcome) -> str:
             "velocities": dict(zip(labels, map(float, solution.v[-1]), strict=True)),
         },
     }
+    if found := _pace(outcome):
+        rate = {"real": found.rate.real, "imag": found.rate.imag}
+        summary["pace"] = {"limited_by": found.limit, "rate": rate, "step": found.step}
     if outcome.answers:
         summary["reference"] = [
             {

@@ -31,7 +31,8 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
 def turned(mechanism: Mechanism, q: Array) -> list[Fault]:
     """What closed positions have on the wrong side."""
     angles = any(element.origin.sort == "angle" for element in mechanism.elements)
-    if not (mechanism.welds or angles or (mechanism.dimension == SPACE and mechanism.parts)):
+    bodies = mechanism.dimension == SPACE and any(len(part.geometry) > SPACE for part in mechanism.parts)
+    if not (mechanism.welds or mechanism.facings or angles or bodies):
         return []
     places = {
         name: vector(float(q[slot]) if slot >= 0 else float(mechanism.constants[-1 - slot]) for slot in slots)

@@ -335,7 +335,8 @@ def _reaction(friction: Friction, quantities: Quantities) -> Formula:
     rounding = parameter("rounding", LOAD_ROUNDING * typical.energy / typical.size)
     if friction.part is not None and quantities.spec.dimension == SPACE:
         message = f"Friction.{friction.name} has no load N, and in space a joint gives none"
-        raise SpecError(Fault(message, friction.mark, "write N, the load of the joint"))
+        hint = "write N, the load in newtons, a number or an expression of time and state: N: 20"
+        raise SpecError(Fault(message, friction.mark, hint))
     if friction.part is not None:
         return formula(sqrt(square(pivot_force(friction, quantities)) + rounding**2))
     assert friction.point and friction.line

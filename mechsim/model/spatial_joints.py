@@ -19,6 +19,7 @@ from mechsim.model.quantities import Arrow, Quantities
 from mechsim.model.spatial import GROUND, Space, constant_arrow, turn_row, turned_components
 from mechsim.spec.actions import Gear, Skate, SpatialJoint, Weld
 from mechsim.spec.names import SPACE
+from mechsim.spec.suggest import listed
 from mechsim.spec.turning import angle_key, half_planes
 
 PHASE = "phase"
@@ -265,7 +266,9 @@ def _rolling_plane(joint: SpatialJoint, space: Space) -> tuple[Arrow, list[Arrow
     """The normal of a plane at rest, two directions in it, and the axes of the body that rolls, the first along AB."""
     quantities = space.quantities
     if not quantities.layout.is_fixed(*joint.second):
-        message = f"{_title(joint)}: the plane {''.join(joint.second)} moves"
+        moving = [name for name in joint.second if not quantities.layout.is_fixed(name)]
+        are = "is" if len(moving) == 1 else "are"
+        message = f"{_title(joint)}: the plane {''.join(joint.second)} moves: {listed(moving)} {are} not fixed"
         raise SpecError(Fault(message, joint.mark, "it rolls only on planes of three fixed points"))
     body = space.body(*joint.first)
     if not body:
