@@ -72,7 +72,7 @@ def descended(closure: Closure, target: Array, weights: Array, x: Array) -> Arra
         step, exact = _downhill(Tangent(closure, x, cost, _off(closure, target, x)))
         size = float(np.max(np.abs(step), initial=0.0))
         if exact and size <= CLOSE:
-            return x
+            return closure.moved(x, step)
         shortened = step * min(1.0, longest / size)
         trial = closed_beside(closure, closure.moved(x, shortened), min(longest, size) / 2)
         if trial is not None and ((exact and size < PUSH) or _distance(closure, target, cost, trial, x) < 0):

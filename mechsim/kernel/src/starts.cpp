@@ -430,7 +430,10 @@ bool Search::descend(Closure& closure, const double* target, double* x) {
         for (int k = 0; k < at_.freedom; ++k)
             for (int i = 0; i < count; ++i) step[i] -= down[k] * at_.along[std::size_t(k) * count + i];
         const double size = largest(step.data(), count);
-        if (exact && size <= rules_.close) return true;
+        if (exact && size <= rules_.close) {
+            move(closure, x, step.data());
+            return true;
+        }
         if (!std::isfinite(size)) return false;
         const double part = size > longest ? longest / size : 1.0;
         for (double& each : step) each *= part;
