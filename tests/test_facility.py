@@ -327,7 +327,7 @@ def test_what_works_has_its_value_to_the_last_digits(name: str) -> None:
     assert float(system.system.energies(0.0, state, np.zeros(2))[1]) == pytest.approx(exact, rel=1e-14)
 
 
-TABLE = jnp.array([1.1, 2.3])  # of 7 digits, as JAX makes them unless told otherwise
+TABLE = jnp.array([1.1, 2.3], jnp.float32)  # of 7 digits, as JAX makes them unless told otherwise, here whoever told it
 
 
 @pytest.mark.parametrize(
