@@ -87,20 +87,20 @@ void Fleet::allocate() {
     sums_.assign(4 * width, 0.0);
     advances_.assign(kMostOffsets * width, 0.0);
     for (Masks* row : {&moving_, &active_, &wanted_, &refined_, &finished_, &ready_, &well_, &unprobed_, &near_singular_,
-                       &far_, &turned_aside_, &slow_, &special_, &others_than_plain_, &phases_, &taken_, &evaluations_, &factorizations_})
+                       &far_, &turned_aside_, &slow_, &special_, &others_than_plain_, &phases_, &taken_, &evaluations_,
+                       &factorizations_})
         row->assign(width, 0);
     for (AlignedDoubles* row :
          {&rows_.h, &rows_.left, &rows_.t, &rows_.t_low, &rows_.t_before, &rows_.t_low_before, &rows_.end, &rows_.last_step,
-          &rows_.former_leverage, &rows_.largest_projection, &rows_.speed, &rows_.peak_speed, &rows_.distance, &rows_.turned, &rows_.rounding,
-          &rows_.rough, &rows_.off, &rows_.missed, &rows_.stale, &rows_.leverage, &rows_.earlier_leverage, &rows_.moved,
+          &rows_.former_leverage, &rows_.largest_projection, &rows_.speed, &rows_.peak_speed, &rows_.distance,
+          &rows_.turned, &rows_.rounding, &rows_.rough, &rows_.off, &rows_.missed, &rows_.stale, &rows_.leverage, &rows_.earlier_leverage, &rows_.moved,
           &rows_.previous, &rows_.rate, &least_, &allowed_, &longest_})
         row->assign(width, 0.0);
     rows_.mismatch.assign((orders_ + 1) * width, 0.0);
-    step_rows_ = {rows_.h.data(),          rows_.left.data(),         rows_.t.data(),
-                  rows_.t_low.data(),      rows_.t_before.data(),     rows_.t_low_before.data(),
-                  rows_.end.data(),        rows_.last_step.data(),    rows_.off.data(),
+    step_rows_ = {rows_.h.data(), rows_.left.data(), rows_.t.data(), rows_.t_low.data(), rows_.t_before.data(),
+                  rows_.t_low_before.data(), rows_.end.data(), rows_.last_step.data(), rows_.off.data(),
                   rows_.largest_projection.data(), rows_.distance.data(), rows_.leverage.data(),
-                  rows_.earlier_leverage.data(),   rows_.former_leverage.data(), phases_.data(), taken_.data()};
+                  rows_.earlier_leverage.data(), rows_.former_leverage.data(), phases_.data(), taken_.data()};
     inverse_binomials_.assign(1, 0.0);
     for (int offset = 1; offset <= orders_; ++offset)
         inverse_binomials_.push_back(1 / march_.binomials_[offset][march_.control_.order - 1 + offset]);

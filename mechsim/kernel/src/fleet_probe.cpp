@@ -26,9 +26,8 @@ MECHSIM_INLINE Lanes ordinary(Lanes now, Lanes before) {
 
 // Rows of leverage, here and where the step began; of each unknown, and the largest of its chain.
 struct Leverages {
-    const double *now, *before;
-    const double *chain_now;
-    double *chain_before;
+    const double *now, *before, *chain_now;
+    double* chain_before;  // becomes what is ordinary
 };
 
 // The largest leverage of each lane of the mask, and whether some is more than it may be (see March::is_near_singular).
@@ -52,7 +51,8 @@ MECHSIM_CLONES void judge_leverages(const Leverages& given, const std::vector<in
     }
 }
 
-// Where what pulls most is new, among the lanes that are ready: by sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
+// Where what pulls most is new, among the lanes that are ready: by sums over constraints of aim * pull, aim^2, pull^2, and
+// the largest pull.
 MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const double* aim, const double* pull, int step,
                                  const long long* ready, const long long* moving, double* sums, long long* changed) {
     for (int i : constraints)
@@ -67,8 +67,8 @@ MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const doub
         const Lanes none = {0, 0, 0, 0};
         const Lanes same = vec(sums)[s], old_size = vec(sums)[step + s], new_size = vec(sums)[2 * step + s];
         const Mask meant = reinterpret_cast<const Mask*>(ready)[s] & reinterpret_cast<const Mask*>(moving)[s];
-        reinterpret_cast<Mask*>(changed)[s] = meant & Mask(vec(sums)[3 * step + s] > none) & Mask(new_size - new_size == none) &
-                                              ~Mask(same * same > kSameAim * old_size * new_size);
+        const Mask known = Mask(vec(sums)[3 * step + s] > none) & Mask(new_size - new_size == none);
+        reinterpret_cast<Mask*>(changed)[s] = meant & known & ~Mask(same * same > kSameAim * old_size * new_size);
     }
 }
 

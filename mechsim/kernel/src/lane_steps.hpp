@@ -30,8 +30,8 @@ void take_times(const StepRows& rows, double* lengths, double* times, int step);
 struct Landed {
     const long long *moving, *well, *far, *near_singular, *special;
 };
-// Lanes that have landed well, with some way to go, become ready. The other ones that move are told, and whether there are any;
-// so below.
+// Lanes that have landed well, with some way to go, become ready. The other ones that move are told, and whether there are
+// any; so below.
 bool accept_landings(const StepRows& rows, const Landed& landed, long long* others, int step);
 // Lanes that are ready: where their next steps begin, ...
 bool begin_steps(const StepRows& rows, const long long* ready, const long long* special, long long* others, int step);
