@@ -12,7 +12,9 @@ namespace mechsim {
 
 constexpr int kAlways = 1000;       // lead of what is known at every degree (ALWAYS in kernel/schedule.py)
 constexpr int kMostDegrees = 128;   // of a series; an order beyond is refused
+constexpr int kMostOffsets = 8;     // derivatives of an unknown that are part of the state, at most
 constexpr int kMostMotions = 32;    // side by side in one block
+constexpr int kMostVectors = kMostMotions / kWidth;
 
 enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function };
 enum class Function : int {
@@ -140,8 +142,7 @@ struct Coefficients {
 };
 
 // At a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the block's
-// contribution to the residual of every row that is active. Many motions always have a mask (other code might round
-// otherwise): the series of those that are not in it stay as they are, bit by bit.
+// contribution to the residual of every row that is active. Many motions always have a mask: the series of those that are not in it stay as they are, bit by bit.
 void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual, const Mask* mask = nullptr);
 // ... and after a solve there: the series of all operations are those of what was found.
 void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask = nullptr);

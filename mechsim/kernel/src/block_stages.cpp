@@ -35,16 +35,26 @@ MECHSIM_INLINE Lanes gather(const double* source, const int* unknown) {
     return Lanes{source[unknown[0]], source[unknown[1]], source[unknown[2]], source[unknown[3]]};
 }
 
-// Do what writes coefficient n; of many motions, for those of the mask.
+// A mask that has all motions is none.
+template <Shape Form>
+MECHSIM_INLINE const Mask* needed(const Mask* mask) {
+    if constexpr (!Form.motions) return mask;
+    Mask all = mask[0];
+    for (int l = 1; l < Form.step; ++l) all &= mask[l];
+    return (all[0] & all[1] & all[2] & all[3]) != 0 ? nullptr : mask;
+}
+
+// Do what writes coefficient n; of many motions, for those of the mask. There is one code for it, with a mask and without, so
+// that both round alike.
 template <Shape Form, class Work>
 MECHSIM_INLINE void write_masked(const Block& block, Row w0, int n, const Mask* mask, Work work) {
     if constexpr (!Form.motions) return work();
     const int step = Form.steps(block);
     Row w = w0 + n * step;
-    Lanes kept[kMostMotions / kWidth];
-    for (int l = 0; l < step; ++l) kept[l] = w[l];
+    Lanes kept[kMostVectors];
+    for (int l = 0; l < step && mask; ++l) kept[l] = w[l];
     work();
-    for (int l = 0; l < step; ++l) w[l] = mask[l] ? w[l] : kept[l];
+    for (int l = 0; l < step && mask; ++l) w[l] = mask[l] ? w[l] : kept[l];
 }
 
 // Coefficient of what an input register holds, at the degree found by this stage, and by how much that changed it: where
@@ -167,20 +177,36 @@ MECHSIM_INLINE void finish_operations(Block& block, int stage, const Mask* mask)
     }
 }
 
+template <Shape Form>
+MECHSIM_INLINE void read_for_matrix(Block& block, const Coefficients& x, const double* time, int i) {
+    const Input& input = block.inputs[i];
+    Row target = vec(block.row(i, 0));
+    const double* source = x.degree(input.order);
+    const int* unknown = block.unknowns.data() + std::size_t(i) * block.stride;
+    const double factor = falling(input.order, 0);
+    const int step = Form.steps(block);
+    for (int l = 0; l < step && Form.motions; ++l)
+        target[l] = input.time ? vec(time)[l] : factor * vec(source + unknown[0])[l];
+    for (int l = 0; l < step && !Form.motions; ++l)
+        target[l] = input.time ? Lanes{} + time[0] : factor * gather(source, unknown + l * kWidth);
+}
+
 }  // namespace
 
 MECHSIM_CLONES void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual, const Mask* mask) {
     with_shape(block, [&](auto form) MECHSIM_LAMBDA {
-        read_inputs<false, form.value>(block, x, stage, mask);
-        evaluate_operations<form.value>(block, stage, mask);
+        const Mask* active = needed<form.value>(mask);
+        read_inputs<false, form.value>(block, x, stage, active);
+        evaluate_operations<form.value>(block, stage, active);
         add_outputs<form.value>(block, stage, residual);
     });
 }
 
 MECHSIM_CLONES void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask) {
     with_shape(block, [&](auto form) MECHSIM_LAMBDA {
-        read_inputs<true, form.value>(block, x, stage, mask);
-        finish_operations<form.value>(block, stage, mask);
+        const Mask* active = needed<form.value>(mask);
+        read_inputs<true, form.value>(block, x, stage, active);
+        finish_operations<form.value>(block, stage, active);
     });
 }
 
@@ -207,15 +233,8 @@ MECHSIM_CLONES void correct_stage(Block& block, const Coefficients& x, int stage
 }
 
 MECHSIM_CLONES void evaluate_matrix(Block& block, const Coefficients& x, const double* time, double* entries) {
-    for (std::size_t i = 0; i < block.inputs.size(); ++i) {
-        const Input& input = block.inputs[i];
-        double* target = block.row(int(i), 0);
-        const double* source = x.degree(input.order);
-        const int* unknown = block.unknowns.data() + i * block.stride;
-        for (int l = 0; l < block.stride; ++l)
-            target[l] = input.time ? time[block.motions ? l : 0] : falling(input.order, 0) * source[unknown[l]];
-    }
     with_shape(block, [&](auto form) MECHSIM_LAMBDA {
+        for (std::size_t i = 0; i < block.inputs.size(); ++i) read_for_matrix<form.value>(block, x, time, int(i));
         for (const Operation& op : block.operations) evaluate_operation<false, form.value>(block, op, 0);
         for (std::size_t o = 0; o < block.outputs.size(); ++o) {
             const int* entry = block.rows.data() + o * block.stride;

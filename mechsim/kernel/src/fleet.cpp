@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "lane_loops.hpp"
 #include "policy.hpp"
 
 namespace mechsim {
@@ -83,18 +82,25 @@ void Fleet::allocate() {
                        &probe_, &aim_, &pull_, &chain_before_, &chain_now_})
         rows->assign((size + 1) * width, 0.0);  // one more: the trash row
     for (auto* rows : {&matrix_, &fresh_, &matrix_constant_}) rows->assign((entries + 1) * width, 0.0);
-    for (auto* rows : {&change_, &extent_, &compared_}) rows->assign((orders_ + 1) * width, 0.0);
-    for (auto* row : {&times_, &steps_, &total_}) row->assign(width, 0.0);
+    compared_.assign((orders_ + 1) * width, 0.0);
+    for (auto* row : {&times_, &steps_}) row->assign(width, 0.0);
     sums_.assign(4 * width, 0.0);
+    advances_.assign(kMostOffsets * width, 0.0);
     for (Masks* row : {&moving_, &active_, &wanted_, &refined_, &finished_, &ready_, &well_, &unprobed_, &near_singular_,
-                       &far_, &turned_aside_, &slow_, &evaluations_, &factorizations_})
+                       &far_, &turned_aside_, &slow_, &special_, &others_than_plain_, &phases_, &taken_, &evaluations_,
+                       &factorizations_})
         row->assign(width, 0);
     for (AlignedDoubles* row :
-         {&rows_.h, &rows_.left, &rows_.speed, &rows_.peak_speed, &rows_.distance, &rows_.turned, &rows_.rounding,
-          &rows_.rough, &rows_.off, &rows_.missed, &rows_.stale, &rows_.leverage, &rows_.earlier_leverage, &rows_.moved,
+         {&rows_.h, &rows_.left, &rows_.t, &rows_.t_low, &rows_.t_before, &rows_.t_low_before, &rows_.end, &rows_.last_step,
+          &rows_.former_leverage, &rows_.largest_projection, &rows_.speed, &rows_.peak_speed, &rows_.distance,
+          &rows_.turned, &rows_.rounding, &rows_.rough, &rows_.off, &rows_.missed, &rows_.stale, &rows_.leverage, &rows_.earlier_leverage, &rows_.moved,
           &rows_.previous, &rows_.rate, &least_, &allowed_, &longest_})
         row->assign(width, 0.0);
     rows_.mismatch.assign((orders_ + 1) * width, 0.0);
+    step_rows_ = {rows_.h.data(), rows_.left.data(), rows_.t.data(), rows_.t_low.data(), rows_.t_before.data(),
+                  rows_.t_low_before.data(), rows_.end.data(), rows_.last_step.data(), rows_.off.data(),
+                  rows_.largest_projection.data(), rows_.distance.data(), rows_.leverage.data(),
+                  rows_.earlier_leverage.data(), rows_.former_leverage.data(), phases_.data(), taken_.data()};
     inverse_binomials_.assign(1, 0.0);
     for (int offset = 1; offset <= orders_; ++offset)
         inverse_binomials_.push_back(1 / march_.binomials_[offset][march_.control_.order - 1 + offset]);
@@ -115,6 +121,7 @@ void Fleet::begin(Cases cases, Keep keep) {
     outcomes_.assign(cases_.count, {});
     for (Outcome& outcome : outcomes_) outcome.record.keep_polynomials = keep == Keep::polynomials;
     for (Lane& lane : lanes_) lane = {};
+    std::fill(phases_.begin(), phases_.end(), (long long)Phase::idle);
 }
 
 bool Fleet::run(double seconds) {
@@ -132,13 +139,11 @@ bool Fleet::run(double seconds) {
         if (!fill_lanes()) return true;
         arrive();
         find_far();
-        for (int l = 0; l < width_; ++l)
-            if (moving_[l]) judge(l);
+        judge_all();
+        const bool some_ready = find_phase(phases_.data(), Phase::ready, ready_.data(), width_ / kWidth);
         aim_probes();
-        int busy = 0, ready = 0;
-        for (const Lane& lane : lanes_) busy += lane.phase != Phase::idle, ready += lane.phase == Phase::ready;
         // Series are found for all lanes at once: not while most of them have to try another landing.
-        if (ready == 0 || 2 * ready < busy) continue;
+        if (!some_ready || 2 * count(Phase::ready) < width_ - count(Phase::idle)) continue;
         expand();
         choose_steps();
     }
@@ -146,15 +151,16 @@ bool Fleet::run(double seconds) {
 
 // Motions into lanes that are free; false where all have come to an end.
 bool Fleet::fill_lanes() {
-    const auto idle = [](const Lane& lane) { return lane.phase == Phase::idle; };
-    if (std::all_of(lanes_.begin(), lanes_.end(), idle)) {
+    Masks& idle = wanted_;
+    if (!find_phase(phases_.data(), Phase::idle, idle.data(), width_ / kWidth)) return true;
+    if (all(idle.data(), width_)) {
         pivots_ = next_pivots();
         if (!pivots_) return false;
         if (!pivots_->lu) pivots_->lu = std::make_unique<LaneLU>(pivots_->like, width_);
         lu_ = pivots_->lu.get();
     }
     for (int l = 0; l < width_; ++l) {
-        if (!idle(lanes_[l])) continue;
+        if (!idle[l]) continue;
         if (!pivots_->waiting.empty()) {
             load(l, pivots_->waiting.front().motion, pivots_->waiting.front().carried);
             pivots_->waiting.pop_front();
@@ -173,31 +179,50 @@ Fleet::Pivots* Fleet::next_pivots() {
     return others_.empty() ? nullptr : &others_.begin()->second;
 }
 
-// What becomes of a motion that has tried to land.
+int Fleet::count(Phase phase) const { return int(std::count(phases_.begin(), phases_.end(), (long long)phase)); }
+
+// What becomes of the motions that have tried to land. Most have, and only their ends are wanted.
+void Fleet::judge_all() {
+    const Landed landed{moving_.data(), well_.data(), far_.data(), near_singular_.data(), special_.data()};
+    if (keep_ != Keep::last)
+        others_than_plain_ = moving_;
+    else if (!accept_landings(step_rows_, landed, others_than_plain_.data(), width_ / kWidth))
+        return;
+    for (int l = 0; l < width_; ++l)
+        if (others_than_plain_[l]) judge(l);
+}
+
 void Fleet::judge(int l) {
     Lane& lane = lanes_[l];
-    if (lane.leaves) return leave(l);
-    if (lane.phase == Phase::looking) return judge_look(l);
-    if (lane.starting) return lane.status == Status::reached ? accept(l) : leave(l);
-    judge_landing(l);
+    special_[l] = -1;
+    if (lane.leaves)
+        leave(l);
+    else if (phase(l) == Phase::looking)
+        judge_look(l);
+    else if (!lane.starting)
+        judge_landing(l);
+    else
+        lane.status == Status::reached ? accept(l) : leave(l);
+    lane.status = Status::reached;
+    lane.leaves = false;
 }
 
 void Fleet::judge_look(int l) {
     Lane& lane = lanes_[l];
     const bool reached = lane.status == Status::reached;
     if (reached && missed(l, kInside * rows_.h[l]) <= march_.control_.tolerance + rows_.rounding[l])
-        lane.phase = Phase::landing;
+        set_phase(l, Phase::landing);
     else if (near_singular_[l] || lane.redone++ == kMostRedone)
         leave(l);
     else if (reached && rows_.rough[l] <= kRough)
-        lane.phase = Phase::landing;
+        set_phase(l, Phase::landing);
     else
         shorten(l);
 }
 
 void Fleet::judge_landing(int l) {
     Lane& lane = lanes_[l];
-    if (lane.t == lane.t_before) return leave(l);
+    if (rows_.t[l] == rows_.t_before[l]) return leave(l);
     const bool reached = lane.status == Status::reached;
     rows_.off[l] = reached ? rows_.missed[l] : INFINITY;
     if (!reached || far_[l]) {
@@ -243,25 +268,27 @@ void Fleet::find_far() {
 void Fleet::accept(int l) {
     Lane& lane = lanes_[l];
     if (!lane.starting) {
-        lane.last_step = rows_.h[l];
+        rows_.last_step[l] = rows_.h[l];
         if (lane.held) lane.longest = std::min(lane.longest, kGrowth * rows_.h[l]);
-        lane.counts.largest_projection = std::max(lane.counts.largest_projection, rows_.distance[l]);
-        ++lane.counts.steps;
+        rows_.largest_projection[l] = std::max(rows_.largest_projection[l], rows_.distance[l]);
+        ++taken_[l];
         if (keep_ == Keep::polynomials) write_step(l, outcomes_[lane.motion].record);
     }
-    const bool ended = lane.t == lane.t_end;
+    const bool ended = rows_.t[l] == rows_.end[l];
     if (keep_ == Keep::last ? ended : !lane.starting || !lane.begun)
-        write_point(lane.t, x_, l, outcomes_[lane.motion].record);
+        write_point(rows_.t[l], x_, l, outcomes_[lane.motion].record);
     lane.begun = true;
-    lane.phase = Phase::ready;
+    set_phase(l, Phase::ready);
     if (!ended) return;
     store_counts(l);
     outcomes_[lane.motion].status = Status::reached;
-    lane.phase = Phase::idle;
+    set_phase(l, Phase::idle);
 }
 
 void Fleet::store_counts(int l) {
     Lane& lane = lanes_[l];
+    lane.counts.steps = taken_[l];
+    lane.counts.largest_projection = rows_.largest_projection[l];
     lane.counts.evaluations = evaluations_[l];
     lane.counts.factorizations = factorizations_[l];
     outcomes_[lane.motion].statistics = lane.counts;
@@ -270,7 +297,7 @@ void Fleet::store_counts(int l) {
 // Of motions that are under way, too.
 std::vector<Outcome>& Fleet::outcomes() {
     for (int l = 0; l < int(lanes_.size()); ++l)
-        if (lanes_[l].phase != Phase::idle) store_counts(l);
+        if (phase(l) != Phase::idle) store_counts(l);
     return outcomes_;
 }
 

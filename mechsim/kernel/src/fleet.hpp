@@ -20,7 +20,9 @@
 
 #include "fleet_series.hpp"
 #include "inspect.hpp"
+#include "lane_loops.hpp"
 #include "lane_lu.hpp"
+#include "lane_steps.hpp"
 #include "march.hpp"
 
 namespace mechsim {
@@ -59,24 +61,24 @@ class Fleet {
     March& march() { return march_; }
 
   private:
-    enum class Phase { idle, looking, landing, ready };  // ready: to be expanded, and a step to be chosen
+    // What is not the same for most lanes, step after step.
     struct Lane {
         std::size_t motion = 0;
-        Phase phase = Phase::idle;
         Status status = Status::reached;                 // of the projection
         bool starting = false;                           // it has come into its lane: a step of no length
         bool begun = false, leaves = false, held = false;
-        double t = 0, t_low = 0, t_before = 0, t_low_before = 0, t_end = 0;
-        double last_step = 0, longest = INFINITY;
-        double former_leverage = 0;                      // the largest, where the step before began
+        double longest = INFINITY;
         int redone = 0, retreated = 0;                   // of this step, for a miss and for a singular pose;
         int retreats = 0;                                // steps in a row that were shortened for one
-        Statistics counts;                               // of its motion
+        Statistics counts;                               // of its motion; see store_counts
     };
     using Masks = std::vector<long long, AlignedAllocator<long long>>;  // -1 for lanes that are meant, else 0
     // What is decided for all lanes at once: a number of each.
     struct Rows {
         AlignedDoubles h, left;              // the step that is tried, and what is left
+        AlignedDoubles t, t_low, t_before, t_low_before, end, last_step;
+        AlignedDoubles former_leverage;      // the largest, where the step before began
+        AlignedDoubles largest_projection;
         AlignedDoubles speed, peak_speed;
         AlignedDoubles distance, turned, rounding, rough, off, missed;
         AlignedDoubles stale;                // how much what its matrix depends on has moved since, relative
@@ -104,6 +106,8 @@ class Fleet {
     void load(int lane, std::size_t motion, const Carried& carried);
     Carried start_of(std::size_t motion) const;
     void tune_lane(int lane, std::size_t motion);
+    int count(Phase phase) const;
+    void judge_all();
     void judge(int lane);
     void judge_look(int lane);
     void judge_landing(int lane);
@@ -124,7 +128,9 @@ class Fleet {
 
     // fleet_step.cpp: how long steps are
     void choose_steps();
+    void begin_all();
     void begin_step(int lane);
+    void launch_all();
     void launch(int lane);
     bool has_roundings(int lane) const;
     double largest_term(int lane, int offset, int degree) const;
@@ -144,19 +150,23 @@ class Fleet {
     void solve(double* b);
     void settle(int stage);
     void solve_stage(int stage);
-    void judge_corrections(int stage, int iteration);
+    void list_corrections(int stage);
+    bool correct(int stage, int iteration);
     void judge_balance();
     void factor_anew();
     void fail(int stage, int lane);
     std::vector<char> balanced();
     void residual_of(int stage);
     void expand();
+    void take_back(int lane);
     void keep_states();
     void make_probe(int lane);
     void note_leverage(const Masks& wanted);
     void aim_probes();
     void aim_probe(int lane);
 
+    Phase phase(int lane) const { return Phase(phases_[lane]); }
+    void set_phase(int lane, Phase phase) { phases_[lane] = (long long)phase; }
     std::size_t at(int index, int lane) const { return std::size_t(index) * width_ + lane; }
     const std::vector<double>& equation_factors(int stage) const;
     const std::vector<double>& unknown_factors(int stage) const;
@@ -174,17 +184,21 @@ class Fleet {
     std::vector<int> constraints_;  // rows that hold the state itself
     std::vector<Lane> lanes_;
     Coefficients x_, polynomial_;
-    AlignedDoubles low_, low_before_, inverse_scales_, times_, steps_;
+    AlignedDoubles low_, low_before_, inverse_scales_, times_, steps_;  // steps: as far as lanes go now
     Rows rows_;
     AlignedDoubles matrix_, fresh_, matrix_constant_, residual_, right_side_, correction_;
-    AlignedDoubles change_, extent_, compared_, total_;  // per degree and lane; of corrections, finite or not
+    AlignedDoubles compared_;  // with what corrections are, per degree and lane
+    std::vector<Correction> corrections_;
     AlignedDoubles leverage_, leverage_before_, lengths_, probe_, aim_, pull_;
     AlignedDoubles chain_before_, chain_now_;  // the largest leverage of each kinematic chain
-    AlignedDoubles sums_;
+    AlignedDoubles sums_, advances_;
     Masks moving_, active_, wanted_, refined_, finished_, ready_;
     Masks well_;                           // of those that move: nothing has failed
     Masks unprobed_, near_singular_, far_, turned_aside_, slow_;
-    Masks evaluations_, factorizations_;   // of each motion, a number
+    Masks special_;                        // something is noted in its Lane, so that it is judged alone
+    Masks others_than_plain_;
+    Masks phases_, taken_, evaluations_, factorizations_;  // of each lane or motion, a number
+    StepRows step_rows_{};
     bool refining_ = false;  // some lane is
     // The largest terms of the last degrees, of unknowns of an offset: a row, and of its logarithms.
     struct LastTerm {

@@ -29,6 +29,7 @@ Carried Fleet::start_of(std::size_t motion) const {
     carried.t = cases_.times[motion];
     const std::size_t count = std::size_t(orders_) * size_;
     const double* state = cases_.states.data() + motion * count;
+    carried.x.reserve(count + size_);
     double factorial = 1;
     for (int n = 0; n < orders_; ++n) {
         factorial *= std::max(n, 1);
@@ -48,21 +49,25 @@ void Fleet::load(int l, std::size_t motion, const Carried& carried) {
     tune_lane(l, motion);
     Lane& lane = lanes_[l] = {};
     lane.motion = motion;
-    lane.phase = Phase::landing;
+    set_phase(l, Phase::landing);
+    special_[l] = -1;
     lane.starting = true;
     lane.begun = carried.begun;
-    lane.t_before = carried.t;
-    lane.t_low_before = carried.t_low;
-    lane.t_end = cases_.ends[motion];
-    lane.last_step = carried.last_step;
+    rows_.t_before[l] = carried.t;
+    rows_.t_low_before[l] = carried.t_low;
+    rows_.end[l] = cases_.ends[motion];
+    rows_.last_step[l] = carried.last_step;
+    rows_.former_leverage[l] = 0;
     lane.longest = carried.longest;
     lane.retreats = carried.retreats;
     lane.counts = outcomes_[motion].statistics;
+    taken_[l] = lane.counts.steps;
+    rows_.largest_projection[l] = lane.counts.largest_projection;
     evaluations_[l] = lane.counts.evaluations;
     factorizations_[l] = lane.counts.factorizations;
     unprobed_[l] = -1;
-    for (AlignedDoubles* row : {&rows_.h, &rows_.left, &rows_.speed, &rows_.stale, &rows_.leverage}) (*row)[l] = 0;
-    rows_.off[l] = INFINITY;
+    for (AlignedDoubles* row : {&rows_.h, &rows_.speed, &rows_.stale, &rows_.leverage}) (*row)[l] = 0;
+    rows_.off[l] = rows_.left[l] = INFINITY;  // a step of no length is not the last one
     rows_.peak_speed[l] = carried.peak_speed;
     rows_.earlier_leverage[l] = carried.earlier_leverage;
     for (int n = 0; n < x_.degrees; ++n)
@@ -108,8 +113,8 @@ void Fleet::tune_lane(int l, std::size_t motion) {
 // The motion at the beginning of its step.
 Carried Fleet::carried_of(int l) const {
     const Lane& lane = lanes_[l];
-    Carried carried{lane.t_before, lane.t_low_before, rows_.peak_speed[l], lane.last_step, lane.longest,
-                    lane.former_leverage, {}, {}, {}, lane.begun, lane.retreats};
+    Carried carried{rows_.t_before[l], rows_.t_low_before[l], rows_.peak_speed[l], rows_.last_step[l], lane.longest,
+                    rows_.former_leverage[l], {}, {}, {}, lane.begun, lane.retreats};
     for (int n = 0; n <= orders_; ++n)
         for (int j = 0; j < size_; ++j) carried.x.push_back(n <= march_.d_[j] ? polynomial_.degree(n)[at(j, l)] : 0.0);
     for (std::size_t i = 0; i < low_before_.size() / width_; ++i) carried.low.push_back(low_before_[i * width_ + l]);
@@ -127,8 +132,8 @@ Carried Fleet::carried_of(int l) const {
 void Fleet::leave(int l) {
     Lane& lane = lanes_[l];
     if (keep_ == Keep::last && lane.begun)  // it may be the last
-        write_point(lane.t_before, polynomial_, l, outcomes_[lane.motion].record);
-    lane.phase = Phase::idle;
+        write_point(rows_.t_before[l], polynomial_, l, outcomes_[lane.motion].record);
+    set_phase(l, Phase::idle);
     store_counts(l);
     follow_alone({lane.motion, carried_of(l)});
 }
@@ -136,11 +141,11 @@ void Fleet::leave(int l) {
 // A motion that went by other pivots returns to those of the reference when these are of use again. It looks now and then.
 bool Fleet::returns(int l) {
     const Lane& lane = lanes_[l];
-    if (lane.counts.steps % kStepsAway != 0) return false;
+    if (taken_[l] % kStepsAway != 0) return false;
     if (!is_common(matrix_of(l).data())) return false;
     reference_->waiting.push_back({lane.motion, carried_of(l)});
     store_counts(l);
-    lanes_[l].phase = Phase::idle;
+    set_phase(l, Phase::idle);
     return true;
 }
 
@@ -194,6 +199,7 @@ void Fleet::note_steps(Outcome& outcome) const {
 
 void Fleet::write_point(double t, const Coefficients& x, int l, Record& record) const {
     if (keep_ == Keep::last) record.t.clear(), record.x.clear(), record.v.clear();
+    if (keep_ == Keep::last) record.x.reserve(size_), record.v.reserve(size_);
     record.t.push_back(t);
     for (int j = 0; j < size_; ++j) {
         record.x.push_back(x.degree(0)[at(j, l)]);
@@ -202,7 +208,7 @@ void Fleet::write_point(double t, const Coefficients& x, int l, Record& record) 
 }
 
 void Fleet::write_step(int l, Record& record) const {
-    record.start.push_back(lanes_[l].t_before);
+    record.start.push_back(rows_.t_before[l]);
     for (int n = 0; n < degrees_; ++n)
         for (int j = 0; j < size_; ++j) record.polynomials.push_back(polynomial_.degree(n)[at(j, l)]);
 }

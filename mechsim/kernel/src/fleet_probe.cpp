@@ -9,38 +9,52 @@ namespace mechsim {
 
 namespace {
 
-// The largest leverage of each kinematic chain, in the row of its first unknown, and of each lane.
-MECHSIM_CLONES void largest_leverages(const double* leverage, const std::vector<int>& chain, double* of_chain,
-                                      double* of_lane, int step) {
+// The largest leverage of each kinematic chain, in the row of its first unknown.
+MECHSIM_CLONES void largest_leverages(const double* leverage, const std::vector<int>& chain, double* of_chain, int step) {
     for (int j = 0; j < int(chain.size()); ++j)
         for (int s = 0; s < step; ++s) {
-            const Lanes own = vec(leverage)[j * step + s];
-            vec(of_chain)[chain[j] * step + s] = larger(vec(of_chain)[chain[j] * step + s], own);
-            vec(of_lane)[s] = larger(vec(of_lane)[s], own);
+            Lanes& largest = vec(of_chain)[chain[j] * step + s];
+            largest = larger(chain[j] == j ? Lanes{} : largest, vec(leverage)[j * step + s]);
         }
 }
 
 // From the largest leverage of a chain before what is ordinary in it, where that is steady (see time_to_pose).
-MECHSIM_CLONES void find_ordinary(const double* now, double* before, int step) {
-    const Lanes none = {0, 0, 0, 0}, least = none + kOrdinary;
+MECHSIM_INLINE Lanes ordinary(Lanes now, Lanes before) {
+    const Lanes none = {0, 0, 0, 0}, time = before / absolute(now - before);
+    return larger(none + kOrdinary, time > kClear ? kOrdinaryPart * before : none);
+}
+
+// Rows of leverage, here and where the step began; of each unknown, and the largest of its chain.
+struct Leverages {
+    const double *now, *before, *chain_now;
+    double* chain_before;  // becomes what is ordinary
+};
+
+// The largest leverage of each lane of the mask, and whether some is more than it may be (see March::is_near_singular).
+MECHSIM_CLONES void judge_leverages(const Leverages& given, const std::vector<int>& chain, const long long* mask,
+                                    double* leverage, long long* near, int step) {
+    Lanes largest[kMostVectors], excess[kMostVectors];
+    for (int s = 0; s < step; ++s) largest[s] = excess[s] = Lanes{};
+    for (int j = 0; j < int(chain.size()); ++j)
+        for (int s = 0; s < step; ++s) {
+            Lanes& of_chain = vec(given.chain_before)[chain[j] * step + s];
+            if (chain[j] == j) of_chain = ordinary(vec(given.chain_now)[j * step + s], of_chain);
+            const Lanes own = vec(given.now)[j * step + s];
+            largest[s] = larger(largest[s], own);
+            excess[s] = larger(excess[s], own - kNear * larger(vec(given.before)[j * step + s], of_chain));
+        }
     for (int s = 0; s < step; ++s) {
-        const Lanes largest = vec(before)[s], time = largest / absolute(vec(now)[s] - largest);
-        vec(before)[s] = larger(least, time > kClear ? kOrdinaryPart * largest : none);
+        const Mask wanted = reinterpret_cast<const Mask*>(mask)[s];
+        Mask& is_near = reinterpret_cast<Mask*>(near)[s];
+        vec(leverage)[s] = wanted ? largest[s] : vec(leverage)[s];
+        is_near = wanted ? Mask(excess[s] > Lanes{}) : is_near;
     }
 }
 
-// By how much leverage is more than it may be, where it is (see March::is_near_singular). `ordinary` is by chains.
-MECHSIM_CLONES void leverage_excess(const double* leverage, const double* before, const double* ordinary,
-                                    const std::vector<int>& chain, double* excess, int step) {
-    for (int j = 0; j < int(chain.size()); ++j)
-        for (int s = 0; s < step; ++s)
-            vec(excess)[s] = larger(vec(excess)[s], vec(leverage)[j * step + s] -
-                kNear * larger(vec(before)[j * step + s], vec(ordinary)[chain[j] * step + s]));
-}
-
-// Where what pulls most is new: by sums over constraints of aim * pull, aim^2, pull^2, and the largest pull.
+// Where what pulls most is new, among the lanes that are ready: by sums over constraints of aim * pull, aim^2, pull^2, and
+// the largest pull.
 MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const double* aim, const double* pull, int step,
-                                 double* sums, long long* changed) {
+                                 const long long* ready, const long long* moving, double* sums, long long* changed) {
     for (int i : constraints)
         for (int s = 0; s < step; ++s) {
             const Lanes old = vec(aim)[i * step + s], now = vec(pull)[i * step + s];
@@ -52,8 +66,9 @@ MECHSIM_CLONES void compare_aims(const std::vector<int>& constraints, const doub
     for (int s = 0; s < step; ++s) {
         const Lanes none = {0, 0, 0, 0};
         const Lanes same = vec(sums)[s], old_size = vec(sums)[step + s], new_size = vec(sums)[2 * step + s];
-        reinterpret_cast<Mask*>(changed)[s] = Mask(vec(sums)[3 * step + s] > none) & Mask(new_size - new_size == none) &
-                                              ~Mask(same * same > kSameAim * old_size * new_size);
+        const Mask meant = reinterpret_cast<const Mask*>(ready)[s] & reinterpret_cast<const Mask*>(moving)[s];
+        const Mask known = Mask(vec(sums)[3 * step + s] > none) & Mask(new_size - new_size == none);
+        reinterpret_cast<Mask*>(changed)[s] = meant & known & ~Mask(same * same > kSameAim * old_size * new_size);
     }
 }
 
@@ -100,32 +115,22 @@ void Fleet::note_leverage(const Masks& wanted) {
         if (march_.d_[j] > 0)
             take_answer(residual_.data() + at(j, 0), 1, inverse_scales_.data() + at(j, 0), wanted.data(), true,
                         leverage_.data() + at(j, 0), step);
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    for (AlignedDoubles* rows : {&chain_before_, &chain_now_}) std::fill(rows->begin(), rows->end(), 0.0);
-    largest_leverages(leverage_before_.data(), march_.chain_, chain_before_.data(), sums_.data() + width_, step);
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    largest_leverages(leverage_.data(), march_.chain_, chain_now_.data(), sums_.data(), step);
-    for (int j = 0; j < size_; ++j)
-        if (march_.chain_[j] == j) find_ordinary(chain_now_.data() + at(j, 0), chain_before_.data() + at(j, 0), step);
-    leverage_excess(leverage_.data(), leverage_before_.data(), chain_before_.data(), march_.chain_, sums_.data() + width_, step);
-    for (int l = 0; l < width_; ++l) {
-        if (!wanted[l]) continue;
-        rows_.leverage[l] = sums_[l];
-        near_singular_[l] = sums_[width_ + l] > 0 ? -1 : 0;
-    }
+    largest_leverages(leverage_before_.data(), march_.chain_, chain_before_.data(), step);
+    largest_leverages(leverage_.data(), march_.chain_, chain_now_.data(), step);
+    judge_leverages({leverage_.data(), leverage_before_.data(), chain_now_.data(), chain_before_.data()}, march_.chain_,
+                    wanted.data(), rows_.leverage.data(), near_singular_.data(), step);
 }
 
 // The next probe of each lane has a share of what pulled most, where that is new.
 void Fleet::aim_probes() {
     if (constraints_.empty()) return;
     std::fill(sums_.begin(), sums_.end(), 0.0);
-    compare_aims(constraints_, aim_.data(), pull_.data(), width_ / kWidth, sums_.data(), turned_aside_.data());
-    bool some = false;
-    for (int l = 0; l < width_; ++l) {
-        turned_aside_[l] &= lanes_[l].phase == Phase::ready ? moving_[l] : 0;
-        if (turned_aside_[l]) aim_probe(l), some = true;
-    }
-    if (some) note_leverage(turned_aside_);
+    compare_aims(constraints_, aim_.data(), pull_.data(), width_ / kWidth, ready_.data(), moving_.data(), sums_.data(),
+                 turned_aside_.data());
+    if (!any(turned_aside_.data(), width_)) return;
+    for (int l = 0; l < width_; ++l)
+        if (turned_aside_[l]) aim_probe(l);
+    note_leverage(turned_aside_);
 }
 
 void Fleet::aim_probe(int l) {

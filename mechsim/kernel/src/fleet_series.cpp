@@ -1,6 +1,7 @@
 #include "fleet_series.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "operations.hpp"
 
@@ -95,6 +96,10 @@ void FleetSeries::list(const std::vector<Block>& blocks, int size) {
         for (int i : block.corrected)
             if (shifted[i] >= 0) read(shifted[i], block.operations[i].w, block.operations[i].change);
     }
+    std::set<const void*> wanted;
+    for (const Timed& each : corrected_) wanted.insert({each.operation.a_change, each.operation.b_change});
+    for (Read& read : reads_)
+        if (!wanted.contains(read.change)) read.change = nullptr;
     for (int row = 0; row < size; ++row) {
         const int first = int(parts_.size());
         parts_.insert(parts_.end(), of_row[row].begin(), of_row[row].end());
@@ -135,7 +140,9 @@ MECHSIM_INLINE void FleetSeries::correct_rows(int stage, const double* unknown_f
         const int n = stage + read.available;
         const double factor = falling(read.order, n);
         const Lanes* value = vec(x.degree(n + read.order)) + read.unknown * Step;
-        for (int s = 0; s < Step; ++s) read.change[s] = read.row[n * Step + s] = factor * value[s];
+        Lanes* row = read.row + n * Step;
+        for (int s = 0; s < Step; ++s) row[s] = factor * value[s];
+        for (int s = 0; s < Step && read.change; ++s) read.change[s] = row[s];
     }
     for (const auto& [block, operation] : corrected_)
         correct_operation<false, shape>(*block, operation, stage + operation.lead);
@@ -172,28 +179,49 @@ void FleetSeries::correct(int stage, const std::vector<double>& unknown_factors,
 
 namespace {
 
-template <int Step>
-MECHSIM_INLINE void sum_rows(const double* first, std::ptrdiff_t width, const double* binomial, int m, int degrees,
-                             const double* h, double* sums) {
-    Lanes sum[Step], length[Step];
-    for (int s = 0; s < Step; ++s) sum[s] = Lanes{0, 0, 0, 0}, length[s] = vec(h)[s];
-    for (int n = degrees - 1; n > m; --n) {
-        const Lanes* coefficient = vec(first + n * width);
-        for (int s = 0; s < Step; ++s) sum[s] = (sum[s] + binomial[n] * coefficient[s]) * length[s];
+// Horner's rule for a polynomial and its derivatives at once: with P^0_n = c_n + h P^0_(n+1) and
+// P^k_n = P^(k-1)_n + h P^k_(n+1), coefficient m at h is P^m_m, which is c_m + h (P^0_(m+1) + ... + P^m_(m+1)).
+template <int Count, int Offset>
+MECHSIM_INLINE void sum_vectors(const double* coefficients, std::ptrdiff_t width, int degrees, const Lanes* h, int step,
+                                Lanes* sums) {
+    Several<Count> parts[Offset + 1];
+    const auto go_down = [&](int n, int last) MECHSIM_LAMBDA {
+        const Lanes* coefficient = vec(coefficients + n * width);
+        for (int s = 0; s < Count; ++s) parts[0].v[s] = coefficient[s] + h[s] * parts[0].v[s];
+        for (int k = 1; k <= last; ++k)
+            for (int s = 0; s < Count; ++s) parts[k].v[s] = parts[k - 1].v[s] + h[s] * parts[k].v[s];
+    };
+    for (int n = degrees - 1; n > Offset + 1; --n) go_down(n, Offset);
+    for (int m = Offset; m >= 0; --m) {
+        if (m + 1 < degrees) go_down(m + 1, m);
+        for (int s = 0; s < Count; ++s) {
+            Lanes sum = parts[0].v[s];
+            for (int k = 1; k <= m; ++k) sum += parts[k].v[s];
+            sums[m * step + s] = h[s] * sum;
+        }
     }
-    for (int s = 0; s < Step; ++s) vec(sums)[s] = sum[s];
+}
+
+template <int Offset>
+MECHSIM_INLINE void sum_rows(const double* coefficients, std::ptrdiff_t width, int degrees, const double* h, int step,
+                             double* sums) {
+    int s = 0;
+    for (; s + 4 <= step; s += 4)
+        sum_vectors<4, Offset>(coefficients + s * kWidth, width, degrees, vec(h) + s, step, vec(sums) + s);
+    for (; s < step; ++s)
+        sum_vectors<1, Offset>(coefficients + s * kWidth, width, degrees, vec(h) + s, step, vec(sums) + s);
 }
 
 }  // namespace
 
-MECHSIM_CLONES void sum_series(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees,
-                               std::size_t place, int step, const double* h, double* sums) {
-    const double* first = polynomial.degree(0) + place;
-    switch (step) {
-        case 1: return sum_rows<1>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
-        case 2: return sum_rows<2>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
-        case 4: return sum_rows<4>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
-        default: return sum_rows<8>(first, polynomial.width, binomial.data(), m, degrees, h, sums);
+MECHSIM_CLONES void sum_series(const Coefficients& polynomial, int offset, int degrees, std::size_t place, int step,
+                               const double* h, double* sums) {
+    const double* coefficients = polynomial.degree(0) + place;
+    switch (offset) {
+        case 0: return sum_rows<0>(coefficients, polynomial.width, degrees, h, step, sums);
+        case 1: return sum_rows<1>(coefficients, polynomial.width, degrees, h, step, sums);
+        case 2: return sum_rows<2>(coefficients, polynomial.width, degrees, h, step, sums);
+        default: return sum_rows<kMostOffsets - 1>(coefficients, polynomial.width, degrees, h, step, sums);
     }
 }
 

@@ -42,7 +42,7 @@ class FleetSeries {
     };
     struct Read {
         int unknown, order, available;
-        Lanes *row, *change;
+        Lanes *row, *change;  // a change that no operation reads is not written
     };
     template <int Step>
     void predict_rows(int stage, const double* row_factors, double* right_sides) const;
@@ -63,8 +63,9 @@ class FleetSeries {
     std::vector<Read> reads_;
 };
 
-// Sums over n of binomial * coefficient * h^(n - m), n > m, of one unknown, by Horner's rule.
-void sum_series(const Coefficients& polynomial, const std::vector<double>& binomial, int m, int degrees, std::size_t place,
-                int step, const double* h, double* sums);
+// By how much each coefficient m <= offset of one unknown changes over h, from its coefficients below `degrees`. The sums
+// are rows for m = 0, 1, ...; there is room for kMostOffsets.
+void sum_series(const Coefficients& polynomial, int offset, int degrees, std::size_t place, int step, const double* h,
+                double* sums);
 
 }  // namespace mechsim

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "fleet.hpp"
-#include "lane_loops.hpp"
 #include "policy.hpp"
 
 namespace mechsim {
@@ -24,8 +23,7 @@ const std::vector<double>& Fleet::unknown_factors(int stage) const { return marc
 
 // Put every motion that is under way where its polynomials say it is, and meet the equations there.
 void Fleet::arrive() {
-    for (int l = 0; l < width_; ++l)
-        moving_[l] = lanes_[l].phase == Phase::looking || lanes_[l].phase == Phase::landing ? -1 : 0;
+    find_moving(phases_.data(), moving_.data(), width_ / kWidth);
     set_times();
     predict();
     prepare();
@@ -33,24 +31,7 @@ void Fleet::arrive() {
 }
 
 void Fleet::set_times() {
-    for (int l = 0; l < width_; ++l) {
-        Lane& lane = lanes_[l];
-        if (!moving_[l]) continue;
-        const double h = rows_.h[l], left = rows_.left[l], signed_h = left < 0 ? -h : h;
-        lane.status = Status::reached;
-        lane.leaves = false;
-        if (lane.phase == Phase::looking) {
-            steps_[l] = kInside * signed_h;
-            times_[l] = lane.t_before + steps_[l];
-            continue;
-        }
-        lane.t = lane.t_before;
-        lane.t_low = lane.t_low_before;
-        steps_[l] = signed_h;
-        add_exactly(lane.t, lane.t_low, signed_h);
-        if (!lane.starting && h == std::abs(left)) lane.t = lane.t_end, lane.t_low = 0;
-        times_[l] = lane.t;
-    }
+    take_times(step_rows_, steps_.data(), times_.data(), width_ / kWidth);
     for (Block& block : blocks_)
         for (std::size_t i = 0; i < block.inputs.size(); ++i)
             if (block.inputs[i].time) std::copy(times_.begin(), times_.end(), block.row(int(i), 0));
@@ -61,15 +42,14 @@ void Fleet::predict() {
         low_ = low_before_;
     else
         blend(low_before_.data(), low_.data(), moving_.data(), low_.size() / width_, width_ / kWidth);
-    for (int m = 0; m <= orders_; ++m)
-        for (int offset = m; offset <= orders_; ++offset) {
-            double* low = m < offset ? low_.data() + at(m * size_, 0) : nullptr;
-            for (int j : march_.of_offset_[offset]) {
-                sum_series(polynomial_, march_.binomials_[m], m, degrees_, at(j, 0), width_ / kWidth, steps_.data(), sums_.data());
-                add_lanes(sums_.data(), polynomial_.degree(m) + at(j, 0), moving_.data(), low ? low + at(j, 0) : nullptr,
-                          x_.degree(m) + at(j, 0), width_ / kWidth);
-            }
-        }
+    const int step = width_ / kWidth;
+    for (int j = 0; j < size_; ++j) {
+        const int offset = march_.d_[j];
+        sum_series(polynomial_, offset, march_.control_.order + offset, at(j, 0), step, steps_.data(), advances_.data());
+        for (int m = 0; m <= offset; ++m)
+            add_lanes(advances_.data() + at(m, 0), polynomial_.degree(m) + at(j, 0), moving_.data(),
+                      m < offset ? low_.data() + at(m * size_ + j, 0) : nullptr, x_.degree(m) + at(j, 0), step);
+    }
 }
 
 // The matrices of the lanes that want new ones. Those of the others are the same as before, and so are their factors.
@@ -80,11 +60,12 @@ void Fleet::factor(const Masks& wanted) {
         std::swap(fresh_, matrix_);
     else
         blend(fresh_.data(), matrix_.data(), wanted.data(), march_.lu_.rows().size(), width_ / kWidth);
-    for (int l = 0; l < width_; ++l)
+    const bool some_new = any(unprobed_.data(), width_);
+    for (int l = 0; l < width_ && some_new; ++l)
         if (wanted[l] & unprobed_[l]) make_probe(l);
     lu_->factor(matrix_.data());
     const double* growth = lu_->growth().data();
-    for (int l = 0; l < width_; ++l) factorizations_[l] -= wanted[l];
+    count_lanes(wanted.data(), factorizations_.data(), width_ / kWidth);
     clear_lanes(rows_.stale.data(), wanted.data(), width_ / kWidth);
     refining_ = find_above(growth, kRefined, refined_.data(), width_ / kWidth);
     for (int l = 0; l < width_ && refining_; ++l)
@@ -105,29 +86,26 @@ void Fleet::solve(double* b) {
 
 // The rows of the lanes that are active.
 void Fleet::residual_of(int stage) {
-    for (int l = 0; l < width_; ++l) evaluations_[l] -= active_[l];
+    count_lanes(active_.data(), evaluations_.data(), width_ / kWidth);
     std::fill(residual_.begin(), residual_.end(), 0.0);
     for (Block& block : blocks_) evaluate_stage(block, x_, stage, residual_.data(), vectors(active_));
 }
 
 void Fleet::solve_stage(int stage) {
     residual_of(stage);
-    const int step = width_ / kWidth;
-    for (int i = 0; i < size_; ++i)
-        if (stage + march_.c_[i] < 0) std::fill_n(residual_.data() + at(i, 0), width_, 0.0);
-    multiply_rows(residual_.data(), equation_factors(stage).data(), size_, step);
+    scale_rows(residual_.data(), equation_factors(stage), march_.c_, stage, width_ / kWidth);
     solve(residual_.data());
-    std::fill(change_.begin(), change_.end(), 0.0);
-    std::fill(extent_.begin(), extent_.end(), 0.0);
-    std::fill(total_.begin(), total_.end(), 0.0);
+}
+
+// The unknowns that a stage corrects, by what its solve has found.
+void Fleet::list_corrections(int stage) {
+    corrections_.clear();
     for (int j = 0; j < size_; ++j) {
         const int degree = stage + march_.d_[j];
         if (degree < 0) continue;
         double* low = stage < 0 ? low_.data() + at(degree * size_ + j, 0) : nullptr;
-        correct_unknown({residual_.data() + at(j, 0), inverse_scales_.data() + at(j, 0), unknown_factors(stage)[j],
-                         x_.degree(degree) + at(j, 0), low, change_.data() + at(degree, 0),
-                         extent_.data() + at(degree, 0), total_.data()},
-                        active_.data(), step);
+        corrections_.push_back({degree, unknown_factors(stage)[j], residual_.data() + at(j, 0),
+                                inverse_scales_.data() + at(j, 0), x_.degree(degree) + at(j, 0), low});
     }
 }
 
@@ -160,11 +138,11 @@ void Fleet::settle(int stage) {
     std::fill(rows_.previous.begin(), rows_.previous.end(), INFINITY);
     std::fill(compared_.begin(), compared_.end(), 0.0);
     std::fill(finished_.begin(), finished_.end(), 0);
+    list_corrections(stage);
     for (int iteration = 0; any(active_.data(), width_); ++iteration) {
         if (stage == 0) std::fill(compared_.begin(), compared_.end(), 0.0);
         solve_stage(stage);
-        judge_corrections(stage, iteration);
-        if (!any(active_.data(), width_)) break;
+        if (!correct(stage, iteration)) break;
         if (stage == 0 && iteration > 0) judge_balance();
         for (int l = 0; l < width_ && iteration >= kMostIterations; ++l)
             if (active_[l]) fail(stage, l);
@@ -180,19 +158,20 @@ void Fleet::fail(int stage, int l) {
     active_[l] = well_[l] = 0;
 }
 
-// Who is settled by the correction just made, and who has failed.
-void Fleet::judge_corrections(int stage, int iteration) {
-    const Judged judged{change_.data(),         extent_.data(),         total_.data(),
-                        compared_.data(),       rows_.moved.data(),     rows_.previous.data(),
+// Correct by what was found, and see who is settled by that and who has failed; whether some are not settled.
+bool Fleet::correct(int stage, int iteration) {
+    const Judged judged{compared_.data(),       rows_.moved.data(),     rows_.previous.data(),
                         rows_.rate.data(),      rows_.stale.data(),     rows_.distance.data(),
                         rows_.turned.data(),    rows_.rounding.data(),  rows_.earlier_leverage.data(),
                         rows_.mismatch.data(),  rows_.rough.data(),     active_.data(),
                         finished_.data()};
     const double settled = std::max(march_.control_.settled, kNegligible);
     const Newton newton{stage, iteration, orders_, stage < 0 ? march_.matrix_order_ : -1, stage < 0 || !march_.affine_, settled};
-    const bool lost = weigh_corrections(judged, newton, width_ / kWidth);
-    for (int l = 0; l < width_ && lost; ++l)
+    const Verdict verdict = correct_unknowns(corrections_, judged, newton, width_ / kWidth);
+    if (!verdict.some_lost) return verdict.some_active;
+    for (int l = 0; l < width_; ++l)
         if (active_[l] && std::isnan(rows_.moved[l])) fail(stage, l);
+    return any(active_.data(), width_);
 }
 
 // Lanes whose corrections do not become smaller, but are small beside the forces, are settled too.
@@ -235,13 +214,17 @@ void Fleet::expand() {
         solve(residual_.data());
         series_.correct(stage, unknown_factors(stage), march_.d_, residual_.data(), x_);
     }
-    bool waiting = false;  // with polynomials of a step that is not over
-    for (int l = 0; l < width_; ++l) {
-        ready_[l] = lanes_[l].phase == Phase::ready ? -1 : 0;
-        waiting |= lanes_[l].phase == Phase::looking || lanes_[l].phase == Phase::landing;
-    }
-    if (!waiting) return std::swap(x_, polynomial_);
-    blend(x_.values.data(), polynomial_.values.data(), ready_.data(), x_.values.size() / width_, width_ / kWidth);
+    std::swap(x_, polynomial_);
+    // A step that is not over goes on by its own polynomials: few do.
+    find_moving(phases_.data(), wanted_.data(), width_ / kWidth);
+    if (!any(wanted_.data(), width_)) return;
+    for (int l = 0; l < width_; ++l)
+        if (wanted_[l]) take_back(l);
+}
+
+void Fleet::take_back(int l) {
+    for (int n = 0; n < degrees_; ++n)
+        for (int j = 0; j < size_; ++j) polynomial_.degree(n)[at(j, l)] = x_.degree(n)[at(j, l)];
 }
 
 // The states from which the next steps go.

@@ -18,6 +18,10 @@ MECHSIM_CLONES void largest_of(const double* coefficients, const double* inverse
                                                           vec(inverse_scales)[j * step + s]);
 }
 
+MECHSIM_CLONES void take_multiples(const double* numbers, double factor, double* found, int step) {
+    for (int s = 0; s < step; ++s) vec(found)[s] = factor * vec(numbers)[s];
+}
+
 MECHSIM_CLONES void take_logarithms(double* numbers, int step) {
     const Lanes none = {0, 0, 0, 0};
     for (int s = 0; s < step; ++s) vec(numbers)[s] = vec(numbers)[s] > none ? log2_of(vec(numbers)[s]) : none - INFINITY;
@@ -115,31 +119,44 @@ void Fleet::choose_steps() {
                                        rows_.h.data(), slow_.data(), step);
     for (int l = 0; l < width_ && some_slow; ++l)
         if (slow_[l]) note_speed(l, longest_[l]);
-    for (int l = 0; l < width_; ++l) allowed_[l] = tolerance * rows_.speed[l];
+    take_multiples(rows_.speed.data(), tolerance, allowed_.data(), step);
     take_logarithms(allowed_.data(), step);
     longest_steps(1, allowed_.data(), longest_.data());
     keep_states();
     limit_steps(longest_.data(), safety, ready_.data(), rows_.h.data(), step);
-    for (int l = 0; l < width_; ++l)
-        if (ready_[l]) begin_step(l);
+    begin_all();
     inspect_steps();
+    launch_all();
+}
+
+void Fleet::begin_all() {
+    if (pivots_ != reference_.get())
+        others_than_plain_ = ready_;
+    else if (!begin_steps(step_rows_, ready_.data(), special_.data(), others_than_plain_.data(), width_ / kWidth))
+        return;
     for (int l = 0; l < width_; ++l)
-        if (lanes_[l].phase == Phase::ready) launch(l);
+        if (others_than_plain_[l]) begin_step(l);
+}
+
+void Fleet::launch_all() {
+    if (!launch_steps(step_rows_, special_.data(), others_than_plain_.data(), width_ / kWidth)) return;
+    for (int l = 0; l < width_; ++l)
+        if (others_than_plain_[l]) launch(l);
 }
 
 // The state from which the step goes, and where the step may lead.
 void Fleet::begin_step(int l) {
     Lane& lane = lanes_[l];
-    lane.t_before = lane.t;
-    lane.t_low_before = lane.t_low;
+    rows_.t_before[l] = rows_.t[l];
+    rows_.t_low_before[l] = rows_.t_low[l];
     const bool roundings = rows_.leverage[l] > kOrdinary && has_roundings(l);
     // Near singular poses a march takes steps of a lower order.
     const bool careful = rows_.leverage[l] > kLowOrder && march_.control_.careful_order < march_.control_.order &&
-                         !is_clear_of_pose(time_to_pose(lane.last_step, rows_.earlier_leverage[l], rows_.leverage[l]),
+                         !is_clear_of_pose(time_to_pose(rows_.last_step[l], rows_.earlier_leverage[l], rows_.leverage[l]),
                                            rows_.h[l], fastest(l, 1));
-    lane.former_leverage = rows_.earlier_leverage[l];
+    rows_.former_leverage[l] = rows_.earlier_leverage[l];
     rows_.earlier_leverage[l] = rows_.leverage[l];
-    rows_.left[l] = (lane.t_end - lane.t) - lane.t_low;
+    rows_.left[l] = (rows_.end[l] - rows_.t[l]) - rows_.t_low[l];
     rows_.h[l] = std::min(rows_.h[l], lane.longest);
     if (roundings || careful || std::isnan(rows_.h[l]))
         leave(l);
@@ -149,21 +166,20 @@ void Fleet::begin_step(int l) {
 
 void Fleet::launch(int l) {
     Lane& lane = lanes_[l];
-    // A last step that would leave only a sliver is taken whole.
     double& h = rows_.h[l];
-    if (h * (1 + 1e-10) >= std::abs(rows_.left[l])) h = std::abs(rows_.left[l]);
+    if (h * (1 + kSliver) >= std::abs(rows_.left[l])) h = std::abs(rows_.left[l]);
     lane.starting = false;
     lane.held = h == lane.longest;
     lane.longest = INFINITY;
     rows_.off[l] = INFINITY;
     lane.redone = lane.retreated = 0;
-    const bool look = lane.counts.steps % kLookEvery == 0 || h > kLonger * lane.last_step;
-    lane.phase = look ? Phase::looking : Phase::landing;
+    const bool look = taken_[l] % kLookEvery == 0 || h > kLonger * rows_.last_step[l];
+    set_phase(l, look ? Phase::looking : Phase::landing);
+    special_[l] = lane.held || lane.retreats > 0 ? -1 : 0;
 }
 
 // Whether the last terms are nothing but roundings near a singular pose (see March::largest_roundings).
 bool Fleet::has_roundings(int l) const {
-    const Lane& lane = lanes_[l];
     const int last = march_.control_.order - 1;
     const double leverage = rows_.leverage[l];
     if (last < kFewest + 1 || orders_ < 2) return false;
@@ -177,7 +193,7 @@ bool Fleet::has_roundings(int l) const {
         return false;
     const int degree = last + orders_;
     return largest_term(l, orders_, degree) * std::pow(ratio, degree) < kRoundings * leverage &&
-           tells_pose_at(ratio, lane.last_step, rows_.earlier_leverage[l], leverage);
+           tells_pose_at(ratio, rows_.last_step[l], rows_.earlier_leverage[l], leverage);
 }
 
 // Formulas may hide what they do from their series: steps end before that.
@@ -186,7 +202,7 @@ void Fleet::inspect_steps() {
     if (!watched) return;
     responses_.assign(std::size_t(size_) * width_, {});
     for (int l = 0; l < width_; ++l) {
-        const bool ready = lanes_[l].phase == Phase::ready;
+        const bool ready = phase(l) == Phase::ready;
         const double h = ready ? std::min(rows_.h[l], std::abs(rows_.left[l])) : 0.0;
         inspected_[l] = {h, rows_.left[l] < 0 ? -1 : 1,
                          march_.control_.tolerance * (rows_.speed[l] * h < kSlow ? kSlow : 1.0)};
@@ -195,7 +211,7 @@ void Fleet::inspect_steps() {
     for (Block& block : blocks_)
         if (block.watched) inspect_motions(block, inspected_, march_.control_.order, response);
     for (int l = 0; l < width_; ++l)
-        if (lanes_[l].phase == Phase::ready) rows_.h[l] = std::min(rows_.h[l], inspected_[l].h);
+        if (phase(l) == Phase::ready) rows_.h[l] = std::min(rows_.h[l], inspected_[l].h);
 }
 
 double Fleet::response(int l, int row, double h) {

@@ -12,17 +12,16 @@ namespace mechsim {
 // found = from + sums. Where there is `low`, what rounding takes from it is kept there.
 void add_lanes(const double* sums, const double* from, const long long* mask, double* low, double* found, int step);
 
-// One correction of an unknown at a stage k <= 0, and what it amounts to.
+// The correction of one unknown at a stage k <= 0.
 struct Correction {
-    const double *delta, *inverse_scale;
+    int degree;
     double factor;
-    double *x, *low, *change, *extent, *total;
+    const double *delta, *inverse_scale;
+    double *x, *low;  // low: of what is kept beyond rounding
 };
-void correct_unknown(const Correction& c, const long long* mask, int step);
 
-// What corrections of a stage k <= 0 amount to: rows of one number per lane, or of one per degree and lane.
+// By what corrections of a stage k <= 0 are judged: rows of one number per lane, or of one per degree and lane.
 struct Judged {
-    const double *change, *extent, *total;
     double *compared, *moved;
     const double* previous;
     double *rate, *stale, *distance, *turned, *rounding;
@@ -36,9 +35,12 @@ struct Newton {
     bool curved;       // rows may not be linear in what is corrected
     double settled;
 };
-// How much was moved, whether that settles a lane, and how fast corrections become smaller (see March::settle). A lane whose
-// correction is no number stays active, and has moved by none; whether there is one is told.
-bool weigh_corrections(const Judged& judged, const Newton& newton, int step);
+struct Verdict {
+    bool some_active, some_lost;
+};
+// Correct the lanes that are active: how much this moves them, whether that settles them, and how fast corrections become
+// smaller (see March::settle). A lane whose correction is no number is lost: it stays active, and has moved by none.
+Verdict correct_unknowns(const std::vector<Correction>& corrections, const Judged& judged, const Newton& newton, int step);
 
 // Whose matrix is not that of what was found, among the lanes of the mask.
 struct Staleness {
@@ -57,9 +59,11 @@ void judge_landings(const Landing& landing, const Control& control, const std::v
 void clear_lanes(double* row, const long long* mask, int step);
 // Who is above a bound, and whether some are.
 bool find_above(const double* row, double bound, long long* found, int step);
+void count_lanes(const long long* mask, long long* counts, int step);
 bool any(const long long* mask, int width);
 bool all(const long long* mask, int width);
-void multiply_rows(double* rows, const double* factors, int count, int step);
+// Each row times its factor; those of equations that a stage does not reach, by their offsets, are zero.
+void scale_rows(double* rows, const std::vector<double>& factors, const std::vector<int>& offsets, int stage, int step);
 void blend(const double* from, double* to, const long long* mask, std::size_t rows, int step);
 // rest -= A x
 void subtract_product(const SparseLU& pattern, const double* matrix, const double* x, double* rest, int step);

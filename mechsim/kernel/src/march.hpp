@@ -14,8 +14,6 @@
 
 namespace mechsim {
 
-constexpr int kMostOffsets = 8;  // derivatives of an unknown that are part of the state, at most
-
 // hi + lo := hi + lo + value, exactly but for the last bits of lo (Knuth's two-sum).
 inline void add_exactly(double& hi, double& lo, double value) {
     const double y = value + lo;

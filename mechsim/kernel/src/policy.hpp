@@ -18,6 +18,7 @@ constexpr double kSlow = 1e-2;     // a step that moves less than this (of the s
 constexpr double kShrink = 0.5;    // of a step that is redone
 constexpr double kGrowth = 16.0;   // a step is at most this much longer than one before it that was redone
 constexpr int kMostRedone = 30;
+constexpr double kSliver = 1e-10;  // a last step that would leave only this part of itself is taken whole
 constexpr double kRough = 1e-6;    // leading derivatives missed by more than this (relative) are no rounding
 constexpr double kCured = 0.1;     // a shorter step has cured a miss that fell below this part of it
 constexpr int kLookEvery = 64;     // how many steps are taken between two looks at the equations inside one ...

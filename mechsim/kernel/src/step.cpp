@@ -388,10 +388,10 @@ Status March::take_step(double t_end) {
     }
     // A step that ends there by itself is taken as if the march went on.
     if (end_of(left < 0 ? -h : h) == t_end) left = left < 0 ? -INFINITY : INFINITY;
-    if (cut_.empty() && h * (1 + 1e-10) >= std::abs(left)) remember();
+    if (cut_.empty() && h * (1 + kSliver) >= std::abs(left)) remember();
     if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
     // A last step that would leave only a sliver is taken whole.
-    if (h * (1 + 1e-10) >= std::abs(left)) h = std::abs(left);
+    if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
     expanded_ = false;
     std::swap(x_, polynomial_);
     if (tangents_) tangents_->swap_series();
