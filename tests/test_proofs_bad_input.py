@@ -171,7 +171,9 @@ def stopped(shown, t, *words):
     assert table.status == "partial"
     # Steps shrink towards the place; the last one that could be made is near it.
     assert table.t[0] == 0.0 and t - 1e-3 < table.t[-1] <= t
-    assert np.isfinite(table.table).all()
+    # Nearer than that to a singular pose forces may be nothing but roundings, and then are not told.
+    assert np.isfinite(table.table[table.t < t - 1e-12]).all()
+    assert np.isfinite(table["A_x"]).all()
     assert not (shown.folder / "out.csv").exists()
     return table
 

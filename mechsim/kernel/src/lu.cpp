@@ -13,19 +13,27 @@ constexpr double kSingular = 1e13;    // growth beyond this with fresh pivots: n
 constexpr std::size_t kKnown = 8;     // sequences of pivots that are kept for matrices that come back
 constexpr int kRowsTried = 4;         // rows of least count in which a pivot is looked for
 
-// Scales so that rows and columns can be compared across units: two sweeps by their largest entries.
+// Scales so that rows and columns can be compared across units and masses. An entry on the diagonal is an inertia, by whose root
+// its row and column are scaled: then a force on what is light is found from the rows of what is light, beside which the
+// forces on heavy neighbours would leave only roundings of it. Other rows and columns are scaled by their largest entries.
 void equilibrate(const std::vector<int>& rows, const std::vector<int>& columns, const std::vector<double>& values,
                  std::vector<double>& row_scale, std::vector<double>& column_scale) {
     const std::size_t size = row_scale.size();
-    for (int sweep = 0; sweep < 2; ++sweep) {
-        std::vector<double> largest(size, 0.0);
-        for (std::size_t e = 0; e < rows.size(); ++e)
-            largest[rows[e]] = std::max(largest[rows[e]], std::abs(values[e]) * column_scale[columns[e]]);
-        for (std::size_t i = 0; i < size; ++i) row_scale[i] = largest[i] > 0 ? 1 / largest[i] : 1;
-        std::fill(largest.begin(), largest.end(), 0.0);
-        for (std::size_t e = 0; e < rows.size(); ++e)
-            largest[columns[e]] = std::max(largest[columns[e]], std::abs(values[e]) * row_scale[rows[e]]);
-        for (std::size_t j = 0; j < size; ++j) column_scale[j] = largest[j] > 0 ? 1 / largest[j] : 1;
+    std::vector<double> diagonal(size, 0.0);
+    for (std::size_t e = 0; e < rows.size(); ++e)
+        if (rows[e] == columns[e]) diagonal[rows[e]] = std::sqrt(std::abs(values[e]));
+    for (std::size_t i = 0; i < size; ++i) row_scale[i] = column_scale[i] = diagonal[i] > 0 ? 1 / diagonal[i] : 1;
+    std::vector<double> row_largest(size, 0.0), column_largest(size, 0.0);
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+        const int i = rows[e], j = columns[e];
+        const double entry = std::abs(values[e]);
+        if (diagonal[j] > 0) row_largest[i] = std::max(row_largest[i], entry * column_scale[j]);
+        if (diagonal[i] > 0) column_largest[j] = std::max(column_largest[j], entry * row_scale[i]);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+        if (diagonal[i] > 0) continue;
+        if (row_largest[i] > 0) row_scale[i] = 1 / row_largest[i];
+        if (column_largest[i] > 0) column_scale[i] = 1 / column_largest[i];
     }
 }
 }  // namespace
