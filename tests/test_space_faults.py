@@ -134,3 +134,47 @@ ORIENTED = (
 )
 def test_a_slip_is_told_in_points_of_the_file(text: str, message: str, hint: str) -> None:
     assert (message, hint) in told(text)
+
+
+ROD = """\
+Dimension: 3
+PartData:
+  Fixed: {O: []}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+ProblemData: {tend: 1}
+"""
+BESIDE = "name a third point in OA, beside the line, and place it in Geom"
+ON_LINE = "its line, but its points are all on this line: nothing tells how it turns about it"
+
+
+@pytest.mark.parametrize(
+    ("dyna", "message", "hint"),
+    [
+        ("[[0.5, 0.1], 1, 1/12]", f"4:43 OA has its centroid at (0.5, 0.1, 0), beside {ON_LINE}", BESIDE),
+        ("[[0.5, 0, -0.3], 1, 1/12]", f"4:46 OA has its centroid at (0.5, 0, -0.3), beside {ON_LINE}", BESIDE),
+        ("[[0.5, 0.1], 1, [0, 1, 1]]", f"4:43 OA has its centroid at (0.5, 0.1, 0), beside {ON_LINE}", BESIDE),
+        (
+            "{sphere: 0.1, mass: 1, at: [0.5, 0.1]}",
+            f"4:37 OA has its centroid at (0.5, 0.1, 0), beside {ON_LINE}",
+            BESIDE,
+        ),
+        (
+            "[[0.5], 1, [1, 1, 2]]",
+            f"4:48 OA has the inertia [1, 1, 2, 0, 0, 0], which is not the same all about {ON_LINE}",
+            BESIDE,
+        ),
+        (
+            "[[0.5], 1, [0.1, 1, 1]]",
+            f"4:48 OA has the moment of inertia 0.1 about {ON_LINE}",
+            f"{BESIDE}, or write one number for the inertia of a rod",
+        ),
+    ],
+)
+def test_a_rod_has_nothing_beside_its_line(dyna: str, message: str, hint: str) -> None:
+    """Numbers and shapes alike: what a rod cannot have was dropped where its inertia was one number."""
+    assert told(ROD.replace("[[0.5], 1, 1/12]", dyna)) == [(message, hint)]
+
+
+def test_a_rod_may_be_off_its_line_by_a_rounding() -> None:
+    centroid = parse(ROD.replace("[0.5]", "[0.5, sin(pi), 0.1*cos(pi/2)]")).rigids[0].centroid
+    assert [float(each) for each in centroid] == [0.5, 0.0, 0.0]
