@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mechsim.errors import SpecError
+from mechsim.model import build
 from mechsim.spec import parse
 
 TEXT = """\
@@ -178,3 +179,54 @@ def test_a_rod_has_nothing_beside_its_line(dyna: str, message: str, hint: str) -
 def test_a_rod_may_be_off_its_line_by_a_rounding() -> None:
     centroid = parse(ROD.replace("[0.5]", "[0.5, sin(pi), 0.1*cos(pi/2)]")).rigids[0].centroid
     assert [float(each) for each in centroid] == [0.5, 0.0, 0.0]
+
+
+FRAMES = """\
+Dimension: 3
+PartData:
+  Fixed: {O: []}
+  Rigids:
+    OAB: {Geom: [[1], [2]], Dyna: [[0.5], 1, 1/12]}
+    ACD: {Geom: [[1], [0, 1]], Dyna: [[0.5], 1, [0.1, 0.1, 0.1]]}
+  Rods: {DE: 1}
+  Particles: {E: 1}
+SECTION
+ProblemData: {tend: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("section", "user", "rod"),
+    [
+        ("Joints: {Skates: {OAB.A: [0, 1, 0]}}", "9:19 Skates.OAB.A", "OAB"),
+        ("Joints: {Welds: {OAB-ACD: []}}", "9:18 Welds.OAB-ACD", "OAB"),
+        ("Joints: {Welds: {ACD-DE: []}}", "9:18 Welds.ACD-DE", "DE"),
+        ("AppliedForces: {ConstForces: {OAB.A: [0, 1, 0]}}", "9:31 ConstForces.OAB.A", "OAB"),
+        ("AppliedForces: {Forces: {DE.E: [t, 0, 0]}}", "9:26 Forces.DE.E", "DE"),
+        ("AppliedForces: {Torques: {OAB.ACD: [0, 0, t]}}", "9:27 Torques.OAB.ACD", "OAB"),
+        ("AppliedForces: {Torques: {OAB: [0, 0, t]}}", "9:27 Torques.OAB", "OAB"),
+        ("AppliedForces: {ConstTorques: {DE.DE: [0, 0, 1]}}", "9:32 ConstTorques.DE.DE", "DE"),
+    ],
+)
+def test_a_rod_is_no_frame(section: str, user: str, rod: str) -> None:
+    message = f"{user}: {rod} is a rod, all its points are on one line, so it has no axes across it"
+    hint = f"name a part of three points that are not on one line (ACD), or give {rod} a point beside its line"
+    assert told(FRAMES.replace("SECTION", section)) == [(message, hint)]
+
+
+@pytest.mark.parametrize(
+    ("joint", "message"),
+    [
+        ("Balls: {OAB-KLM: 0.5}", "ball OAB-KLM: O, A, B are points of OAB, a rod: all on one line, so it has no axes"),
+        ("Wheels: {ACE-KLM: 0.5}", "wheel ACE-KLM: no part that can move has the points A, C, E"),
+        ("Couplings: {ABO-ACD: []}", "coupling ABO-ACD: A, B, O are points of OAB, a rod: all on one line, so it has"),
+        ("Couplings: {ACD-ABE: []}", "coupling ACD-ABE: no part that can move has the points A, B, E"),
+    ],
+)
+def test_joints_that_need_a_body_say_why_points_give_none(joint: str, message: str) -> None:
+    slots = "Slots: {E-KL: [], C-KM: []}"
+    text = FRAMES.replace("O: []", "O: [], K: [], L: [1], M: [0, 1]").replace("SECTION", f"Joints: {{{joint}, {slots}}}")
+    with pytest.raises(SpecError) as refused:
+        build(parse(text))
+    (fault,) = refused.value.faults
+    assert fault.message.startswith(message) and fault.mark and fault.mark.line == 9 and fault.hint

@@ -267,16 +267,12 @@ def _rolling_plane(joint: SpatialJoint, space: Space) -> tuple[Arrow, list[Arrow
     if not quantities.layout.is_fixed(*joint.second):
         message = f"{_title(joint)}: the plane {''.join(joint.second)} moves"
         raise SpecError(Fault(message, joint.mark, "it rolls only on planes of three fixed points"))
-    body = space.body(*joint.first)
-    if not body:
-        message = f"{_title(joint)}: no part has the points {', '.join(joint.first)}"
-        raise SpecError(Fault(message, joint.mark, "what rolls is a part of three points or more"))
+    frame = space.body_with(joint.first, _title(joint), joint.mark)
     normal = space.normal((joint.second[0], joint.second[1], joint.second[2]), joint.mark)
     a, b, c = (quantities.layout.fixed_position(name) for name in joint.second)
     flat = _flat_directions(a, b, c)
-    start, end = space.frame(body).local(*joint.first[:2])
+    start, end = frame.local(*joint.first[:2])
     own = [unit(end - start), *across([unit(end - start)])]
-    frame = space.frame(body)
     axes = [frame.direction(f"axis{n}", each) for n, each in enumerate(own)]
     rates = [frame.turning(f"axis{n}", each) for n, each in enumerate(own)]
     return normal, flat, [*axes, *rates]
@@ -334,14 +330,13 @@ def _skate(skate: Skate, space: Space) -> Draft:
 def _coupling(joint: SpatialJoint, space: Space) -> Iterator[Draft]:
     """Shafts OA and OB that turn alike: with p to the side of C and q across it, and as well on the other shaft, the
     parts are turned into each other about an axis across both shafts where p . q' = q . p'."""
-    p, q = _shaft(joint.first, 1.0, space)
-    p_other, q_other = _shaft(joint.second, -1.0, space)
+    p, q = _shaft(joint, joint.first, 1.0, space)
+    p_other, q_other = _shaft(joint, joint.second, -1.0, space)
     yield _draft(joint, _labelled(joint, [dot(p, q_other) - dot(q, p_other)]), space, joint.first[0])
 
 
-def _shaft(points: Sequence[str], sense: float, space: Space) -> tuple[Arrow, Arrow]:
-    body = space.body(*points)
-    frame = space.frame(body)
+def _shaft(joint: SpatialJoint, points: Sequence[str], sense: float, space: Space) -> tuple[Arrow, Arrow]:
+    frame = space.body_with(points, _title(joint), joint.mark)
     start, end, beside = frame.local(*points)
     along = unit(end - start) * sense
     arm = beside - start

@@ -50,11 +50,10 @@ def no_inertia(zero: Number, dimension: int) -> tuple[Number, ...]:
 def in_space(part: Rigid) -> Rigid:
     """The part with all six numbers. Raises SpecError where they do not fit its points: what has all of them on one
     line is a rod, and nothing tells how it turns about itself."""
-    on_line = not any(number.value for corner in part.geometry for number in corner[1:])
-    if not on_line and len(part.inertia) == 1:
+    if not part.is_rod and len(part.inertia) == 1:
         hint = "write [xx, yy, zz], or [xx, yy, zz, xy, xz, yz]: one number is that of a rod"
         raise SpecError(Fault(f"Dyna.inertia of {part.name} is one number", part.inertia[0].mark, hint))
-    return _rod(part) if on_line else part
+    return _rod(part) if part.is_rod else part
 
 
 def _rod(part: Rigid) -> Rigid:
