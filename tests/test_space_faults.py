@@ -225,8 +225,46 @@ def test_a_rod_is_no_frame(section: str, user: str, rod: str) -> None:
 )
 def test_joints_that_need_a_body_say_why_points_give_none(joint: str, message: str) -> None:
     slots = "Slots: {E-KL: [], C-KM: []}"
-    text = FRAMES.replace("O: []", "O: [], K: [], L: [1], M: [0, 1]").replace("SECTION", f"Joints: {{{joint}, {slots}}}")
+    text = FRAMES.replace("O: []", "O: [], K: [], L: [1], M: [0, 1]")
+    text = text.replace("SECTION", f"Joints: {{{joint}, {slots}}}")
     with pytest.raises(SpecError) as refused:
         build(parse(text))
     (fault,) = refused.value.faults
     assert fault.message.startswith(message) and fault.mark and fault.mark.line == 9 and fault.hint
+
+
+MIRRORED = """\
+Dimension: 3
+PartData:
+  Fixed: {A: []}
+  Rigids:
+    ABCD: {Geom: [[1], [0, 1], [0.3, 0.3, 0.4]], Dyna: [[0.2, 0.2, 0.1], 1, [0.1, 0.1, 0.1]]}
+    OTHER: {Geom: [[1], [0, 1], [0.3, 0.3, HEIGHT], [0, 0, 1]], Dyna: [[0.2, 0.2, 0.1], 1, [0.1, 0.1, 0.1]]}
+ProblemData: {tend: 1}
+"""
+
+
+@pytest.mark.parametrize(("other", "height"), [("ABCDE", -0.4), ("ACBDE", 0.4)])
+def test_parts_that_share_four_points_may_not_be_mirror_images(other: str, height: float) -> None:
+    """All distances are alike: only the hand of the two differs."""
+    with pytest.raises(SpecError) as refused:
+        build(parse(MIRRORED.replace("OTHER", other).replace("HEIGHT", str(height))))
+    (fault,) = refused.value.faults
+    names = other[:3]
+    assert fault.message == (
+        f"parts {other} and ABCD do not fit: D is on one side of {names} in {other} and on the other in ABCD"
+    )
+    assert fault.mark and fault.mark.line == 6 and fault.hint == "mirror the Geom of one of them"
+    build(parse(MIRRORED.replace("OTHER", other).replace("HEIGHT", str(-height))))  # these fit
+
+
+def test_mirror_images_are_refused_in_the_plane_too() -> None:
+    text = """\
+PartData:
+  Fixed: {A: []}
+  Rigids: {ABC: {Geom: [[1], [0.3, 0.4]]}, ABCD: {Geom: [[1], [0.3, HEIGHT], [0.5, 0.9]], Dyna: [[0.2], 1, 0.1]}}
+ProblemData: {tend: 1}
+"""
+    with pytest.raises(SpecError, match="parts ABCD and ABC do not fit: C is on one side of AB in ABCD"):
+        build(parse(text.replace("HEIGHT", "-0.4")))
+    build(parse(text.replace("HEIGHT", "0.4")))
