@@ -261,7 +261,7 @@ def test_a_rod_in_space_may_be_thick_if_it_is_the_same_all_about() -> None:
     rod = parse(text).rigids[0]
     across = 2 * (0.01 / 4 + 4 / 12)
     assert [float(number) for number in rod.inertia] == pytest.approx([0, across, across, 0, 0, 0])
-    with pytest.raises(SpecError, match="OA has the inertia .* which is not the same all about its line"):
+    with pytest.raises(SpecError, match=r"OA has the inertia .* which is not the same all about its line"):
         parse(text.replace("cylinder: 0.1", "box: [2, 1, 0.5]"))
 
 
