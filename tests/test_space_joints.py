@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mechsim
+from mechsim.errors import AssemblyError
 from mechsim.simulation import motion_of, prepare
 from mechsim.spec import parse
 
@@ -298,3 +299,43 @@ AppliedForces: {{Gravity: }}
 ProblemData: {{tend: 1, positions: {{{guess}}}}}
 """)(0.0)
     np.testing.assert_allclose(start["B"] - start["A"], [1, 0, 0], atol=1e-12)
+
+
+HINGED = """
+Dimension: 3
+PartData:
+  Fixed: {O: [], C: [0, 0, 1], E: [1]}
+  Rigids:
+    OCDF: {Geom: [[1], [0, 1], [0.6, 1, 0.8]], Dyna: [[], 1, [0.1, 0.1, 0.1]]}
+    DFG: {Geom: [[1], [0, 1]], Dyna: [[0, 0.5], 1, [0.1, 0.1, 0.1]]}
+"""
+
+
+@pytest.mark.parametrize("asked", [0.0, 3.0, 11.0])
+@pytest.mark.parametrize("way", ["Drives", "angles"])
+@pytest.mark.parametrize("off", [(1.6, 0), (3.1, 0), (0, pi), (-2.5, 2), (pi, pi)])
+def test_a_turn_angle_is_met_from_points_guessed_on_the_other_side(asked, way, off):
+    """As in the plane, however far guesses of points are; the equation of an angle holds half a turn away too."""
+    there = mechsim.simulate(f"""{HINGED}
+ProblemData: {{tend: 1e-3, angles: {{OCD-OCE: [{asked + off[0]}, fixed], DFG-DFO: [{0.4 + off[1]}, fixed]}}}}""")(0.0)
+    guesses = ", ".join(f"{point}: {list(map(float, there[point]))}" for point in "DFG")
+    names = {"OCD-OCE": asked, "DFG-DFO": 0.4}
+    drives = ", ".join(f"theta_{name.replace('-', '_')}: {value} + t" for name, value in names.items())
+    angles = ", ".join(f"{name}: [{value}, fixed]" for name, value in names.items())
+    asking = f"Drives: {{{drives}}}" if way == "Drives" else ""
+    held = f", angles: {{{angles}}}" if way == "angles" else ""
+    start = mechsim.simulate(f"{HINGED}{asking}\nProblemData: {{tend: 1e-3, positions: {{{guesses}}}{held}}}")(0.0)
+    np.testing.assert_allclose(start["D"], [cos(asked), sin(asked), 0], atol=1e-12)
+    axis, arm, zero = start["F"] - start["D"], start["G"] - start["D"], -start["D"]
+    turn = np.arctan2(np.dot(arm, np.cross(axis, zero)), np.dot(arm, zero) - np.dot(arm, axis) * np.dot(zero, axis))
+    assert turn == pytest.approx(0.4, abs=1e-12)
+
+
+def test_an_angle_that_can_only_be_half_a_turn_off_is_refused_with_its_place():
+    """A rod holds D at (-0.8, 0.6), and the drive wants it opposite."""
+    text = HINGED.replace("E: [1]", "E: [1], N: [-1.8, 0.6]") + "  Rods: {DN: 1}\n"
+    with pytest.raises(AssemblyError) as refused:
+        mechsim.simulate(text + "Drives: {theta_OCD_OCE: -atan(0.75)}\nProblemData: {tend: 1}")
+    (fault,) = refused.value.faults
+    assert fault.message == "the start found has theta_OCD_OCE half a turn off"
+    assert fault.mark and (fault.mark.line, fault.mark.column) == (9, 10)

@@ -11,7 +11,7 @@ from mechsim.lagrangian.vector import dot, labels, square, vector, vector_produc
 from mechsim.model.book import Book, Draft, Labelled
 from mechsim.model.frames import across
 from mechsim.model.geometry import axis, collinear, unit
-from mechsim.model.layout import screw_angle
+from mechsim.model.layout import marks_of_angles, screw_angle
 from mechsim.model.lines import spanning_pair
 from mechsim.model.mechanism import titled
 from mechsim.model.origin import Origin
@@ -202,10 +202,13 @@ def _turned(turning: Sequence[str], still: Sequence[str], space: Space) -> tuple
 
 def _angles(space: Space) -> Iterator[Draft]:
     """The rows that define turn angles."""
+    marks = marks_of_angles(space.quantities.spec)
     for key, slot in space.quantities.layout.angles.items():
         turning, still = half_planes(key)
         row = turn_row(coordinate(slot), *_turned(turning, still, space))
-        draft = Draft(key.replace("_", "-"), None, constraints=[(f"turn_{key}", row)], origin=Origin("angle", key))
+        draft = Draft(
+            key.replace("_", "-"), marks.get(key), constraints=[(f"turn_{key}", row)], origin=Origin("angle", key)
+        )
         yield space.held(draft, turning[0])
 
 
