@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mechsim
-from mechsim.errors import AssemblyError
+from mechsim.errors import AssemblyError, SpecError
 from mechsim.simulation import motion_of, prepare
 from mechsim.spec import parse
 
@@ -339,3 +339,80 @@ def test_an_angle_that_can_only_be_half_a_turn_off_is_refused_with_its_place():
     (fault,) = refused.value.faults
     assert fault.message == "the start found has theta_OCD_OCE half a turn off"
     assert fault.mark and (fault.mark.line, fault.mark.column) == (9, 10)
+
+
+ON_CYLINDER = """
+Dimension: 3
+PartData:
+  Fixed: {A: [], B: [sin(0.5), 0, cos(0.5)], F: [cos(0.5), 0, -sin(0.5)]}
+  Rigids: {CDE: {Geom: [[0.4], [0.1, 0.5]], Dyna: [[0.2, 0.3, 0.1], 3, [0.2, 0.3, 0.4, 0.02, -0.03, 0.05]]}}
+Joints: {Cylinders: {CD-AB: []}}
+AppliedForces: {Gravity: , ConstTorques: {TORQUE}}
+Output: {reactions: all}
+ProblemData:
+  tend: 1
+  positions: {C: [0.7*sin(0.5), 0, 0.7*cos(0.5)], D: [1.1*sin(0.5), 0, 1.1*cos(0.5)], E: [1, 0, 0.5]}
+"""
+
+
+@pytest.mark.parametrize("pair", ["ABE-ABF", "CDE-CDF", "BAE-BAF", "DCE-DCF"])
+def test_a_torque_about_an_axis_is_a_pure_torque_on_the_part_in_one_joint(pair):
+    """Whichever points name the axis: a torque vector along it does the same, but is a load of its part and no part of
+    the reaction."""
+    axis = np.array([sin(0.5), 0, cos(0.5)])
+    sense = 1 if pair[0] in "AC" else -1
+    about = mechsim.simulate(ON_CYLINDER.replace("TORQUE", f"{pair}: {2 * sense}"))
+    without = ON_CYLINDER.replace(", F: [cos(0.5), 0, -sin(0.5)]", "")
+    loaded = mechsim.simulate(without.replace("TORQUE", f"CDE: {list(map(float, 2 * axis))}"))
+    columns = [f"C_CDE_{what}{axis}" for what in "FM" for axis in "xyz"]
+    for motion in (about, loaded):
+        assert [label for label in motion.trajectory.labels if "_F" in label or "_M" in label] == columns
+    for t in (0.0, 0.5, 1.0):
+        np.testing.assert_allclose(about(t)["E"], loaded(t)["E"], atol=1e-10)
+    for row in (0, -1):
+        one, other = (np.array([each.trajectory[column][row] for column in columns]) for each in (about, loaded))
+        np.testing.assert_allclose(one - other, [0, 0, 0, *(2 * axis)], atol=1e-9)
+
+
+def test_a_screw_presses_along_and_about_its_axis_only():
+    """Coaxial bodies whose way is s = lead * turn. No power is lost in the thread, so that its torque is -lead F, and
+    F / m_reduced = s'' = lead (1.5 / I_2 - lead F (1 / I_1 + 1 / I_2))."""
+    motion = mechsim.simulate("""
+Dimension: 3
+PartData:
+  Rigids:
+    ABF: {Geom: [[1], [0, 1]], Dyna: [[0.3], 2, [0.3, 0.4, 0.4]]}
+    CDE: {Geom: [[0.4], [0, 1]], Dyna: [[0.1], 1, [0.2, 0.25, 0.25]]}
+Joints: {Screws: {CDE-ABF: -0.25}}
+AppliedForces: {ConstTorques: {CDE.CDE: [1.5, 0, 0]}}
+Output: {reactions: all}
+ProblemData:
+  tend: 1
+  positions: {A: [], B: [1], F: [0, 1], C: [0.2], D: [0.6], E: [0.2, 1]}
+""").trajectory
+    lead, reduced = -0.25 / (2 * pi), 2 / 3
+    force = lead * 1.5 / 0.2 / (1 / reduced + lead**2 * (1 / 0.2 + 1 / 0.3))
+    expected = {"Fx": force, "Fy": 0, "Fz": 0, "Mx": -lead * force, "My": 0, "Mz": 0}
+    labels = [label for label in motion.labels if "_F" in label or "_M" in label]
+    assert labels == [f"C_{part}_{what}" for part in ("CDE", "ABF") for what in expected]
+    for sign, part in ((1, "CDE"), (-1, "ABF")):
+        for what, value in expected.items():
+            np.testing.assert_allclose(motion[f"C_{part}_{what}"], sign * value, atol=1e-9)
+
+
+@pytest.mark.parametrize("sort", ["ConstTorques: {OCD-OCE: 2}", "Torques: {OCD-OCE: t}", "JointDampers: {OCD-OCE: 1}"])
+def test_a_torque_about_an_axis_that_its_part_does_not_turn_on_is_refused(sort):
+    """It would be a force at D: a free body would be pushed away by it."""
+    text = f"""
+Dimension: 3
+PartData:
+  Fixed: {{O: [], C: [0, 0, 1], E: [1]}}
+  Rigids: {{ABD: {{Geom: [[0.4], [0.1, 0.5]], Dyna: [[0.2, 0.3, 0.1], 3, [0.2, 0.3, 0.4]]}}}}
+AppliedForces: {{{sort}}}
+ProblemData: {{tend: 1}}
+"""
+    with pytest.raises(SpecError) as refused:
+        mechsim.simulate(text)
+    (fault,) = refused.value.faults
+    assert fault.message == "a torque OCD-OCE is about the line OC, but ABD, which has D, is not held on it"
+    assert fault.mark and fault.mark.line == 6 and "{ABD: [x, y, z]}" in fault.hint

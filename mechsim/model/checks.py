@@ -8,6 +8,7 @@ from itertools import combinations
 
 from mechsim.errors import Fault, Mark
 from mechsim.lagrangian.vector import PLANE, SPACE, cross, dot, square, vector, vector_product
+from mechsim.model.axles import torques_on_no_axle
 from mechsim.model.book import FIT_TOLERANCE
 from mechsim.model.extent import distance, extent
 from mechsim.model.geometry import norm
@@ -31,6 +32,7 @@ def before_building(spec: MechSpec, layout: Layout) -> list[Fault]:
     for joint in spec.collinear:
         faults += _collinear(joint, spec, layout)
     faults += _mirror_images(spec)
+    faults += torques_on_no_axle(spec) if spec.dimension == SPACE else ()
     return faults + _turn_angles(spec) + _follower_forces(spec)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import cos, pi
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.lagrangian.formula import Formula, coordinate, formula, parameter, sqrt
 from mechsim.lagrangian.vector import dot, labels, square, vector, vector_product
+from mechsim.model.axles import Axles
 from mechsim.model.book import Book, Draft, Labelled
 from mechsim.model.frames import across
 from mechsim.model.geometry import axis, collinear, unit
+from mechsim.model.grip import Place
 from mechsim.model.layout import marks_of_angles, screw_angle
 from mechsim.model.lines import spanning_pair
 from mechsim.model.mechanism import titled
@@ -201,15 +204,18 @@ def _turned(turning: Sequence[str], still: Sequence[str], space: Space) -> tuple
 
 
 def _angles(space: Space) -> Iterator[Draft]:
-    """The rows that define turn angles."""
-    marks = marks_of_angles(space.quantities.spec)
+    """The rows that define turn angles. What acts by them on a part is felt where a joint holds it on the axis."""
+    spec = space.quantities.spec
+    marks, axles = marks_of_angles(spec), Axles(spec)
     for key, slot in space.quantities.layout.angles.items():
         turning, still = half_planes(key)
         row = turn_row(coordinate(slot), *_turned(turning, still, space))
         draft = Draft(
             key.replace("_", "-"), marks.get(key), constraints=[(f"turn_{key}", row)], origin=Origin("angle", key)
         )
-        yield space.held(draft, turning[0])
+        grips = space.held(draft, turning[0]).grips
+        draft.grips = [replace(grip, place=Place(axles.place(turning, grip.part))) for grip in grips]
+        yield draft
 
 
 def add_gears(quantities: Quantities, book: Book) -> None:
