@@ -416,3 +416,30 @@ ProblemData: {{tend: 1}}
     (fault,) = refused.value.faults
     assert fault.message == "a torque OCD-OCE is about the line OC, but ABD, which has D, is not held on it"
     assert fault.mark and fault.mark.line == 6 and "{ABD: [x, y, z]}" in fault.hint
+
+
+@pytest.mark.parametrize("joint", ["Balls", "Wheels"])
+def test_a_contact_force_is_given_at_the_centre_with_its_moment(joint):
+    """Under it, at the point of contact, there is none: neither a ball nor a thin disc knows rolling resistance."""
+    disc = mechsim.simulate(f"""
+Dimension: 3
+PartData:
+  Fixed: {{K: [], L: [1], M: [0, 1]}}
+  Rigids: {{ABC: {{Geom: [[1], [0, 1]], Dyna: [[0.02, 0.03], 2, [0.03, 0.02, 0.02]]}}}}
+Joints: {{{joint}: {{ABC-KLM: 0.2}}}}
+AppliedForces: {{Gravity: }}
+Output: {{reactions: all}}
+ProblemData:
+  tend: 0.3
+  positions: {{A: [0, 0, 0.2]}}
+  velocities: {{A: [0.1, 0.8, 0]}}
+  orientations: {{ABC: {{euler: [zxz, 0.1, 0, 0]}}}}
+  spins: {{ABC: [-4, 0.5, 0.3]}}
+""")
+    table = disc.trajectory
+    force, moment = (np.stack([table[f"A_ABC_{what}{axis}"] for axis in "xyz"], axis=1) for what in "FM")
+    along = table["B"] - table["A"] if joint == "Wheels" else np.zeros_like(force)
+    down = np.array([0, 0, -1]) + along * along[:, 2:]
+    arm = 0.2 * down / np.linalg.norm(down, axis=1, keepdims=True)
+    np.testing.assert_allclose(moment, np.cross(arm, force), atol=1e-10)
+    assert np.abs(moment).max() > 0.01
