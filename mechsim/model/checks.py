@@ -93,7 +93,7 @@ def _mirror_images(spec: MechSpec) -> list[Fault]:
     """Parts that share so many points that they are one body: one may not have them as in a mirror."""
     faults: list[Fault] = []
     parts_at: dict[str, list[Rigid]] = {}
-    for part in spec.rigids:
+    for part in (each for each in spec.rigids if len(each.points) > spec.dimension):
         shared: dict[str, list[str]] = {}
         before = {other.name: other for name in part.points for other in parts_at.get(name, ())}
         for name in part.points:
