@@ -400,7 +400,15 @@ ProblemData:
             np.testing.assert_allclose(motion[f"C_{part}_{what}"], sign * value, atol=1e-9)
 
 
-@pytest.mark.parametrize("sort", ["ConstTorques: {OCD-OCE: 2}", "Torques: {OCD-OCE: t}", "JointDampers: {OCD-OCE: 1}"])
+@pytest.mark.parametrize(
+    "sort",
+    [
+        "AppliedForces: {ConstTorques: {OCD-OCE: 2}}",
+        "AppliedForces: {Torques: {OCD-OCE: t}}",
+        "AppliedForces: {JointDampers: {OCD-OCE: 1}}",
+        "Controllers: {theta_OCD_OCE: {target: 1, kp: 2}}",
+    ],
+)
 def test_a_torque_about_an_axis_that_its_part_does_not_turn_on_is_refused(sort):
     """It would be a force at D: a free body would be pushed away by it."""
     text = f"""
@@ -408,7 +416,7 @@ Dimension: 3
 PartData:
   Fixed: {{O: [], C: [0, 0, 1], E: [1]}}
   Rigids: {{ABD: {{Geom: [[0.4], [0.1, 0.5]], Dyna: [[0.2, 0.3, 0.1], 3, [0.2, 0.3, 0.4]]}}}}
-AppliedForces: {{{sort}}}
+{sort}
 ProblemData: {{tend: 1}}
 """
     with pytest.raises(SpecError) as refused:
@@ -443,3 +451,32 @@ ProblemData:
     arm = 0.2 * down / np.linalg.norm(down, axis=1, keepdims=True)
     np.testing.assert_allclose(moment, np.cross(arm, force), atol=1e-10)
     assert np.abs(moment).max() > 0.01
+
+
+def test_a_torque_about_an_axis_of_a_universal_joint_turns_its_cross():
+    """A massless cross OAB between them hands it on: the same motion as with a cross that is a part almost without
+    mass, hinged to both."""
+    parts = """
+Dimension: 3
+PartData:
+  Fixed: {O: [], A: [1], E: [0, 1]}
+  Rigids:
+    OBF: {Geom: [[1], [0, 1]], Dyna: [[0.2, 0.3, 0.1], 1, [0.2, 0.3, 0.4]]}
+"""
+    rest = """
+AppliedForces: {Gravity: , ConstTorques: {OAB-OAE: 3}}
+ProblemData: {tend: 0.5, positions: {B: [0, 1, 0], F: [1, 0, 0.2]}}
+"""
+    bare = mechsim.simulate(f"{parts}Joints: {{Universals: {{OB-OA: []}}}}{rest}", reactions=["all"])
+    turned = rest.replace("OAB-OAE: 3", "AOB-AOE: -3")
+    about = mechsim.simulate(f"{parts}Joints: {{Universals: {{OB-OA: []}}}}{turned}", reactions=["all"])
+    one, other = (
+        {label: each.trajectory[label][-1] for label in each.trajectory.labels if "_F" in label or "_M" in label}
+        for each in (bare, about)
+    )
+    assert [*one] == [f"O_OBF_{what}" for what in ("Fx", "Fy", "Fz", "Mx", "My", "Mz")]
+    assert other == pytest.approx(one, abs=1e-9) and one["O_OBF_Mx"] == pytest.approx(3, abs=1e-9)
+    cross = "    OAB: {Geom: [[1], [0, 1]], Dyna: [[], 0, [1e-9, 1e-9, 1e-9]]}\n"
+    whole = mechsim.simulate(f"{parts}{cross}{rest}")
+    for t in (0.2, 0.5):
+        np.testing.assert_allclose(bare(t)["F"], whole(t)["F"], atol=1e-7)

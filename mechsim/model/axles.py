@@ -23,6 +23,9 @@ class Axles:
         for part in spec.rigids:
             for name in part.points:
                 self.parts_at.setdefault(name, []).append(part.name)
+        self.bodies = {part.name for part in spec.rigids if not part.is_rod}
+        crosses = [joint for joint in spec.actions.spatial if joint.sort == "universal"]
+        self._crosses = {frozenset((*joint.first, *joint.second)): joint.first[0] for joint in crosses}
         self._joints: dict[frozenset[str], list[SpatialJoint]] = {}
         for joint in spec.actions.spatial:
             for line in (joint.first, joint.second) if joint.sort in ALONG else ():
@@ -36,12 +39,16 @@ class Axles:
         return None
 
     def place(self, axis: Sequence[str], part: str) -> str:
-        """Where what acts about an axis is felt by a part: in the joint that holds it there."""
-        joint = self.joint(axis, self.points[part]) if part in self.points else None
-        return joint.first[0] if joint else axis[0]
+        """Where what acts about an axis is felt by a part: in the joint that holds it there, else at its own point."""
+        points = self.points.get(part, set())
+        joint = self.joint(axis, points)
+        return joint.first[0] if joint else next((name for name in axis[:2] if name in points), axis[0])
 
     def turns(self, plane: HalfPlane) -> bool:
-        """Whether what the third point is of can only turn about the axis, or slide along it: a part, or the ground."""
+        """Whether what the third point is of can only turn about the axis, or slide along it: a part, or the ground; or
+        the cross of a universal joint, which the axes of both its parts tell."""
+        if self._crosses.get(frozenset(plane)) in plane[:2]:
+            return True
         bodies = [self.points[part] for part in self.parts_at.get(plane[2], ())]
         bodies += [self.fixed] if plane[2] in self.fixed else []
         return any(set(plane[:2]) <= points or self.joint(plane, points) is not None for points in bodies)
@@ -60,7 +67,7 @@ def torques_on_no_axle(spec: MechSpec) -> Iterator[Fault]:
                 whose = f"{parts[0]}, which has {point}," if parts else f"{point}, which is on no rigid part,"
                 pair = key.replace("_", "-")
                 message = f"a torque {pair} is about the line {start}{end}, but {whose} is not held on it"
-                vector = f"; or write a vector: {{{parts[0]}: [x, y, z]}}" if parts else ""
+                vector = f"; or write a vector: {{{parts[0]}: [x, y, z]}}" if {*parts[:1]} & axles.bodies else ""
                 hint = f"name an axis by points of the part, or hold it by Hinges, Cylinders, Sliders or Screws{vector}"
                 yield Fault(message, mark, hint)
                 break

@@ -104,13 +104,15 @@ def marks_of_angles(spec: MechSpec) -> dict[str, Mark]:
 
 
 def torques_about_axes(spec: MechSpec) -> list[tuple[str, Mark]]:
-    """In space: the angles on which torques, springs, dampers and friction act, and where they stand."""
+    """In space: the angles on which torques, springs, dampers, friction and controllers act, and where they stand."""
     actions = spec.actions
     found = [(each.part, each.against, each.mark) for each in spec.torques]
     found += [(each.part, each.against, each.mark) for each in actions.torques]
     found += [(each.part, each.against, each.mark) for each in actions.torsion_springs]
     found += [(each.part, each.against, each.mark) for each in actions.frictions if each.part]
-    return [(angle_key(part, against), mark) for part, against, mark in found]
+    controlled = [(reference(name), each.mark) for each in actions.controllers for _, name in each.actuated]
+    moved = [(angle.part, mark) for angle, mark in controlled if isinstance(angle, TurnAngle)]
+    return [*((angle_key(part, against), mark) for part, against, mark in found), *moved]
 
 
 def screw_angle(screw: SpatialJoint) -> tuple[str, str]:
