@@ -559,3 +559,55 @@ ProblemData: {tend: 1, positions: {Q: [0, 0, 1]}}
     rod = {name[5:]: value for name, value in last.items() if name.startswith("R_RS_")}
     assert rod == pytest.approx({"Fx": 0, "Fy": 0, "Fz": 40, "Mx": 0, "My": -20, "Mz": 0}, abs=1e-12)
     assert motion.certificate.reaction_balance < 1e-13
+
+
+FLAT = """
+Dimension: 3
+PartData:
+  Fixed: {O: [], P: [0, 1, 0], Q: [2, 0, 0], R: [2, 1, 0]}
+  Rigids:
+    OPAB, QRCD: {Geom: [[1], [0, 1], [1, 1, 0]], Dyna: [[0.5, 0.5, 0], 1, [0.1, 0.1, 0.1]]}
+    ABCD: {Geom: [[1], [0, 2], [1, 2, 0]], Dyna: [[0.5, 1, 0.3], 2, [0.3, 0.3, 0.3]]}
+AppliedForces: {Gravity: [0, 0, -9.81]}
+DRIVE
+Output: {reactions: all}
+ProblemData: {tend: 1, positions: {A: [0.6, 0, -0.8], B: [0.6, 1, -0.8], C: [2.6, 0, -0.8], D: [2.6, 1, -0.8]}}
+"""
+
+
+@pytest.mark.parametrize("drive", ["", "Drives: {theta_OPA_OPQ: 0.927295218001612 + t}"])
+def test_only_what_redundant_constraints_share_is_not_unique(drive):
+    """Parallel hinges in space press along their axes and bend across them as they like; what a parallelogram of the
+    plane has is determined, and the same. A drive that leaves it no freedom changes nothing in that."""
+    flat = mechsim.simulate(FLAT.replace("DRIVE", drive))
+    ends = {"A": ("OPAB", "ABCD"), "C": ("QRCD", "ABCD"), "O": ("OPAB",), "Q": ("QRCD",)}
+    joints = [f"{point}_{part}" for point, parts in ends.items() for part in parts]
+    expected = {f"{joint}_{column}" for joint in joints for column in ("Fy", "Mx", "Mz")}
+    assert set(flat.trajectory.not_unique) == expected
+    assert flat.is_unique("A") == {"OPAB": False, "ABCD": False}
+    plane = mechsim.simulate(f"""
+PartData:
+  Fixed: {{O: [], Q: [2]}}
+  Rigids:
+    OA, QC: {{Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}
+    AC: {{Geom: [[2]], Dyna: [[1, -0.3], 2, 0.3]}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+{drive.replace("theta_OPA_OPQ", "theta_OA").replace("0.9272", "-0.9272").replace("+ t", "- t")}
+Output: {{reactions: all}}
+ProblemData: {{tend: 1, positions: {{A: [0.6, -0.8], C: [2.6, -0.8]}}}}
+""")
+    for point, part, beside in (("A", "OPAB", "OA"), ("C", "ABCD", "AC"), ("O", "OPAB", "OA")):
+        for t in (0.0, 0.4, 1.0):
+            x, _, z = flat.reaction(point, t)[part]
+            assert (x, z) == pytest.approx(plane.reaction(point, t)[beside], abs=1e-9)
+
+
+def test_what_is_open_in_one_direction_first_is_open_wherever_parts_turn():
+    """The rods hang straight down at the start, and what they share is upright there, but not later."""
+    hanging = mechsim.simulate(
+        PARALLEL.replace("[0.6, -0.8]", "[0, -1]").replace("[1.6, -0.8]", "[1, -1]").replace("[3.6, -0.8]", "[3, -1]"),
+        reactions=["all"],
+    )
+    shared = hanging.trajectory.not_unique
+    assert {"A_OA_Fx", "A_OA_Fy", "A_OA_Fu"} <= set(shared)
+    assert {"A_OA_Fv", "C_CD_Fx", "C_CD_Fy"}.isdisjoint(shared)

@@ -261,7 +261,7 @@ def test_a_rod_in_space_may_be_thick_if_it_is_the_same_all_about() -> None:
     rod = parse(text).rigids[0]
     across = 2 * (0.01 / 4 + 4 / 12)
     assert [float(number) for number in rod.inertia] == pytest.approx([0, across, across, 0, 0, 0])
-    with pytest.raises(SpecError, match="OA is not the same all about its line"):
+    with pytest.raises(SpecError, match=r"OA has the inertia .* which is not the same all about its line"):
         parse(text.replace("cylinder: 0.1", "box: [2, 1, 0.5]"))
 
 
@@ -433,3 +433,22 @@ def test_thousands_of_corners_are_read_in_no_time() -> None:
     shown = ", ".join(f"[{x:.12f}, {y:.12f}]" for x, y in corners)
     mass, _, inertia = weighed(f"{{polygon: [{shown}], density: 1}}", 2)
     assert mass == pytest.approx(np.pi, rel=1e-5) and inertia == pytest.approx([np.pi / 2], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("along", "x", "y"),
+    [
+        ("[1]", [0, 0, -1], [0, 1, 0]),
+        ("[0, 1]", [1, 0, 0], [0, 0, -1]),
+        ("[0, 0, 1]", [1, 0, 0], [0, 1, 0]),
+        ("[0, 0, -1]", [1, 0, 0], [0, -1, 0]),
+    ],
+)
+def test_holes_are_placed_along_the_parts_axes_swung_to_that_of_the_shape(
+    along: str, x: list[int], y: list[int]
+) -> None:
+    """As docs/language.md says: the centroid moves away from the hole."""
+    for at, direction in (("[0.2, 0]", x), ("[0, 0.2]", y)):
+        hole = f"holes: [{{cylinder: 0.1, at: {at}}}]"
+        _, centre, _ = weighed(f"{{cylinder: [0.5, 1], mass: 3, at: [0, 0, 0], along: {along}, {hole}}}")
+        np.testing.assert_allclose(centre, -0.2 * 0.01 / 0.24 * np.array(direction), atol=1e-15)

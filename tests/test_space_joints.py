@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mechsim
+from mechsim.errors import AssemblyError, SpecError
 from mechsim.simulation import motion_of, prepare
 from mechsim.spec import parse
 
@@ -315,3 +316,184 @@ ProblemData: {{tend: 1, positions: {{C: [[1, fixed], 1, -1]}}, velocities: {{C: 
     steep = 1 / np.sqrt(3)
     way = 2 * np.sqrt(3) + 0.5 * 10 * (steep - 0.3 * np.sqrt(1 - steep**2))
     assert motion(1.0)["C"][0] * np.sqrt(3) == pytest.approx(way, rel=1e-12)
+
+
+HINGED = """
+Dimension: 3
+PartData:
+  Fixed: {O: [], C: [0, 0, 1], E: [1]}
+  Rigids:
+    OCDF: {Geom: [[1], [0, 1], [0.6, 1, 0.8]], Dyna: [[], 1, [0.1, 0.1, 0.1]]}
+    DFG: {Geom: [[1], [0, 1]], Dyna: [[0, 0.5], 1, [0.1, 0.1, 0.1]]}
+"""
+
+
+@pytest.mark.parametrize("asked", [0.0, 3.0, 11.0])
+@pytest.mark.parametrize("way", ["Drives", "angles"])
+@pytest.mark.parametrize("off", [(1.6, 0), (3.1, 0), (0, pi), (-2.5, 2), (pi, pi)])
+def test_a_turn_angle_is_met_from_points_guessed_on_the_other_side(asked, way, off):
+    """As in the plane, however far guesses of points are; the equation of an angle holds half a turn away too."""
+    there = mechsim.simulate(f"""{HINGED}
+ProblemData: {{tend: 1e-3, angles: {{OCD-OCE: [{asked + off[0]}, fixed], DFG-DFO: [{0.4 + off[1]}, fixed]}}}}""")(0.0)
+    guesses = ", ".join(f"{point}: {list(map(float, there[point]))}" for point in "DFG")
+    names = {"OCD-OCE": asked, "DFG-DFO": 0.4}
+    drives = ", ".join(f"theta_{name.replace('-', '_')}: {value} + t" for name, value in names.items())
+    angles = ", ".join(f"{name}: [{value}, fixed]" for name, value in names.items())
+    asking = f"Drives: {{{drives}}}" if way == "Drives" else ""
+    held = f", angles: {{{angles}}}" if way == "angles" else ""
+    start = mechsim.simulate(f"{HINGED}{asking}\nProblemData: {{tend: 1e-3, positions: {{{guesses}}}{held}}}")(0.0)
+    np.testing.assert_allclose(start["D"], [cos(asked), sin(asked), 0], atol=1e-12)
+    axis, arm, zero = start["F"] - start["D"], start["G"] - start["D"], -start["D"]
+    turn = np.arctan2(np.dot(arm, np.cross(axis, zero)), np.dot(arm, zero) - np.dot(arm, axis) * np.dot(zero, axis))
+    assert turn == pytest.approx(0.4, abs=1e-12)
+
+
+def test_an_angle_that_can_only_be_half_a_turn_off_is_refused_with_its_place():
+    """A rod holds D at (-0.8, 0.6), and the drive wants it opposite."""
+    text = HINGED.replace("E: [1]", "E: [1], N: [-1.8, 0.6]") + "  Rods: {DN: 1}\n"
+    with pytest.raises(AssemblyError) as refused:
+        mechsim.simulate(text + "Drives: {theta_OCD_OCE: -atan(0.75)}\nProblemData: {tend: 1}")
+    (fault,) = refused.value.faults
+    assert fault.message == "the start found has theta_OCD_OCE half a turn off"
+    assert fault.mark and (fault.mark.line, fault.mark.column) == (9, 10)
+
+
+ON_CYLINDER = """
+Dimension: 3
+PartData:
+  Fixed: {A: [], B: [sin(0.5), 0, cos(0.5)], F: [cos(0.5), 0, -sin(0.5)]}
+  Rigids: {CDE: {Geom: [[0.4], [0.1, 0.5]], Dyna: [[0.2, 0.3, 0.1], 3, [0.2, 0.3, 0.4, 0.02, -0.03, 0.05]]}}
+Joints: {Cylinders: {CD-AB: []}}
+AppliedForces: {Gravity: , ConstTorques: {TORQUE}}
+Output: {reactions: all}
+ProblemData:
+  tend: 1
+  positions: {C: [0.7*sin(0.5), 0, 0.7*cos(0.5)], D: [1.1*sin(0.5), 0, 1.1*cos(0.5)], E: [1, 0, 0.5]}
+"""
+
+
+@pytest.mark.parametrize("pair", ["ABE-ABF", "CDE-CDF", "BAE-BAF", "DCE-DCF"])
+def test_a_torque_about_an_axis_is_a_pure_torque_on_the_part_in_one_joint(pair):
+    """Whichever points name the axis: a torque vector along it does the same, but is a load of its part and no part of
+    the reaction."""
+    axis = np.array([sin(0.5), 0, cos(0.5)])
+    sense = 1 if pair[0] in "AC" else -1
+    about = mechsim.simulate(ON_CYLINDER.replace("TORQUE", f"{pair}: {2 * sense}"))
+    without = ON_CYLINDER.replace(", F: [cos(0.5), 0, -sin(0.5)]", "")
+    loaded = mechsim.simulate(without.replace("TORQUE", f"CDE: {list(map(float, 2 * axis))}"))
+    columns = [f"C_CDE_{what}{axis}" for what in "FM" for axis in "xyz"]
+    for motion in (about, loaded):
+        assert [label for label in motion.trajectory.labels if "_F" in label or "_M" in label] == columns
+    for t in (0.0, 0.5, 1.0):
+        np.testing.assert_allclose(about(t)["E"], loaded(t)["E"], atol=1e-10)
+    for row in (0, -1):
+        one, other = (np.array([each.trajectory[column][row] for column in columns]) for each in (about, loaded))
+        np.testing.assert_allclose(one - other, [0, 0, 0, *(2 * axis)], atol=1e-9)
+
+
+def test_a_screw_presses_along_and_about_its_axis_only():
+    """Coaxial bodies whose way is s = lead * turn. No power is lost in the thread, so that its torque is -lead F, and
+    F / m_reduced = s'' = lead (1.5 / I_2 - lead F (1 / I_1 + 1 / I_2))."""
+    motion = mechsim.simulate("""
+Dimension: 3
+PartData:
+  Rigids:
+    ABF: {Geom: [[1], [0, 1]], Dyna: [[0.3], 2, [0.3, 0.4, 0.4]]}
+    CDE: {Geom: [[0.4], [0, 1]], Dyna: [[0.1], 1, [0.2, 0.25, 0.25]]}
+Joints: {Screws: {CDE-ABF: -0.25}}
+AppliedForces: {ConstTorques: {CDE.CDE: [1.5, 0, 0]}}
+Output: {reactions: all}
+ProblemData:
+  tend: 1
+  positions: {A: [], B: [1], F: [0, 1], C: [0.2], D: [0.6], E: [0.2, 1]}
+""").trajectory
+    lead, reduced = -0.25 / (2 * pi), 2 / 3
+    force = lead * 1.5 / 0.2 / (1 / reduced + lead**2 * (1 / 0.2 + 1 / 0.3))
+    expected = {"Fx": force, "Fy": 0, "Fz": 0, "Mx": -lead * force, "My": 0, "Mz": 0}
+    labels = [label for label in motion.labels if "_F" in label or "_M" in label]
+    assert labels == [f"C_{part}_{what}" for part in ("CDE", "ABF") for what in expected]
+    for sign, part in ((1, "CDE"), (-1, "ABF")):
+        for what, value in expected.items():
+            np.testing.assert_allclose(motion[f"C_{part}_{what}"], sign * value, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "sort",
+    [
+        "AppliedForces: {ConstTorques: {OCD-OCE: 2}}",
+        "AppliedForces: {Torques: {OCD-OCE: t}}",
+        "AppliedForces: {JointDampers: {OCD-OCE: 1}}",
+        "Controllers: {theta_OCD_OCE: {target: 1, kp: 2}}",
+    ],
+)
+def test_a_torque_about_an_axis_that_its_part_does_not_turn_on_is_refused(sort):
+    """It would be a force at D: a free body would be pushed away by it."""
+    text = f"""
+Dimension: 3
+PartData:
+  Fixed: {{O: [], C: [0, 0, 1], E: [1]}}
+  Rigids: {{ABD: {{Geom: [[0.4], [0.1, 0.5]], Dyna: [[0.2, 0.3, 0.1], 3, [0.2, 0.3, 0.4]]}}}}
+{sort}
+ProblemData: {{tend: 1}}
+"""
+    with pytest.raises(SpecError) as refused:
+        mechsim.simulate(text)
+    (fault,) = refused.value.faults
+    assert fault.message == "a torque OCD-OCE is about the line OC, but ABD, which has D, is not held on it"
+    assert fault.mark and fault.mark.line == 6 and "{ABD: [x, y, z]}" in fault.hint
+
+
+@pytest.mark.parametrize("joint", ["Balls", "Wheels"])
+def test_a_contact_force_is_given_at_the_centre_with_its_moment(joint):
+    """Under it, at the point of contact, there is none: neither a ball nor a thin disc knows rolling resistance."""
+    disc = mechsim.simulate(f"""
+Dimension: 3
+PartData:
+  Fixed: {{K: [], L: [1], M: [0, 1]}}
+  Rigids: {{ABC: {{Geom: [[1], [0, 1]], Dyna: [[0.02, 0.03], 2, [0.03, 0.02, 0.02]]}}}}
+Joints: {{{joint}: {{ABC-KLM: 0.2}}}}
+AppliedForces: {{Gravity: }}
+Output: {{reactions: all}}
+ProblemData:
+  tend: 0.3
+  positions: {{A: [0, 0, 0.2]}}
+  velocities: {{A: [0.1, 0.8, 0]}}
+  orientations: {{ABC: {{euler: [zxz, 0.1, 0, 0]}}}}
+  spins: {{ABC: [-4, 0.5, 0.3]}}
+""")
+    table = disc.trajectory
+    force, moment = (np.stack([table[f"A_ABC_{what}{axis}"] for axis in "xyz"], axis=1) for what in "FM")
+    along = table["B"] - table["A"] if joint == "Wheels" else np.zeros_like(force)
+    down = np.array([0, 0, -1]) + along * along[:, 2:]
+    arm = 0.2 * down / np.linalg.norm(down, axis=1, keepdims=True)
+    np.testing.assert_allclose(moment, np.cross(arm, force), atol=1e-10)
+    assert np.abs(moment).max() > 0.01
+
+
+def test_a_torque_about_an_axis_of_a_universal_joint_turns_its_cross():
+    """A massless cross OAB between them hands it on: the same motion as with a cross that is a part almost without
+    mass, hinged to both."""
+    parts = """
+Dimension: 3
+PartData:
+  Fixed: {O: [], A: [1], E: [0, 1]}
+  Rigids:
+    OBF: {Geom: [[1], [0, 1]], Dyna: [[0.2, 0.3, 0.1], 1, [0.2, 0.3, 0.4]]}
+"""
+    rest = """
+AppliedForces: {Gravity: , ConstTorques: {OAB-OAE: 3}}
+ProblemData: {tend: 0.5, positions: {B: [0, 1, 0], F: [1, 0, 0.2]}}
+"""
+    bare = mechsim.simulate(f"{parts}Joints: {{Universals: {{OB-OA: []}}}}{rest}", reactions=["all"])
+    turned = rest.replace("OAB-OAE: 3", "AOB-AOE: -3")
+    about = mechsim.simulate(f"{parts}Joints: {{Universals: {{OB-OA: []}}}}{turned}", reactions=["all"])
+    one, other = (
+        {label: each.trajectory[label][-1] for label in each.trajectory.labels if "_F" in label or "_M" in label}
+        for each in (bare, about)
+    )
+    assert [*one] == [f"O_OBF_{what}" for what in ("Fx", "Fy", "Fz", "Mx", "My", "Mz")]
+    assert other == pytest.approx(one, abs=1e-9) and one["O_OBF_Mx"] == pytest.approx(3, abs=1e-9)
+    cross = "    OAB: {Geom: [[1], [0, 1]], Dyna: [[], 0, [1e-9, 1e-9, 1e-9]]}\n"
+    whole = mechsim.simulate(f"{parts}{cross}{rest}")
+    for t in (0.2, 0.5):
+        np.testing.assert_allclose(bare(t)["F"], whole(t)["F"], atol=1e-7)

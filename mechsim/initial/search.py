@@ -29,7 +29,7 @@ from mechsim.initial.poses import (
     turn_angles,
 )
 from mechsim.initial.start import Array
-from mechsim.initial.turned import turned
+from mechsim.initial.turned import turned, turned_back
 from mechsim.kernel.linear import generic
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.placement import guess_positions
@@ -64,7 +64,7 @@ class PositionProblem:
     def found(self) -> tuple[Array | None, bool]:
         """The closed pose nearest to the guess, if one is found; and whether another one is just as near."""
         nearest_closed = solve(self.closure, self.guess, self.guessed)
-        direct = None if nearest_closed is None or turned(self.mechanism, nearest_closed) else nearest_closed
+        direct = None if nearest_closed is None else self._as_meant(nearest_closed)
         if direct is not None and not self.on_watershed():
             return direct, False
         misses: list[End] = []
@@ -77,6 +77,13 @@ class PositionProblem:
             return direct, False
         pose, several = self._chosen(self._closed(self._ends_of(self._reflected(misses))))
         return (nearest_closed, False) if pose is None else (pose, several)
+
+    def _as_meant(self, q: Array) -> Array | None:
+        """A closed pose, if it is on the side that is meant, or if turn angles that are not can be turned back."""
+        if not turned(self.mechanism, q):
+            return q
+        image = self._polished(approach(self.closure, turned_back(self.mechanism, q)))
+        return None if image is None or turned(self.mechanism, image) else self._refined(image)
 
     @property
     def _large(self) -> bool:

@@ -9,11 +9,14 @@ from math import pi
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
+from mechsim.initial.poses import place
 from mechsim.initial.start import Array
 from mechsim.lagrangian.vector import SPACE, dot, vector
-from mechsim.model.geometry import Place, collinear, frame_along, moved, norm, swung, triad, turned_about
-from mechsim.model.mechanism import Facing, Mechanism, Part
+from mechsim.model.chains import DisjointSets
+from mechsim.model.geometry import Place, collinear, frame_along, moved, norm, swung, triad, turned_about, unit
+from mechsim.model.mechanism import Element, Facing, Mechanism, Part, Variable
 from mechsim.model.placement import angle_row, frame_of
+from mechsim.spec.turning import half_planes
 
 HALF_PI = pi / 2
 HINT = "give guesses of its points, or of its angle, that are nearer to what is meant"
@@ -125,13 +128,44 @@ def _astray(part: Part, places: Places) -> str | None:
 
 
 def _angles(mechanism: Mechanism, q: Array) -> list[Fault]:
-    """The row of an angle is r sin(true angle - angle): a quarter turn on it must be -r."""
-    faults = []
-    numbers = [float(each) for each in q]
+    return [
+        Fault(f"the start found has {variable.label} half a turn off", element.mark, HINT)
+        for element, variable in _angles_off(mechanism, q)
+    ]
+
+
+def _angles_off(mechanism: Mechanism, q: Array) -> list[tuple[Element, Variable]]:
+    """Turn angles that are half a turn off. The row of one is r sin(true angle - angle): a quarter turn on it must be
+    -r."""
+    found, numbers = [], [float(each) for each in q]
     for element in mechanism.elements:
         if element.origin.sort == "angle":
             index = next(slot for slot in element.slots if slot >= 0 and mechanism.variables[slot].kind == "angle")
             if angle_row(index, element, mechanism, numbers, numbers[index] + HALF_PI) > 0:
-                message = f"the start found has {mechanism.variables[index].label} half a turn off"
-                faults.append(Fault(message, element.mark, HINT))
-    return faults
+                found.append((element, mechanism.variables[index]))
+    return found
+
+
+def turned_back(mechanism: Mechanism, q: Array) -> Array:
+    """Closed positions where for each turn angle that is half a turn off, what hangs on its side is turned by as much
+    about its axis: no distance on that side changes, and no other angle of an open chain does."""
+    result = q.copy()
+    for element, variable in _angles_off(mechanism, q):
+        if element.origin.name == variable.owner:  # not of a gear, whose turn is counted from where it starts
+            (start, end, point), _ = half_planes(variable.owner)
+            origin, tip = (place(mechanism, result, mechanism.points[name]) for name in (start, end))
+            along = unit(tip - origin)
+            for name in _hanging(mechanism, point, {start, end}):
+                slots = mechanism.points[name]
+                arm = place(mechanism, result, slots) - origin
+                result[list(slots)] = list(origin + along * (2 * dot(along, arm)) - arm)
+    return result
+
+
+def _hanging(mechanism: Mechanism, point: str, axis: set[str]) -> list[str]:
+    """The moving points that parts join to this one, but not across the axis."""
+    beside = {name for name, slots in mechanism.points.items() if slots[0] >= 0} - axis
+    sets = DisjointSets(beside)
+    for part in mechanism.parts:
+        sets.join(name for name in part.points if name in beside)
+    return [name for name in beside if point in beside and sets.root(name) == sets.root(point)]

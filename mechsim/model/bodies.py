@@ -10,7 +10,7 @@ from mechsim.lagrangian.vector import PLANE, components, labels
 from mechsim.model import rigid
 from mechsim.model.book import FIT_TOLERANCE
 from mechsim.model.extent import distance
-from mechsim.model.frames import Directions, is_on_line
+from mechsim.model.frames import Directions
 from mechsim.model.inertia import Triangle, body_parameters
 from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element
@@ -123,7 +123,7 @@ def _apart(part: Rigid, p: str, q: str) -> float:
 
 
 def _spatial(part: Rigid, layout: Layout, gravity: Parameters, known: Distances) -> Iterator[Element]:
-    if is_on_line(part):
+    if part.is_rod:
         yield from _rod(part, layout, gravity, known)
     else:
         yield from _body(part, layout, gravity, known)
@@ -152,7 +152,7 @@ def _rod(part: Rigid, layout: Layout, gravity: Parameters, known: Distances) -> 
 
 def _is_open(name: str, part: Rigid, layout: Layout) -> bool:
     """Whether there is something to place: not where a fixed point is on a part that cannot move."""
-    reference = part.points[: 2 if is_on_line(part) else 3]
+    reference = part.points[: 2 if part.is_rod else 3]
     return not layout.is_fixed(*reference, name)
 
 

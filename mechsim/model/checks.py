@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from mechsim.errors import Fault, Mark
 from mechsim.lagrangian.vector import PLANE, SPACE, cross, dot, square, vector, vector_product
+from mechsim.model.axles import torques_on_no_axle
 from mechsim.model.book import FIT_TOLERANCE
 from mechsim.model.extent import distance, extent
 from mechsim.model.geometry import norm
@@ -15,6 +16,8 @@ from mechsim.model.layout import Layout
 from mechsim.model.mechanism import Element
 from mechsim.spec.document import Collinear, MechSpec, Rigid
 from mechsim.spec.number import values_of
+
+Places = Mapping[str, tuple[float, ...]]
 
 
 def before_building(spec: MechSpec, layout: Layout) -> list[Fault]:
@@ -28,6 +31,8 @@ def before_building(spec: MechSpec, layout: Layout) -> list[Fault]:
         faults += _fit_of_fixed_points(part, layout)
     for joint in spec.collinear:
         faults += _collinear(joint, spec, layout)
+    faults += _mirror_images(spec)
+    faults += torques_on_no_axle(spec) if spec.dimension == SPACE else ()
     return faults + _turn_angles(spec) + _follower_forces(spec)
 
 
@@ -77,14 +82,59 @@ def _fit_of_fixed_points(part: Rigid, layout: Layout) -> list[Fault]:
                 f"but they are fixed in the world {outside:.10g} apart"
             )
             return [Fault(message, part.mark, f"change Geom of {part.name}, or the place of {p} or {q} under Fixed")]
-    # Distances fit; what is left is a mirror image, which as many points show as there are dimensions and one more.
-    for names in combinations(pinned, layout.dimension + 1):
-        inside, outside = (_volume([where[name] for name in names]) for where in (local, world))
-        if inside * outside < 0 and abs(inside) > FIT_TOLERANCE * size**layout.dimension:
-            *others, name = names
-            message = f"part {part.name} does not fit: point {name} is fixed on the wrong side of {''.join(others)}"
-            return [Fault(message, part.mark, f"mirror Geom of {part.name}, or move {name} under Fixed")]
+    if names := _mirrored(local, world, size):
+        *others, name = names
+        message = f"part {part.name} does not fit: point {name} is fixed on the wrong side of {''.join(others)}"
+        return [Fault(message, part.mark, f"mirror Geom of {part.name}, or move {name} under Fixed")]
     return []
+
+
+def _mirror_images(spec: MechSpec) -> list[Fault]:
+    """Parts that share so many points that they are one body: one may not have them as in a mirror."""
+    faults: list[Fault] = []
+    parts_at: dict[str, list[Rigid]] = {}
+    for part in (each for each in spec.rigids if len(each.points) > spec.dimension):
+        shared: dict[str, list[str]] = {}
+        before = {other.name: other for name in part.points for other in parts_at.get(name, ())}
+        for name in part.points:
+            for other in parts_at.setdefault(name, []):
+                shared.setdefault(other.name, []).append(name)
+            parts_at[name].append(part)
+        for earlier, names in shared.items():
+            if len(names) > spec.dimension:
+                faults += _mirror_image(part, before[earlier], names)
+    return faults
+
+
+def _mirror_image(part: Rigid, other: Rigid, shared: Sequence[str]) -> list[Fault]:
+    local, there = (_corners(each, shared) for each in (part, other))
+    size = extent(local.values())
+    distances = [(distance(local[p], local[q]), distance(there[p], there[q])) for p, q in combinations(shared, 2)]
+    if any((here - away) ** 2 > (FIT_TOLERANCE * size) ** 2 for here, away in distances):
+        return []  # told where distances are asked for
+    if names := _mirrored(local, there, size):
+        *others, name = names
+        message = (
+            f"parts {part.name} and {other.name} do not fit: {name} is on one side of {''.join(others)} in {part.name} "
+            f"and on the other in {other.name}"
+        )
+        return [Fault(message, part.mark, "mirror the Geom of one of them")]
+    return []
+
+
+def _corners(part: Rigid, names: Sequence[str]) -> Places:
+    return {name: values_of(part.geometry[part.points.index(name)]) for name in names}
+
+
+def _mirrored(local: Places, world: Places, size: float) -> tuple[str, ...]:
+    """Where all distances fit, what is left is a mirror image. As many points show it as there are dimensions and one
+    more: those, if so."""
+    dimension = len(next(iter(local.values())))
+    for names in combinations(world, dimension + 1):
+        inside, outside = (_volume([where[name] for name in names]) for where in (local, world))
+        if inside * outside < 0 and abs(inside) > FIT_TOLERANCE * size**dimension:
+            return names
+    return ()
 
 
 def _volume(places: Sequence[Sequence[float]]) -> float:

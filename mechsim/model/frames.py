@@ -7,17 +7,10 @@ from dataclasses import dataclass
 
 from mechsim.lagrangian.vector import SPACE, dot, vector
 from mechsim.model.geometry import Place, axis, norm, unit
-from mechsim.spec.document import Rigid
 from mechsim.spec.living import plain
-from mechsim.spec.number import values_of
 
 # Directions that differ by less are one: people type coordinates with ten digits or so.
 SAME_DIRECTION = 1e-9
-
-
-def is_on_line(part: Rigid) -> bool:
-    """Whether all points of a part are on the line of the first two: then nothing tells how it turns about it."""
-    return not any(any(values_of(corner)[1:]) for corner in part.geometry)
 
 
 @dataclass(frozen=True, slots=True)

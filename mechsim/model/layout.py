@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mechsim.errors import Mark
 from mechsim.lagrangian.vector import PLANE, SPACE, labels
 from mechsim.model.axis import NORMAL
 from mechsim.model.chains import Chains, Typical, chains_of
@@ -84,16 +85,34 @@ def turning_parts(spec: MechSpec) -> set[str]:
 
 
 def _turning_planes(spec: MechSpec) -> set[str]:
-    actions, problem = spec.actions, spec.problem
-    pairs: list[tuple[str, str | None]] = [(each.part, each.against) for each in spec.torques]
-    pairs += [(each.part, each.against) for each in actions.torques]
-    pairs += [(each.part, each.against) for each in actions.torsion_springs]
-    pairs += [(each.part, each.against) for each in actions.frictions if each.part]
-    pairs += [screw_angle(each) for each in actions.spatial if each.sort == "screw"]
-    named = {name for expression in actions.expressions() for name in expression.names}
+    named = {name for expression in spec.actions.expressions() for name in expression.names}
     angles = {angle.part for angle in map(reference, named) if isinstance(angle, TurnAngle)}
-    angles |= {angle_key(part, against) for part, against in pairs if part}
-    return angles | {*problem.angles, *problem.rates, *(spec.solver.outfile.angles or ())}
+    return angles | {*marks_of_angles(spec), *(spec.solver.outfile.angles or ())}
+
+
+def marks_of_angles(spec: MechSpec) -> dict[str, Mark]:
+    """In space: turn angles that stand in the file as pairs of half-planes, or are driven, and where: best where their
+    value is given."""
+    actions, problem = spec.actions, spec.problem
+    marks = dict(torques_about_axes(spec))
+    marks |= {angle_key(*screw_angle(each)): each.mark for each in actions.spatial if each.sort == "screw"}
+    marks |= {key: start.number.mark for key, start in (*problem.rates.items(), *problem.angles.items())}
+    for drive in actions.drives:
+        named = [angle.part for angle in map(reference, drive.quantity.names) if isinstance(angle, TurnAngle)]
+        marks |= dict.fromkeys(named, drive.mark)
+    return marks
+
+
+def torques_about_axes(spec: MechSpec) -> list[tuple[str, Mark]]:
+    """In space: the angles on which torques, springs, dampers, friction and controllers act, and where they stand."""
+    actions = spec.actions
+    found = [(each.part, each.against, each.mark) for each in spec.torques]
+    found += [(each.part, each.against, each.mark) for each in actions.torques]
+    found += [(each.part, each.against, each.mark) for each in actions.torsion_springs]
+    found += [(each.part, each.against, each.mark) for each in actions.frictions if each.part]
+    controlled = [(reference(name), each.mark) for each in actions.controllers for _, name in each.actuated]
+    moved = [(angle.part, mark) for angle, mark in controlled if isinstance(angle, TurnAngle)]
+    return [*((angle_key(part, against), mark) for part, against, mark in found), *moved]
 
 
 def screw_angle(screw: SpatialJoint) -> tuple[str, str]:

@@ -33,7 +33,6 @@ from mechsim.lagrangian.vector import (
 )
 from mechsim.model import rigid
 from mechsim.model.book import Draft, moves
-from mechsim.model.frames import is_on_line
 from mechsim.model.grip import Place
 from mechsim.model.joints import on_line, slot_origin
 from mechsim.model.origin import Origin
@@ -168,9 +167,6 @@ def _part_torque(torque: PartTorque, quantities: Quantities) -> Draft:
     n (m . d) / |n|^2   at c,   (m - e x that) x d / |d|^2   at b,   and their opposite at a.
     """
     part = quantities.rigids[torque.part]
-    if is_on_line(part):
-        message = f"torque on {part.name}: its points are on one line, so nothing tells how it turns about it"
-        raise SpecError(Fault(message, torque.mark, "give the part a third point, beside the line"))
     given = [
         parameter(f"m_{axis}", each.value) if isinstance(each, Number) else quantities.of(each)
         for axis, each in zip(AXES, torque.torque, strict=True)
@@ -375,7 +371,7 @@ def _centroid(part: Rigid, quantities: Quantities) -> Arrow:
     a, b = (quantities.point(name) for name in part.points[:2])
     place = values_of(part.centroid)
     if quantities.spec.dimension == SPACE:
-        if is_on_line(part):
+        if part.is_rod:
             return a + (b - a) * parameter("xi", place[0] / values_of(part.geometry[1])[0])
         shares = Space(quantities).frame(part.name).triangle.shares(place)
         xi, eta, zeta = (parameter(name, value) for name, value in zip(("xi", "eta", "zeta"), shares, strict=True))

@@ -13,7 +13,7 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.lagrangian.formula import Formula, cos, number, parameter, sin
 from mechsim.lagrangian.vector import SPACE, dot, vector, vector_product
 from mechsim.model.book import Draft
-from mechsim.model.frames import across, is_on_line
+from mechsim.model.frames import across
 from mechsim.model.geometry import Place, axis, collinear, unit
 from mechsim.model.grip import Grip
 from mechsim.model.grip import Place as Where
@@ -97,7 +97,7 @@ class Space:
         if self.quantities.layout.is_fixed(*points):
             return GROUND
         holders = self.quantities.holders[points[0]]
-        found = (part.name for part in holders if set(points) <= set(part.points) and not is_on_line(part))
+        found = (part.name for part in holders if set(points) <= set(part.points) and not part.is_rod)
         return next(found, GROUND)
 
     def side(self, *points: str) -> str:
@@ -110,6 +110,17 @@ class Space:
 
     def frame(self, part: str) -> BodyFrame:
         return BodyFrame(self.quantities.rigids[part], self.quantities)
+
+    def body_with(self, points: Sequence[str], title: str, mark: Mark) -> BodyFrame:
+        """The frame of the moving part that has all these points; raises SpecError if none has."""
+        if body := self.body(*points):
+            return self.frame(body)
+        rod, named = self.side(*points), ", ".join(points)
+        if rod:
+            message = f"{title}: {named} are points of {rod}, a rod: all on one line, so it has no axes across it"
+            raise SpecError(Fault(message, mark, f"give {rod} a point beside its line, and name it here"))
+        message = f"{title}: no part that can move has the points {named}"
+        raise SpecError(Fault(message, mark, "name points of one part that has three or more, not all on one line"))
 
     def has_directions(self, line: Sequence[str]) -> bool:
         """Whether something tells what is across this line: the ground, or a body."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import cos, pi
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.lagrangian.formula import Formula, coordinate, formula, parameter, sqrt
 from mechsim.lagrangian.vector import dot, labels, square, vector, vector_product
+from mechsim.model.axles import Axles
 from mechsim.model.book import Book, Draft, Labelled
 from mechsim.model.frames import across
 from mechsim.model.geometry import axis, collinear, unit
-from mechsim.model.layout import screw_angle
+from mechsim.model.grip import Place
+from mechsim.model.layout import marks_of_angles, screw_angle
 from mechsim.model.lines import spanning_pair
 from mechsim.model.mechanism import titled
 from mechsim.model.origin import Origin
@@ -202,12 +205,18 @@ def _turned(turning: Sequence[str], still: Sequence[str], space: Space) -> tuple
 
 
 def _angles(space: Space) -> Iterator[Draft]:
-    """The rows that define turn angles."""
+    """The rows that define turn angles. What acts by them on a part is felt where a joint holds it on the axis."""
+    spec = space.quantities.spec
+    marks, axles = marks_of_angles(spec), Axles(spec)
     for key, slot in space.quantities.layout.angles.items():
         turning, still = half_planes(key)
         row = turn_row(coordinate(slot), *_turned(turning, still, space))
-        draft = Draft(key.replace("_", "-"), None, constraints=[(f"turn_{key}", row)], origin=Origin("angle", key))
-        yield space.held(draft, turning[0])
+        draft = Draft(
+            key.replace("_", "-"), marks.get(key), constraints=[(f"turn_{key}", row)], origin=Origin("angle", key)
+        )
+        grips = space.held(draft, turning[0]).grips
+        draft.grips = [replace(grip, place=Place(axles.place(turning, grip.part))) for grip in grips]
+        yield draft
 
 
 def add_gears(quantities: Quantities, book: Book) -> None:
@@ -270,16 +279,12 @@ def _rolling_plane(joint: SpatialJoint, space: Space) -> tuple[Arrow, list[Arrow
         are = "is" if len(moving) == 1 else "are"
         message = f"{_title(joint)}: the plane {''.join(joint.second)} moves: {listed(moving)} {are} not fixed"
         raise SpecError(Fault(message, joint.mark, "it rolls only on planes of three fixed points"))
-    body = space.body(*joint.first)
-    if not body:
-        message = f"{_title(joint)}: no part has the points {', '.join(joint.first)}"
-        raise SpecError(Fault(message, joint.mark, "what rolls is a part of three points or more"))
+    frame = space.body_with(joint.first, _title(joint), joint.mark)
     normal = space.normal((joint.second[0], joint.second[1], joint.second[2]), joint.mark)
     a, b, c = (quantities.layout.fixed_position(name) for name in joint.second)
     flat = _flat_directions(a, b, c)
-    start, end = space.frame(body).local(*joint.first[:2])
+    start, end = frame.local(*joint.first[:2])
     own = [unit(end - start), *across([unit(end - start)])]
-    frame = space.frame(body)
     axes = [frame.direction(f"axis{n}", each) for n, each in enumerate(own)]
     rates = [frame.turning(f"axis{n}", each) for n, each in enumerate(own)]
     return normal, flat, [*axes, *rates]
@@ -337,14 +342,13 @@ def _skate(skate: Skate, space: Space) -> Draft:
 def _coupling(joint: SpatialJoint, space: Space) -> Iterator[Draft]:
     """Shafts OA and OB that turn alike: with p to the side of C and q across it, and as well on the other shaft, the
     parts are turned into each other about an axis across both shafts where p . q' = q . p'."""
-    p, q = _shaft(joint.first, 1.0, space)
-    p_other, q_other = _shaft(joint.second, -1.0, space)
+    p, q = _shaft(joint, joint.first, 1.0, space)
+    p_other, q_other = _shaft(joint, joint.second, -1.0, space)
     yield _draft(joint, _labelled(joint, [dot(p, q_other) - dot(q, p_other)]), space, joint.first[0])
 
 
-def _shaft(points: Sequence[str], sense: float, space: Space) -> tuple[Arrow, Arrow]:
-    body = space.body(*points)
-    frame = space.frame(body)
+def _shaft(joint: SpatialJoint, points: Sequence[str], sense: float, space: Space) -> tuple[Arrow, Arrow]:
+    frame = space.body_with(points, _title(joint), joint.mark)
     start, end, beside = frame.local(*points)
     along = unit(end - start) * sense
     arm = beside - start

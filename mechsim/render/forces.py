@@ -113,7 +113,7 @@ def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arro
     arrows, left_open = [], []
     for bearing in dynamics.reactions.reactions.bearings:
         point, part, labels = bearing.point, bearing.part.name, _columns(bearing, scene)
-        if part in colours and labels[0] in dynamics.left_open:
+        if part in colours and not dynamics.left_open.isdisjoint(labels):
             left_open.append(f"{point} on {part}")
         elif part in colours:
             force = np.stack([columns[label] for label in labels], axis=1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mechsim.derive.program import Program
 from mechsim.engine.points import Points
+from mechsim.initial.beside import poses_beside
 from mechsim.kernel.system import System
 from mechsim.model.labels import unused
 from mechsim.model.mechanism import Mechanism
@@ -99,18 +100,21 @@ class Derived:
                 columns.append(system.places(*state))
         return np.concatenate(columns, axis=1)
 
-    def _undetermined(self, t: float, q: Array, v: Array) -> tuple[str, ...]:
-        freedom = multipliers.freedom(self.system, self.redundant, t, q, v)
-        if not len(freedom):
-            return ()
-        scale = np.abs(freedom).max() or 1.0
-        open_drives = [
-            label
-            for drive in self.drives
-            if np.abs(freedom[:, list(drive.rows)]).max() > UNDETERMINED * scale
-            for label, _ in drive.columns
-        ]
-        return (*open_drives, *self.reactions.undetermined(t, q, v, freedom))
+    def _undetermined(self, t: float, q: Array, v: Array) -> set[str]:
+        """Columns that multipliers left open change, at the start or where the motion may lead. Forces are analytic
+        along it, so what is not changed at poses in no special direction is not changed at any."""
+        if not self.redundant or not (self.drives or self.reactions.labels):
+            return set()
+        beside = poses_beside(self.system, t, q)
+        found: set[str] = set()
+        for pose in (q, *(beside or ())):
+            freedom = multipliers.freedom(self.system, self.redundant, t, pose, v)
+            scale = np.abs(freedom).max() or 1.0
+            for drive in self.drives:
+                if np.abs(freedom[:, list(drive.rows)]).max() > UNDETERMINED * scale:
+                    found.update(label for label, _ in drive.columns)
+            found.update(self.reactions.undetermined(t, pose, v, freedom, whole=beside is None))
+        return found
 
 
 def _signal_columns(mechanism: Mechanism, taken: set[str]) -> dict[str, str]:

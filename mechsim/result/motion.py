@@ -154,7 +154,10 @@ class Motion:
     def is_unique(self, point: str) -> dict[str, bool]:
         """Per part at a point, whether its force there is determined; where not, the smallest forces are given."""
         derived = self._derived(point)
-        return {each.key: f"{each.name}_Fx" not in derived.not_unique for each in derived.reactions.bearings}
+        return {
+            each.key: all(f"{each.name}_F{axis}" not in derived.not_unique for axis in AXES)
+            for each in derived.reactions.bearings
+        }
 
     def _derived(self, point: str | None) -> Derived:
         """All columns beyond the state, with the forces at one point or at none."""

@@ -16,6 +16,12 @@ from mechsim.result.layout import Array
 NEGLIGIBLE = 1e-9  # of a force: below this, a force does not take part in what is undetermined
 
 
+def _judged(vector: Array, whole: bool) -> Array:
+    """The sizes by which components count: their own, or that of the largest."""
+    sizes = np.abs(vector)
+    return np.full_like(sizes, sizes.max(initial=0.0)) if whole else sizes
+
+
 class Reactions:
     """Columns of forces at chosen points. `system` has all constraints, redundant ones too.
 
@@ -52,31 +58,27 @@ class Reactions:
         rows = self.system.rows_of(self.elements, t, q, v, accelerations, multipliers)
         return {each.key: each.force(rows, q, self.mechanism.dimension) for each in self.bearings}
 
-    def undetermined(self, t: float, q: Array, v: Array, freedom: Array) -> tuple[str, ...]:
-        """Columns that change with multipliers which constraints leave open: `freedom` spans those, (count, m)."""
+    def undetermined(self, t: float, q: Array, v: Array, freedom: Array, whole: bool) -> set[str]:
+        """Columns that change at a pose with multipliers which constraints leave open: `freedom` spans those, forces of
+        size 1, (count, m). `whole`: where the direction of a force may turn, all components in the world count."""
         n, m = self.system.n, self.system.m
         at_rest = self.system.rows_of(self.elements, t, q, v, np.zeros(n), np.zeros(m))
-        changed = set()
+        arm = self.mechanism.size or 1.0
+        changed: set[str] = set()
         for multipliers in freedom:
             rows = self.system.rows_of(self.elements, t, q, v, np.zeros(n), multipliers)
             change = {element: rows[element] - at_rest[element] for element in rows}
             for bearing in self.bearings:
-                changed.update(self._changed(bearing, bearing.force(change, q, self.mechanism.dimension), q))
-                if bearing.has_moment and np.abs(bearing.moment(change, q, self.mechanism)).max() > NEGLIGIBLE:
-                    changed.update(self._moments(bearing))
+                force = bearing.force(change, q, self.mechanism.dimension)
+                moment = bearing.moment(change, q, self.mechanism) / arm if bearing.has_moment else np.zeros(0)
+                within = self.in_part_frame(bearing, force, q) if self._has_frame(bearing) else np.zeros(0)
+                groups = [_judged(each, whole) for each in (force, within, moment)]
+                columns = zip(self._columns(bearing), np.concatenate(groups), strict=True)
+                changed.update(label for label, share in columns if share > NEGLIGIBLE)
             for part, torque in self.torques.items():
-                if abs(torque.about_axis(change, q)) > NEGLIGIBLE:
+                if abs(torque.about_axis(change, q)) / arm > NEGLIGIBLE:
                     changed.add(f"{part}_M")
-        return tuple(label for label in self.labels if label in changed)
-
-    def _changed(self, bearing: Bearing, force: Array, q: Array) -> list[str]:
-        """Columns that this change of a force changes: in the world all, for the part turns; in its frame some."""
-        labels, dimension = self._columns(bearing), self.mechanism.dimension
-        if not np.abs(force).max() > NEGLIGIBLE:
-            return []
-        within = self.in_part_frame(bearing, force, q) if self._has_frame(bearing) else ()
-        pairs = zip(labels[dimension:], within, strict=False)
-        return labels[:dimension] + [label for label, value in pairs if abs(value) > NEGLIGIBLE]
+        return changed
 
     def in_part_frame(self, bearing: Bearing, force: Array, q: Array) -> Array:
         """A force in the frame of the part of a plane, (..., 2): along it, and across it to the left."""

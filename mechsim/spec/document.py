@@ -59,6 +59,12 @@ class Rigid:
     solids: tuple[Solid, ...] = ()
     by_solids: bool = False  # whether centroid, mass and inertia follow from them
 
+    @property
+    def is_rod(self) -> bool:
+        """Of a part in space: whether all its points are on the line of the first two. Nothing tells then how it turns
+        about it, and it has no axes across."""
+        return not any(number.value for corner in self.geometry for number in corner[1:])
+
 
 @dataclass(frozen=True, slots=True)
 class Spring:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mechsim.errors import Fault, SpecError
+from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.document import Rigid
 from mechsim.spec.living import plain
 from mechsim.spec.names import SPACE
@@ -50,47 +50,37 @@ def no_inertia(zero: Number, dimension: int) -> tuple[Number, ...]:
 def in_space(part: Rigid) -> Rigid:
     """The part with all six numbers. Raises SpecError where they do not fit its points: what has all of them on one
     line is a rod, and nothing tells how it turns about itself."""
-    on_line = not any(number.value for corner in part.geometry for number in corner[1:])
-    if not on_line and len(part.inertia) == 1:
+    if not part.is_rod and len(part.inertia) == 1:
         hint = "write [xx, yy, zz], or [xx, yy, zz, xy, xz, yz]: one number is that of a rod"
         raise SpecError(Fault(f"Dyna.inertia of {part.name} is one number", part.inertia[0].mark, hint))
+    return _rod(part) if part.is_rod else part
+
+
+def _rod(part: Rigid) -> Rigid:
+    """Without a moment about its line: what acts on the points of the line cannot make it spin about it, so that of
+    shapes all about the line it does not matter. Anything beside the line is refused."""
     zero = Number(0.0, "0", part.mark)
-    if len(part.inertia) == 1:
-        (across,) = part.inertia
-        return replace(part, inertia=(zero, across, across, zero, zero, zero))
-    if not on_line:
-        return part
-    if part.solids and any(number.value for number in part.inertia):
-        return _spinless(part, zero)
-    _refuse_thick_rod(part)
-    return part
+    written = part.inertia if len(part.inertia) == WHOLE else (zero, *part.inertia * 2, zero, zero, zero)
+    xx, yy, zz, *products = values_of(written)
+    length, small = part.geometry[1][0].value, ROUNDING * (yy + zz)
+    beside = next((number for number in part.centroid[1:] if abs(number.value) > ROUNDING * length), None)
+    if beside is not None:
+        place = ", ".join(f"{number.value:g}" for number in part.centroid)
+        raise SpecError(_beside_line(part, f"its centroid at ({place}), beside its line", beside.mark))
+    if any(abs(each) > small for each in (yy - zz, *products)):
+        moments = ", ".join(f"{each:g}" for each in (xx, yy, zz, *products))
+        what = f"the inertia [{moments}], which is not the same all about its line"
+        raise SpecError(_beside_line(part, what, written[0].mark))
+    if xx and not part.by_solids:
+        what = f"the moment of inertia {xx:g} about its line"
+        raise SpecError(_beside_line(part, what, written[0].mark, ", or write one number for the inertia of a rod"))
+    across = written[1]
+    return replace(part, centroid=(part.centroid[0], zero, zero), inertia=(zero, across, across, zero, zero, zero))
 
 
-def _spinless(part: Rigid, zero: Number) -> Rigid:
-    """A body of shapes all about its line, as a rod: what acts on the points of the line cannot make it spin about it,
-    so that its moment about it does not matter."""
-    _xx, yy, zz, *others = values_of(part.inertia)
-    small = ROUNDING * (yy + zz)
-    beside = [part.mass.value * number.value**2 for number in part.centroid[1:]]
-    if all(abs(each) <= small for each in (yy - zz, *others, *beside)):
-        across = part.inertia[1]
-        centroid = (part.centroid[0], zero, zero)
-        return replace(part, centroid=centroid, inertia=(zero, across, across, zero, zero, zero))
-    hint = f"name a third point beside the line in {part.name}"
-    message = f"{part.name} is not the same all about its line, but has no points beside it that tell how it turns"
-    raise SpecError(Fault(message, part.mass.mark, hint))
-
-
-def _refuse_thick_rod(part: Rigid) -> None:
-    xx, yy, zz, *others = part.inertia
-    beside = [number for number in part.centroid[1:] if number.value]
-    if not (xx.value or any(each.value for each in others) or beside) and yy.value == zz.value:
-        return
-    faulty = beside[0] if beside else xx
-    what = "a centroid beside its line" if beside else "an inertia that is not [0, I, I]"
-    hint = f"name a third point beside the line in {part.name}, or write one number for the inertia of a rod"
-    message = f"{part.name} has {what}, but its points are on one line: nothing tells how it turns about it"
-    raise SpecError(Fault(message, faulty.mark, hint))
+def _beside_line(part: Rigid, what: str, mark: Mark | None, instead: str = "") -> Fault:
+    message = f"{part.name} has {what}, but its points are all on this line: nothing tells how it turns about it"
+    return Fault(message, mark, f"name a third point in {part.name}, beside the line, and place it in Geom{instead}")
 
 
 def _refuse_impossible(values: tuple[Number, ...], node: Node, label: str) -> None:

@@ -254,7 +254,7 @@ def _weld(entry: Entry, user: str, scope: Scope) -> Weld | None:
     first, dash, second = (name.strip() for name in entry.name.partition("-"))
     if not dash:
         raise SpecError(Fault(f"{user} names one part, but a weld joins two", entry.mark, "write AB-BC"))
-    known = [scope.parts.known_rigid(part, entry.mark, user, scope.reading) for part in (first, second)]
+    known = [scope.parts.known_frame(part, entry.mark, user, scope.reading) for part in dict.fromkeys((first, second))]
     if not all(known):
         return None
     shared = set(scope.parts.rigid_points.get(first, ())) & set(scope.parts.rigid_points.get(second, ()))
@@ -337,7 +337,7 @@ def _skate(entry: Entry, user: str, scope: Scope) -> Skate | None:
     part, _, point = (name.strip() for name in entry.name.rpartition("."))
     if not part:
         raise SpecError(Fault(f"{user} names no part", entry.mark, f"write AB.{point} for a blade on the part AB"))
-    if not scope.parts.known_rigid(part, entry.mark, user, scope.reading):
+    if not scope.parts.known_frame(part, entry.mark, user, scope.reading):
         return None
     if point not in scope.parts.rigid_points.get(part, (point,)):
         hint = f"{part} has the points {listed(scope.parts.rigid_points[part])}"

@@ -267,7 +267,7 @@ def part_torque(entry: Entry, user: str, parts: Parts, reading: Reading) -> Part
         reading.fault(message, entry.mark, hint)
         return None
     frame, _, part = (name.strip() for name in entry.name.rpartition("."))
-    known = [parts.known_rigid(name, entry.mark, user, reading) for name in (part, frame) if name]
+    known = [parts.known_frame(name, entry.mark, user, reading) for name in dict.fromkeys((part, frame)) if name]
     return PartTorque(part, frame or None, tuple(entry.value), entry.mark) if all(known) else None
 
 
@@ -290,7 +290,7 @@ def _torque(entry: Entry, user: str, scope: Scope) -> StateTorque | None:
 
 def _force(entry: Entry, user: str, scope: Scope) -> StateForce | None:
     part, _, point = (name.strip() for name in entry.name.rpartition("."))
-    if part and not scope.parts.known_rigid(part, entry.mark, user, scope.reading):
+    if part and not scope.parts.known_frame(part, entry.mark, user, scope.reading):
         return None
     if not movable(point, entry.mark, user, scope):
         return None

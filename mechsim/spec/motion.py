@@ -171,8 +171,7 @@ def _is_body(part: str, mark: Mark, user: str, scope: Scope) -> bool:
         return False
     if not scope.parts.known_rigid(part, mark, user, scope.reading):
         return False
-    rigid = next((each for each in scope.parts.rigids if each.name == part), None)
-    if rigid and not any(number.value for corner in rigid.geometry for number in corner[1:]):
+    if part in scope.parts.rods:
         hint = "its points are on one line, so it has no frame: their columns tell how it stands"
         scope.reading.fault(f"{user}: {part} is a rod", mark, hint)
         return False

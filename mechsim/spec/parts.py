@@ -33,6 +33,7 @@ class Parts:
     rigid_points: dict[str, tuple[str, ...]] = field(default_factory=dict)
     spring_points: dict[str, tuple[str, ...]] = field(default_factory=dict)
     on_parts: set[str] = field(default_factory=set)
+    rods: set[str] = field(default_factory=set)  # in space: rigid parts that have no axes across their line
     names_lost: bool = False  # a name in PartData could not be read: unknown names are no fault of their users
 
     def known_point(self, point: str, mark: Mark, user: str, reading: Reading) -> bool:
@@ -53,6 +54,18 @@ class Parts:
         reading.fault(message, mark, hint if self.rigid_points else "")
         return False
 
+    def known_frame(self, part: str, mark: Mark, user: str, reading: Reading) -> bool:
+        """Whether there is such a rigid part, and it has axes of its own; records a fault if not."""
+        if not self.known_rigid(part, mark, user, reading):
+            return False
+        if part in self.rods:
+            message = f"{user}: {part} is a rod, all its points are on one line, so it has no axes across it"
+            bodies = [name for name in self.rigid_points if name not in self.rods]
+            such = f" ({listed(bodies)})" if bodies else ""
+            hint = f"name a part of three points that are not on one line{such}, or give {part} a point beside its line"
+            reading.fault(message, mark, hint)
+        return part not in self.rods
+
 
 def build_parts(
     values: Mapping[str, Any], node: Node, reading: Reading, mentioned: set[str], pistons: Mapping[str, Entry]
@@ -65,6 +78,7 @@ def build_parts(
         _build_rigid(entry, parts, reading)
     for entry in values.get("Rods", {}).values():
         _build_rod(entry, parts, reading)
+    parts.rods = {part.name for part in parts.rigids if reading.dimension != PLANE and part.is_rod}
     for entry in values.get("Springs", {}).values():
         _build_spring(entry, parts, reading)
     for entry in values.get("Particles", {}).values():

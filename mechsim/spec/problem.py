@@ -55,7 +55,7 @@ def build_forces(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -
     for entry in entries.values():
         part, _, point = (name.strip() for name in entry.name.rpartition("."))
         user = f"ConstForces.{entry.name}"
-        if part and not parts.known_rigid(part, entry.mark, user, reading):
+        if part and not parts.known_frame(part, entry.mark, user, reading):
             continue
         if not parts.known_point(point, entry.mark, user, reading):
             continue

@@ -89,7 +89,7 @@ class Standing:
         if not self.parts.known_rigid(name, entry.mark, user, self.reading):
             return None
         part = next((each for each in self.parts.rigids if each.name == name), None)
-        if part and not any(number.value for corner in part.geometry for number in corner[1:]):
+        if part and part.is_rod:
             hint = "its points are on one line: give positions or velocities of its ends"
             self.reading.fault(f"{user}: {name} is a rod", entry.mark, hint)
             return None
