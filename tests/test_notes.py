@@ -209,3 +209,21 @@ def test_gravity_upwards_and_inertia_in_other_units(gravity: str, inertia: str, 
     for note, words in zip(found, said, strict=True):
         assert words in note.message
         assert note.mark is not None
+
+
+@pytest.mark.parametrize(
+    ("gravity", "said"),
+    [
+        (
+            "[0, -9.81]",
+            "gravity acts along y, which is level where +z is upward: write [0, 0, -9.81], or [0, -9.81, 0]",
+        ),
+        ("[0, -9.81, 0]", ""),
+        ("[0, 0, -9.81]", ""),
+        ("", ""),
+    ],
+)
+def test_gravity_of_the_plane_in_space(gravity: str, said: str) -> None:
+    text = "Dimension: 3\nPartData: {Particles: {A: 1}}\nProblemData: {tend: 1, positions: {A: []}}\n"
+    found = notes(text + f"AppliedForces: {{Gravity: {gravity}}}\n")
+    assert [note.message.startswith(said) for note in found] == [True] * bool(said)

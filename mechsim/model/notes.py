@@ -42,6 +42,7 @@ def notes_of(spec: MechSpec, quantities: Quantities) -> tuple[Note, ...]:
         *never_used(spec),
         *gears_apart(spec),
         *gravity_upwards(spec),
+        *gravity_of_the_plane(spec),
         *large_inertia(spec),
     )
 
@@ -52,6 +53,17 @@ def gravity_upwards(spec: MechSpec) -> Iterator[Note]:
     if float(up) > 0 and not any(map(float, aside)):
         down = ", ".join(["0"] * len(aside) + [f"{-float(up):g}"])
         yield Note(f"gravity points up: down is [{down}]", getattr(up, "mark", None))
+
+
+def gravity_of_the_plane(spec: MechSpec) -> Iterator[Note]:
+    """A list of two in space, whose second is downward in the plane; what is left out stands where its list begins."""
+    if len(spec.gravity or ()) != SPACE:
+        return
+    first, second, third = spec.gravity or ()
+    if float(second) and (third.mark.line, third.mark.column) < (first.mark.line, first.mark.column):
+        down = f"{float(second):g}"
+        words = f"write [0, 0, {down}], or [{float(first):g}, {down}, 0] if that is meant"
+        yield Note(f"gravity acts along y, which is level where +z is upward: {words}", second.mark)
 
 
 def large_inertia(spec: MechSpec) -> Iterator[Note]:
