@@ -16,7 +16,7 @@ from mechsim.spec.number import Number
 SpatialSort = Literal["hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "disc", "ball"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Term:
     """A named expression: a signal, a potential, a dissipation function or a constraint."""
 
@@ -25,7 +25,7 @@ class Term:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StateForce:
     """A force at a point: in the world frame, or in the frame of `part` when that is given."""
 
@@ -35,7 +35,7 @@ class StateForce:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StateTorque:
     """A torque on `part`; its reaction acts on `against` (None: the world)."""
 
@@ -45,7 +45,7 @@ class StateTorque:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Damper:
     """A viscous damper between two points: its tension is `damping` times the rate of their distance."""
 
@@ -54,7 +54,7 @@ class Damper:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TorsionSpring:
     """A spring and damper between two parts (None: the world). `law` and `energy` are expressions in `s`, the
     deflection theta_part - theta_against - rest; `law` is a torque added to the linear one, `energy` a potential."""
@@ -69,7 +69,7 @@ class TorsionSpring:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SpringLaw:
     """What a spring between points has beyond its linear law; as TorsionSpring, with `s` the stretch."""
 
@@ -81,7 +81,7 @@ class SpringLaw:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drag:
     """Resistance of the air at a point: -(linear + quadratic*sqrt(v**2 + slow**2)) * velocity."""
 
@@ -92,7 +92,7 @@ class Drag:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Friction:
     """Smooth Coulomb friction mu*load*tanh(v/slow): of a point on a line, or of a part turning on another.
 
@@ -111,7 +111,7 @@ class Friction:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CentralGravity:
     """Gravity towards a point: the acceleration is mu/r**2."""
 
@@ -120,7 +120,7 @@ class CentralGravity:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drive:
     """`quantity` moves as `motion` says; `level` 2: positions, 3: velocities (spec/scope.py)."""
 
@@ -131,7 +131,7 @@ class Drive:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Controller:
     """A PID controller. Its output acts on `actuated` (terms +-1 and a reference), its error is target - measured."""
 
@@ -150,7 +150,7 @@ class Controller:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Input:
     """A value that is set from outside while the mechanism moves: held between two times, or `linear` between them."""
 
@@ -160,7 +160,7 @@ class Input:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Table:
     """A function of time through given values. `kind`: step, linear, cubic or pchip; outside, values are held."""
 
@@ -173,7 +173,7 @@ class Table:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Piecewise:
     """A function of time: each expression holds from its time on, the first one before that too."""
 
@@ -183,7 +183,7 @@ class Piecewise:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Slider:
     """A part that slides along a line without turning against it, `offset` to its left and turned by `angle`."""
 
@@ -194,7 +194,7 @@ class Slider:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Slot:
     """A point that slides along a line, `offset` to its left. A piston is a slot whose point has a mass."""
 
@@ -204,7 +204,7 @@ class Slot:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SpatialJoint:
     """A joint in space beyond shared points (spec/space_joints.py): points of the one part, and of the other."""
 
@@ -219,7 +219,7 @@ class SpatialJoint:
         return f"{''.join(self.first)},{''.join(self.second)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Weld:
     """Two parts that do not turn on each other and share a point: in the plane `part` is at an angle from `other`; in
     space their axes have one direction."""
@@ -230,7 +230,7 @@ class Weld:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PartTorque:
     """A torque vector on a part in space, in the world or in the frame of a part."""
 
@@ -240,7 +240,7 @@ class PartTorque:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Curve:
     """A point on a curve: `implicit` in its coordinates, or each of them in s (`parametric`), with the value of s to
     start from."""
@@ -252,7 +252,7 @@ class Curve:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rope:
     """A rope of constant length from point to point; a point may come twice."""
 
@@ -261,7 +261,7 @@ class Rope:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Gear:
     """Two parts that roll on each other; a negative radius is that of a ring. The carrier holds both centres."""
 
@@ -273,7 +273,7 @@ class Gear:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rolling:
     """A wheel on a line between two points, or a pinion on a rack. Its part's first point is the centre."""
 
@@ -284,7 +284,7 @@ class Rolling:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Skate:
     """A blade at a point of a part: the point moves only along the direction `angle` of the part's frame; in space not
     `across`, a direction of that frame."""
@@ -296,7 +296,7 @@ class Skate:
     across: tuple[Number, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Actions:
     """All of it, in the order of the file."""
 
@@ -334,7 +334,7 @@ class Actions:
         return (each for each in written(self) if isinstance(each, Expression))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Output:
     """What is computed on request: reactions at these points, values of these signals, and of parts in space how they
     stand and turn (model/mechanism.py: Attitude)."""
