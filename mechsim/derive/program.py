@@ -16,8 +16,8 @@ import numpy as np
 
 Key = tuple[Any, ...]  # of an output: its name, then local numbers
 # Operations on series, operands a, b (registers) and c (constant or third register); see kernel/src for recurrences.
-OPERATIONS = ("add", "subtract", "multiply", "square", "divide", "ratio", "root", "scale", "shift", "function")
-LINEAR = frozenset({"add", "subtract", "scale", "shift"})
+OPERATIONS = ("add", "subtract", "multiply", "square", "divide", "ratio", "root", "scale", "shift", "function", "total")
+LINEAR = frozenset({"add", "subtract", "scale", "shift", "total"})
 
 # Functions w(u) with w' = sign * g * u', where g is a series of its own. `zero` starts at 0 (part of atan2).
 FUNCTIONS = (
@@ -45,7 +45,8 @@ class Operation:
 
     add, subtract, multiply, divide: a, b.  square, root: a.  ratio: constant / a.  scale: constant * a.
     shift: a + constant.  function: value from `name` at degree 0 (power uses `constant`, atan2 uses `extra`),
-    then w' = +-b a' with the slope series b.
+    then w' = +-b a' with the slope series b.  total: the sum of a over the components of an instance, where these are
+    lanes (kernel/components.py).
     """
 
     name: str
@@ -102,6 +103,35 @@ class Program:
         inputs = tuple(x for i, x in enumerate(self.inputs) if i in needed)
         kept = tuple(Output(o.key, tuple((c, renumber[r]) for c, r in o.terms), o.constant) for o in outputs)
         return Program(inputs, self.constants, operations, kept)
+
+    def where_zero(self, zeros: Iterable[int]) -> Program:
+        """The same program where these inputs are zero for good: what is zero with them is left out."""
+        count, zero = len(self.inputs), set(zeros)
+        same = list(range(count + len(self.operations)))  # the register that a register is equal to
+        for own, operation in enumerate(self.operations, count):
+            a, b = same[operation.a], same[operation.b]
+            if operation.name in ("multiply", "square", "scale") and {a, b if operation.b >= 0 else a} & zero:
+                zero.add(own)
+            elif operation.name in ("add", "subtract") and b in zero:
+                same[own] = a
+            elif operation.name == "add" and a in zero:
+                same[own] = b
+        operations = tuple(
+            Operation(
+                o.name,
+                same[o.a],
+                same[o.b] if o.b >= 0 else -1,
+                o.constant,
+                same[o.extra] if o.extra >= 0 else -1,
+                o.function,
+            )
+            for o in self.operations
+        )
+        outputs = tuple(
+            Output(o.key, tuple((c, same[r]) for c, r in o.terms if same[r] not in zero), o.constant)
+            for o in self.outputs
+        )
+        return Program(self.inputs, self.constants, operations, outputs).restrict(lambda _: True)
 
     def _needed(self, registers: Iterable[int]) -> set[int]:
         needed: set[int] = set()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mechsim.derive.program import Input, Key, Program
+from mechsim.kernel.components import WIDTH, is_shorter, rolled, spread
 from mechsim.kernel.schedule import ALWAYS, Schedule, available_of, schedule_of
 from mechsim.kernel.system import Group, System
 from mechsim.lagrangian.kind import Kind
@@ -29,13 +30,15 @@ class Block:
     group: int  # of the system; its lanes here are `members`
     members: np.ndarray
     watched: bool = False  # a formula, whose series may not tell all there is (src/inspect.hpp)
+    scalar: Block | None = None  # the block whose components are lanes here (components.py)
 
     @property
     def lanes(self) -> int:
         return self.unknowns.shape[1]
 
     def tuned(self, tables: Sequence[np.ndarray]) -> Block:
-        return replace(self, constants=tables[self.group][:, self.members])
+        scalar = self.scalar and self.scalar.tuned(tables)
+        return replace(self, constants=tables[self.group][:, self.members], scalar=scalar)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class Plan:
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
+
+    @property
+    def of_scalars(self) -> Plan:
+        """The same without components as lanes, for motions are to be lanes."""
+        return replace(self, blocks=tuple(block.scalar or block for block in self.blocks))
 
 
 def make_plan(
@@ -81,7 +89,7 @@ def _make_plan(
         for lanes, d, c in _split(group, system.n, equation_offsets, variable_offsets):
             block = _row_block(system, number, lanes, d, c)
             if block is not None:
-                blocks.append(block)
+                blocks.append(_by_components(block, group.kind, system.n + system.m + len(system.constants)))
             block = _jacobian_block(system, number, lanes, d, c, pattern)
             if block is not None:
                 jacobian.append(block)
@@ -165,6 +173,7 @@ def _split(group: Group, n: int, c: np.ndarray, d: np.ndarray) -> Iterable[tuple
 def _row_block(system: System, number: int, lanes: np.ndarray, d: list[int], c: list[int]) -> Block | None:
     group = system.groups[number]
     program = group.program.restrict(lambda key: key[0] == "row" and c[key[1]] != ALWAYS)
+    program = program.where_zero(i for i, source in enumerate(program.inputs) if _is_still(source, d))
     if not any(output.terms or output.constant >= 0 for output in program.outputs):
         return None
     row_leads = np.array([c[o.key[1]] for o in program.outputs], dtype=np.int32)
@@ -173,6 +182,38 @@ def _row_block(system: System, number: int, lanes: np.ndarray, d: list[int], c: 
     schedule = schedule_of(program, available, row_leads, group.kind.is_formula)
     block = _block(system, number, lanes, program, schedule, np.maximum(rows, -1), row_leads)
     return replace(block, watched=group.kind.is_formula and bool(program.operations))
+
+
+def _by_components(block: Block, kind: Kind, nothing: int) -> Block:
+    """The block with components as lanes, where that is less work; `nothing` is the number of what is not there."""
+    if block.watched or 2 * kind.dimension <= WIDTH:  # half of the lanes would be empty
+        return block
+    found = rolled(block.program, kind.dimension, kind.component_count)
+    if found is None or not is_shorter(block.program, found.program, block.lanes):
+        return block
+    ahead = [{int(block.schedule.available[i]) for i in places} for places in found.inputs]
+    leads = [{int(block.row_leads[i]) for i in places if i >= 0} for places in found.outputs]
+    if any(len(each) > 1 for each in ahead + leads):
+        return block  # a component is fixed, or held
+    available = np.array([each.pop() for each in ahead], dtype=np.int32)
+    row_leads = np.array([each.pop() for each in leads], dtype=np.int32)
+    members = np.repeat(np.arange(block.lanes), WIDTH)
+    return Block(
+        program=found.program,
+        constants=block.constants[:, members],
+        unknowns=spread(block.unknowns, found.inputs, nothing),
+        schedule=schedule_of(found.program, available, row_leads),
+        rows=spread(block.rows, found.outputs, -1),
+        row_leads=row_leads,
+        group=block.group,
+        members=block.members[members],
+        scalar=block,
+    )
+
+
+def _is_still(source: Input, d: list[int]) -> bool:
+    """Whether it is the velocity or the acceleration of what is constant."""
+    return source.kind == "variable" and source.order > 0 and d[source.index] == ALWAYS
 
 
 def _jacobian_block(

@@ -12,6 +12,7 @@ from typing import SupportsFloat
 import numpy as np
 
 from mechsim.derive.program import NEGATIVE_SLOPE, Operation
+from mechsim.kernel.components import WIDTH
 from mechsim.kernel.evaluate import degree_zero
 from mechsim.kernel.plan import Block, Plan
 from mechsim.kernel.schedule import ALWAYS
@@ -160,6 +161,8 @@ def coefficient(operation: Operation, series: np.ndarray, own: int, n: int, cons
         return np.sqrt(a[0]) if n == 0 else (a[n] - sum((w[i] * w[n - i] for i in range(1, n)), 0 * a[n])) / (2 * w[0])
     if name == "scale":
         return constant * a[n]
+    if name == "total":
+        return np.repeat(a[n].reshape(-1, WIDTH).sum(axis=1), WIDTH)
     if name == "shift":
         return a[n] + constant if n == 0 else a[n]
     if n == 0:

@@ -83,6 +83,7 @@ class Kind:
     source: str = ""  # what a cache is keyed by where it is not the file that declares the kind
     cacheable: bool = True  # a function a user passed in has no source we could key a cache by
     dimension: int = 0  # 0: not known yet, or of no matter
+    component_count: int = 0  # of the variables the first that are components of points
 
     @property
     def is_formula(self) -> bool:
@@ -115,6 +116,7 @@ class Kind:
             constraint_count=dimension * self.constraint_vectors + self.constraint_count,
             constraint_vectors=0,
             dimension=dimension,
+            component_count=dimension * len(self.points),
             **functions,
         )
 

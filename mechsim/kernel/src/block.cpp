@@ -93,7 +93,7 @@ void Block::allocate(int degree_count) {
     for (std::size_t o = 0; o < outputs.size(); ++o)
         for (int t = outputs[o].first_term; t < outputs[o].last_term; ++t)
             for (int l = 0; l < (motions ? 1 : lanes) && !terms[t].silent && !constant_input(terms[t].reg); ++l)
-                contributions.push_back({rows[o * stride + l], outputs[o].lead,
+                if (motions || rows[o * stride + l] != no_row) contributions.push_back({rows[o * stride + l], outputs[o].lead,
                                          std::size_t(terms[t].reg) * degrees * stride + l,
                                          constant(terms[t].constant)[l],
                                          std::size_t(terms[t].constant) * stride + l, false});

@@ -16,7 +16,7 @@ constexpr int kMostOffsets = 8;     // derivatives of an unknown that are part o
 constexpr int kMostMotions = 32;    // side by side in one block
 constexpr int kMostVectors = kMostMotions / kWidth;
 
-enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function };
+enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function, total };
 enum class Function : int {
     exp, log, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, power, atan2, zero
 };
@@ -38,7 +38,8 @@ struct Operation {
     Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
     Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
     bool is_linear() const {
-        return code == Code::add || code == Code::subtract || code == Code::scale || code == Code::shift;
+        return code == Code::add || code == Code::subtract || code == Code::scale || code == Code::shift ||
+               code == Code::total;
     }
     // Half of an arctangent: it has a slope, but no closed form of its own.
     bool is_integral() const {
@@ -112,7 +113,8 @@ struct Block {
     std::vector<Output> outputs;
     std::vector<Term> terms;
     std::vector<int> unknowns;  // inputs x stride
-    std::vector<int> rows;      // outputs x stride; the trash row where there is none
+    std::vector<int> rows;      // outputs x stride; `no_row`, which nobody reads, where there is none
+    int no_row = -1;
     Aligned constants;          // constants x stride
     Aligned series;             // registers x degrees x stride
     Aligned delta;              // registers x stride, and a row of zeros

@@ -118,6 +118,16 @@ MECHSIM_INLINE void evaluate_lanes(const DualBlock& dual, const DualOperands* op
                     evaluate_operation<code, 1>(operands[pair], shape, n);
 }
 
+// Changes of a sum over components, which are the lanes of a vector, for each of them: `row(lane)` holds those of a lane.
+template <class Source, class Work>
+MECHSIM_INLINE void with_totals(const DualBlock& dual, Source row, Work take) {
+    for (int first = 0; first < dual.block->lanes; first += kWidth)
+        for (int v = 0; v < dual.directions / kWidth; ++v) {
+            const Lanes sum = (row(first)[v] + row(first + 1)[v]) + (row(first + 2)[v] + row(first + 3)[v]);
+            for (int lane = first; lane < first + kWidth; ++lane) take(lane, v, sum);
+        }
+}
+
 template <bool Predicting>
 MECHSIM_INLINE void evaluate_changes(const DualBlock& dual, int i, int n) {
     const Block& block = *dual.block;
@@ -136,6 +146,11 @@ MECHSIM_INLINE void evaluate_changes(const DualBlock& dual, int i, int n) {
         case Code::scale: evaluate_lanes<Code::scale>(dual, operands, shape, n); break;
         case Code::shift: evaluate_lanes<Code::shift>(dual, operands, shape, n); break;
         case Code::function: evaluate_lanes<Code::function>(dual, operands, shape, n); break;
+        case Code::total:
+            with_totals(
+                dual, [&](int lane) MECHSIM_LAMBDA { return dual.row(op.a, lane, n); },
+                [&](int lane, int v, Lanes sum) MECHSIM_LAMBDA { dual.row(int(block.inputs.size()) + i, lane, n)[v] = sum; });
+            break;
     }
 }
 
@@ -176,6 +191,15 @@ MECHSIM_INLINE void correct_changes(const DualBlock& dual, int i, int n) {
     const int own = int(block.inputs.size()) + i, vectors = dual.directions / kWidth, pairs = dual.pairs();
     const bool of_a = op.fresh_a && dual.active[op.a], of_b = op.fresh_b && dual.active[op.b];
     const bool silent = dual.silent[own];
+    if (op.code == Code::total)
+        return with_totals(
+            dual, [&](int lane) MECHSIM_LAMBDA { return dual.change(op.a, lane); },
+            [&](int lane, int v, Lanes sum) MECHSIM_LAMBDA {
+                if (!of_a) sum = Lanes{};
+                Lanes& found = dual.row(own, lane, n)[v];
+                dual.change(own, lane)[v] = sum;
+                found = silent ? sum : found + sum;
+            });
     const DualOperands* operands = dual.operands.data() + std::size_t(i) * block.lanes * pairs;
     for (int lane = 0; lane < block.lanes; ++lane, operands += pairs)
         for (int pair = 0; pair < pairs; ++pair)

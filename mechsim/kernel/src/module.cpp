@@ -53,6 +53,7 @@ Block make_block(int lanes, const Doubles& constants, const Integers& inputs, co
     Block block;
     block.lanes = lanes;
     block.stride = stride_for(lanes);
+    block.no_row = no_row;
     block.constant_count = int(constants.shape(0));
     block.constants = aligned_zeros(std::size_t(block.constant_count) * block.stride);
     block.tune(constants.data());

@@ -110,6 +110,9 @@ MECHSIM_INLINE void fill_row(Row w, int step, Sum sum, Value value) {
     for (; Count > 1 && l < step; ++l) w[l] = value(l, sum(Known<1>(), l).v[0]);
 }
 
+// The sum over the components of an instance, which fill a vector (kernel/components.py), for each of them.
+MECHSIM_INLINE Lanes total_of(Lanes a) { return Lanes{} + ((a[0] + a[1]) + (a[2] + a[3])); }
+
 MECHSIM_INLINE double slope_sign(Function f) { return f == Function::cos || f == Function::acos ? -1.0 : 1.0; }
 
 inline void function_at_degree_zero(const Block& block, const Operation& op, double* w) {
@@ -187,6 +190,9 @@ MECHSIM_INLINE void evaluate_operation(const Block& block, const Operation& op, 
         case Code::shift:
             for (int l = 0; l < step; ++l) w[l] = n == 0 ? a0[l] + constant[l] : a0[n * step + l];
             break;
+        case Code::total:
+            for (int l = 0; l < step; ++l) w[l] = total_of(a0[n * step + l]);
+            break;
         case Code::function:  // w' = +- b a'
             if (n == 0) {
                 function_at_degree_zero(block, op, reinterpret_cast<double*>(w0));
@@ -224,6 +230,7 @@ MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, i
         case Code::root: return take([&](int l) MECHSIM_LAMBDA { return da[l] / (2.0 * w0[l]); });
         case Code::scale: return take([&](int l) MECHSIM_LAMBDA { return constant[l] * da[l]; });
         case Code::shift: return take([&](int l) MECHSIM_LAMBDA { return da[l]; });
+        case Code::total: return take([&](int l) MECHSIM_LAMBDA { return total_of(da[l]); });
         case Code::function: return take([&](int l) MECHSIM_LAMBDA { return slope_sign(op.function) * b0[l] * da[l]; });
     }
 }
