@@ -16,8 +16,21 @@ import numpy as np
 
 Key = tuple[Any, ...]  # of an output: its name, then local numbers
 # Operations on series, operands a, b (registers) and c (constant or third register); see kernel/src for recurrences.
-OPERATIONS = ("add", "subtract", "multiply", "square", "divide", "ratio", "root", "scale", "shift", "function", "total")
-LINEAR = frozenset({"add", "subtract", "scale", "shift", "total"})
+OPERATIONS = (
+    "add",
+    "subtract",
+    "multiply",
+    "square",
+    "divide",
+    "ratio",
+    "root",
+    "scale",
+    "shift",
+    "function",
+    "total",
+    "rate",
+)
+LINEAR = frozenset({"add", "subtract", "scale", "shift", "total", "rate"})
 
 # Functions w(u) with w' = sign * g * u', where g is a series of its own. `zero` starts at 0 (part of atan2).
 FUNCTIONS = (
@@ -46,7 +59,7 @@ class Operation:
     add, subtract, multiply, divide: a, b.  square, root: a.  ratio: constant / a.  scale: constant * a.
     shift: a + constant.  function: value from `name` at degree 0 (power uses `constant`, atan2 uses `extra`),
     then w' = +-b a' with the slope series b.  total: the sum of a over the components of an instance, where these are
-    lanes (kernel/components.py).
+    lanes (kernel/components.py).  rate: a' (kernel/rates.py). Both are not derived; a plan has them.
     """
 
     name: str

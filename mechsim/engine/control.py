@@ -46,6 +46,7 @@ NEARLY = 1.02
 # Orders this much beyond the careful one are never chosen: they would save a tenth of the time, but steps so long pass
 # by what the pose ahead does to roundings (one of 2,010 change points went astray at 27 instead of 19).
 BEYOND_CAREFUL = 7
+BEYOND_WHERE_REDUNDANT = 4  # what constraints depend on each other changes along the motion
 LEAST_NEAR_POSES = 12  # that of 1e-10
 
 
@@ -56,8 +57,6 @@ def order_for(tolerance: float, plan: Plan) -> int:
     costs, p stages, and p^2 / 2 multiply-adds for each product of two series.
     """
     careful = careful_order(tolerance)
-    if plan.redundant:
-        return careful  # what constraints depend on each other changes along the motion
     stage, product = _costs(plan)
     digits = -math.log(tolerance) - math.log(SHARE)
     turn = max(LEAST_TURN, math.log(ROUNDED / EPSILON) + math.log(tolerance))
@@ -69,7 +68,7 @@ def order_for(tolerance: float, plan: Plan) -> int:
     def sums_well(order: int) -> bool:
         return (math.lgamma(order + 1) - digits) / order <= math.log(turn)
 
-    most = min(LARGEST_ORDER, careful + BEYOND_CAREFUL)
+    most = min(LARGEST_ORDER, careful + (BEYOND_WHERE_REDUNDANT if plan.redundant else BEYOND_CAREFUL))
     orders = [order for order in range(SMALLEST_ORDER, most + 1) if sums_well(order)]
     cheapest = min(cost(order) for order in orders)
     return next(order for order in orders if cost(order) <= NEARLY * cheapest)

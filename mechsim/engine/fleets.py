@@ -47,7 +47,7 @@ class Fleets:
         try:
             fleet = self._free.pop()  # one call: another thread gets another fleet
         except IndexError:
-            march = new_march(self.plan.of_scalars, self.order, self.tolerance)
+            march = new_march(self.plan.written_out, self.order, self.tolerance)
             fleet = _kernel.Fleet(march, self.t, self.state, 0)
         yield fleet
         self._free.append(fleet)
@@ -86,7 +86,7 @@ class NumberTables:
     """The numbers that the kernel reads, for chosen sets of parameters: (sets, ...) each, or (1, ...) of the plan."""
 
     def __init__(self, plan: Plan, sets: Sets | None):
-        self.plan, self.sets = plan.of_scalars, sets
+        self.plan, self.sets = plan.written_out, sets
         plan = self.plan
         if sets is None:
             tables = [block.constants.ravel() for block in (*plan.blocks, *plan.jacobian_blocks)]

@@ -1,28 +1,24 @@
 """Components of vectors as lanes of a block.
 
-A kind is written with vectors and derived as a program of scalars, which does the same to x, y and z. One instance alone
-fills one lane of a vector of the machine with each of its operations. Where the program is the same after x -> y -> z -> x,
-its operations are done once for all components side by side; a scalar product becomes a product and its `total`, which
-all lanes then have. An instance has as many lanes as a vector: those beyond its components hold zeros.
+A kind is written with vectors and derived as a program of scalars, which does the same to x, y and z. One instance
+alone fills one lane of a vector of the machine with each of its operations. Where the program is the same after
+x -> y -> z -> x, its operations are done once for all components side by side; a scalar product becomes a product and
+its `total`, which all lanes then have. An instance has as many lanes as a vector; those beyond its components hold 0.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechsim.derive.program import LINEAR, Input, Operation, Output, Program
+from mechsim.kernel.sums import RegisterKey, Registers, Signed, Writer, operation_key, sum_key
 
 WIDTH = 4  # lanes of a vector of the machine
-SUMS = frozenset({"add", "subtract"})
-COMMUTATIVE = frozenset({"add", "multiply"})
-PLAIN = frozenset({"add", "subtract", "multiply", "square", "scale"})  # zero where their operands are
-
-Signed = tuple[int, int]  # a register and its sign in a sum
-RegisterKey = tuple[object, ...]
+PLAIN = frozenset({"add", "subtract", "multiply", "square", "scale", "rate"})  # zero where their operands are
 
 
 class Unlike(Exception):
@@ -70,96 +66,57 @@ def spread(table: np.ndarray, places: Sequence[tuple[int, ...]], nothing: int) -
     return lanes.reshape(len(places), -1)
 
 
-@dataclass
 class _Rolling:
-    program: Program
-    dimension: int
-    vectors: int
-    operations: list[Operation] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.count = len(self.program.inputs)
-        self.inner = self._inner_sums()
-        self.keys = [self._key(register) for register in range(self.count + len(self.program.operations))]
-        self.places = {key: r for r, key in enumerate(self.keys) if r not in self.inner}
+    def __init__(self, program: Program, dimension: int, vectors: int):
+        self.program, self.dimension, self.vectors = program, dimension, vectors
+        self.old = Registers(program)
+        self.places = {self._key(register): register for register in self.old.own}
         self.next: dict[int, int] = {}  # the register that does to y what one does to x
         self.lane: dict[int, int] = {}  # of a register that belongs to a component; others belong to all
-        self.padded: set[int] = set()  # first registers of components that are not zero beyond these
-        self.numbers: dict[int, int] = {}  # of a register, by that of the first component, in the new program
+        self.padded: set[int] = set()  # registers of components that are not zero beyond these
+        self.numbers: dict[int, int] = {}  # of first registers, in the new program
 
     def result(self) -> Rolled:
-        for register in range(len(self.keys)):
-            if register not in self.inner:
-                self.next[register] = self._find_next(register)
-        for register in range(len(self.keys)):
-            if register not in self.inner:
-                self._place(register)
-        inputs = [r for r in range(self.count) if self._is_first(r)]
+        for register in self.old.own:
+            self.next[register] = self._find_next(register)
+        for register in self.old.own:
+            self._place(register)
+        first = [register for register in self.old.own if self._is_first(register)]
+        inputs = [register for register in first if register < self.old.inputs]
         self.numbers = {register: number for number, register in enumerate(inputs)}
-        for register in range(self.count, len(self.keys)):
-            if register not in self.inner and self._is_first(register):
-                self.numbers[register] = self._write(register, len(inputs))
+        self.writer = Writer(len(inputs))
+        for register in first[len(inputs) :]:
+            self.numbers[register] = self._write(register)
         pairs = list(self._outputs())
-        rolled = Program(
+        program = Program(
             tuple(self.program.inputs[r] for r in inputs),
             self.program.constants,
-            tuple(self.operations),
+            tuple(self.writer.operations),
             tuple(output for output, _ in pairs),
         )
-        return Rolled(rolled, tuple(self._orbit(r) for r in inputs), tuple(places for _, places in pairs))
+        return Rolled(program, tuple(self._orbit(r) for r in inputs), tuple(places for _, places in pairs))
 
     # What goes to what
 
-    def _operation(self, register: int) -> Operation:
-        return self.program.operations[register - self.count]
-
-    def _is_sum(self, register: int) -> bool:
-        return register >= self.count and self._operation(register).name in SUMS
-
-    def _inner_sums(self) -> set[int]:
-        """Sums that are only a part of another."""
-        uses: Counter[int] = Counter(r for output in self.program.outputs for _, r in output.terms)
-        in_sums: Counter[int] = Counter()
-        for operation in self.program.operations:
-            uses.update(operation.operands())
-            if operation.name in SUMS:
-                in_sums.update(operation.operands())
-        return {r for r in uses if self._is_sum(r) and uses[r] == 1 == in_sums[r]}
-
-    def _terms(self, register: int, sign: int = 1) -> Iterator[Signed]:
-        """What a sum adds up."""
-        operation = self._operation(register)
-        for operand, own in ((operation.a, sign), (operation.b, -sign if operation.name == "subtract" else sign)):
-            if operand in self.inner:
-                yield from self._terms(operand, own)
-            else:
-                yield operand, own
-
     def _key(self, register: int) -> RegisterKey:
         """What a register is, by the registers it is made of."""
-        if register < self.count:
+        if register < self.old.inputs:
             return ("input", self.program.inputs[register])
-        if self._is_sum(register):
-            return ("sum", frozenset(Counter(self._terms(register)).items()))
-        o = self._operation(register)
-        return self._operation_key(o, o.a, o.b, o.extra)
-
-    @staticmethod
-    def _operation_key(o: Operation, a: int, b: int, extra: int) -> RegisterKey:
-        operands = tuple(sorted((a, b))) if o.name in COMMUTATIVE else (a, b)
-        return (o.name, operands, o.constant, extra, o.function)
+        if self.old.is_sum(register):
+            return sum_key(self.old.terms(register))
+        return operation_key(self.old.operation(register))
 
     def _find_next(self, register: int) -> int:
-        if register < self.count:
+        if register < self.old.inputs:
             key: RegisterKey = ("input", self._next_input(self.program.inputs[register]))
-        elif self._is_sum(register):
-            terms = Counter((self.next[r], sign) for r, sign in self._terms(register))
-            key = ("sum", frozenset(terms.items()))
+        elif self.old.is_sum(register):
+            key = sum_key([(self.next[r], sign) for r, sign in self.old.terms(register)])
         else:
-            o = self._operation(register)
-            if o.b > register or o.extra > register:
-                raise Unlike
-            key = self._operation_key(o, *(self.next[r] if r >= 0 else -1 for r in (o.a, o.b, o.extra)))
+            o = self.old.operation(register)
+            if any(operand > register for operand in o.operands()):
+                raise Unlike  # a function before its slope
+            a, b, extra = (self.next[r] if r >= 0 else -1 for r in (o.a, o.b, o.extra))
+            key = operation_key(replace(o, a=a, b=b, extra=extra))
         if key not in self.places:
             raise Unlike
         return self.places[key]
@@ -167,32 +124,22 @@ class _Rolling:
     def _next_input(self, source: Input) -> Input:
         if source.kind != "variable" or source.index >= self.vectors * self.dimension:
             return source
-        return replace(source, index=self._turned(source.index))
-
-    def _turned(self, index: int) -> int:
-        component = index % self.dimension
-        return index - component + (component + 1) % self.dimension
+        component = source.index % self.dimension
+        return replace(source, index=source.index - component + (component + 1) % self.dimension)
 
     # Which component a register belongs to
 
     def _is_shared(self, register: int) -> bool:
         return self.next[register] == register
 
-    def _operands(self, register: int) -> list[int]:
-        if register < self.count:
-            return []
-        if self._is_sum(register):
-            return [operand for operand, _ in self._terms(register)]
-        return list(self._operation(register).operands())
-
     def _place(self, register: int) -> None:
         if self._is_shared(register):
             return
-        if register < self.count:
+        if register < self.old.inputs:
             self.lane[register] = self.program.inputs[register].index % self.dimension
             return
-        lanes = {self.lane[r] for r in self._operands(register) if not self._is_shared(r)}
-        if len(lanes) != 1 or (not self._is_sum(register) and self._operation(register).name not in PLAIN):
+        lanes = {self.lane[r] for r in self.old.operands(register) if not self._is_shared(r)}
+        if len(lanes) != 1 or self.old.operation(register).name not in PLAIN:
             raise Unlike  # a component of a vector product, or a function of each component
         self.lane[register] = lanes.pop()
 
@@ -217,43 +164,41 @@ class _Rolling:
 
     # The new program
 
-    def _write(self, register: int, inputs: int) -> int:
-        self._orbit(register)
-        if not self._is_sum(register):
-            o = self._operation(register)
-            a, b, extra = (self.numbers[self._first(r)] if r >= 0 else -1 for r in (o.a, o.b, o.extra))
-            of_components = [r for r in o.operands() if not self._is_shared(r)]
+    def _write(self, register: int) -> int:
+        orbit = self._orbit(register)
+        operands = self.old.operands(register)
+        of_components = [r for r in operands if not self._is_shared(r)]
+        if self.old.is_sum(register):
+            found = self._sum(register, of_components)
+            padded = len(of_components) < len(operands) or any(r in self.padded for r in of_components)
+        else:
             if self._is_shared(register) and of_components:
                 raise Unlike
-            if of_components and all(r in self.padded for r in of_components):
-                self.padded.update(self._orbit(register))
-            return self._append(replace(o, a=a, b=b, extra=extra), inputs)
-        terms = list(self._terms(register))
+            o = self.old.operation(register)
+            a, b, extra = (self.numbers[self._first(r)] if r >= 0 else -1 for r in (o.a, o.b, o.extra))
+            found = self.writer.write(replace(o, a=a, b=b, extra=extra))
+            padded = bool(of_components) and all(r in self.padded for r in of_components)
+        if padded and not self._is_shared(register):
+            self.padded.update(orbit)
+        return found
+
+    def _sum(self, register: int, of_components: list[int]) -> int:
+        terms = list(self.old.terms(register))
         if not self._is_shared(register):
-            if any(self._is_shared(r) or r in self.padded for r, _ in terms):
-                self.padded.update(self._orbit(register))
-            return self._sum([(self.numbers[self._first(r)], sign) for r, sign in terms], inputs)
+            return self._add_up([(self.numbers[self._first(r)], sign) for r, sign in terms])
+        if any(r in self.padded for r in of_components):
+            raise Unlike
         own = [(self.numbers[r], sign) for r, sign in terms if self._is_shared(r)]
-        parts = [(r, sign) for r, sign in terms if not self._is_shared(r) and self.lane[r] == 0]
-        if any(r in self.padded for r, _ in parts):
-            raise Unlike
+        parts = [(self.numbers[r], sign) for r, sign in terms if r in of_components and self.lane[r] == 0]
         if parts:
-            vector = self._sum([(self.numbers[r], sign) for r, sign in parts], inputs)
-            own.insert(0, (self._append(Operation("total", vector), inputs), 1))
-        return self._sum(own, inputs)
+            own.insert(0, (self.writer.write(Operation("total", self._add_up(parts))), 1))
+        return self._add_up(own)
 
-    def _sum(self, terms: list[Signed], inputs: int) -> int:
-        terms = sorted(terms, key=lambda term: -term[1])  # a sum begins with what is added
-        (total, sign), *others = terms
-        if sign < 0:
+    def _add_up(self, terms: list[Signed]) -> int:
+        total = self.writer.add_up(terms)
+        if total is None:
             raise Unlike
-        for register, sign in others:
-            total = self._append(Operation("add" if sign > 0 else "subtract", total, register), inputs)
         return total
-
-    def _append(self, operation: Operation, inputs: int) -> int:
-        self.operations.append(operation)
-        return inputs + len(self.operations) - 1
 
     # Its rows
 

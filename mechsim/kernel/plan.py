@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.derive.program import Input, Key, Program
 from mechsim.kernel.components import WIDTH, is_shorter, rolled, spread
+from mechsim.kernel.rates import with_rates
 from mechsim.kernel.schedule import ALWAYS, Schedule, available_of, schedule_of
 from mechsim.kernel.system import Group, System
 from mechsim.lagrangian.kind import Kind
@@ -30,15 +31,15 @@ class Block:
     group: int  # of the system; its lanes here are `members`
     members: np.ndarray
     watched: bool = False  # a formula, whose series may not tell all there is (src/inspect.hpp)
-    scalar: Block | None = None  # the block whose components are lanes here (components.py)
+    written_out: Block | None = None  # the same without rates and without components as lanes
 
     @property
     def lanes(self) -> int:
         return self.unknowns.shape[1]
 
     def tuned(self, tables: Sequence[np.ndarray]) -> Block:
-        scalar = self.scalar and self.scalar.tuned(tables)
-        return replace(self, constants=tables[self.group][:, self.members], scalar=scalar)
+        written_out = self.written_out and self.written_out.tuned(tables)
+        return replace(self, constants=tables[self.group][:, self.members], written_out=written_out)
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,9 @@ class Plan:
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
 
     @property
-    def of_scalars(self) -> Plan:
-        """The same without components as lanes, for motions are to be lanes."""
-        return replace(self, blocks=tuple(block.scalar or block for block in self.blocks))
+    def written_out(self) -> Plan:
+        """The same without rates and without components as lanes: for many motions, which are lanes themselves."""
+        return replace(self, blocks=tuple(block.written_out or block for block in self.blocks))
 
 
 def make_plan(
@@ -89,7 +90,8 @@ def _make_plan(
         for lanes, d, c in _split(group, system.n, equation_offsets, variable_offsets):
             block = _row_block(system, number, lanes, d, c)
             if block is not None:
-                blocks.append(_by_components(block, group.kind, system.n + system.m + len(system.constants)))
+                nothing = system.n + system.m + len(system.constants)
+                blocks.append(_by_components(_by_rates(block), group.kind, nothing))
             block = _jacobian_block(system, number, lanes, d, c, pattern)
             if block is not None:
                 jacobian.append(block)
@@ -184,6 +186,24 @@ def _row_block(system: System, number: int, lanes: np.ndarray, d: list[int], c: 
     return replace(block, watched=group.kind.is_formula and bool(program.operations))
 
 
+def _by_rates(block: Block) -> Block:
+    """The block with rates of products, see rates.py."""
+    if block.watched:
+        return block
+    still = {
+        source for source, ahead in zip(block.program.inputs, block.schedule.available, strict=True) if ahead == ALWAYS
+    }
+    program = with_rates(block.program, still.__contains__)
+    if program is block.program:
+        return block
+    kept = [block.program.inputs.index(source) for source in program.inputs]
+    available = block.schedule.available[kept]
+    schedule = schedule_of(program, available, block.row_leads)
+    if np.any(schedule.lead[: len(kept)] > available):
+        return block  # it would read what is not found yet
+    return replace(block, program=program, unknowns=block.unknowns[kept], schedule=schedule, written_out=block)
+
+
 def _by_components(block: Block, kind: Kind, nothing: int) -> Block:
     """The block with components as lanes, where that is less work; `nothing` is the number of what is not there."""
     if block.watched or 2 * kind.dimension <= WIDTH:  # half of the lanes would be empty
@@ -207,7 +227,7 @@ def _by_components(block: Block, kind: Kind, nothing: int) -> Block:
         row_leads=row_leads,
         group=block.group,
         members=block.members[members],
-        scalar=block,
+        written_out=block.written_out or block,
     )
 
 

@@ -53,23 +53,30 @@ def schedule_of(program: Program, available: np.ndarray, row_leads: np.ndarray, 
     while changed:  # slopes may come after the function that reads them, so one backward pass may not do
         changed = False
         for i in reversed(range(len(operations))):
+            ahead = lead[inputs + i] + _ahead(operations[i])
             for operand in operations[i].operands():
-                if lead[operand] < lead[inputs + i]:
-                    lead[operand] = lead[inputs + i]
+                if lead[operand] < ahead:
+                    lead[operand] = ahead
                     changed = True
     hot = np.zeros(len(lead), dtype=bool)
     hot[:inputs] = available <= lead[:inputs]
     silent = hot.copy()
     for i, operation in enumerate(operations):
-        fresh = [r for r in _fresh_operands(operation) if lead[r] == lead[inputs + i]]
+        ahead = lead[inputs + i] + _ahead(operation)
+        fresh = [r for r in _fresh_operands(operation) if lead[r] == ahead]
         hot[inputs + i] = any(hot[r] for r in fresh)
         # An operand that runs ahead of the operation has found this coefficient before: it is not zero any more.
         silent[inputs + i] = operation.name in LINEAR and all(
-            silent[r] and lead[r] == lead[inputs + i] for r in operation.operands()
+            silent[r] and lead[r] == ahead for r in operation.operands()
         )
     corrected = hot.copy() if watched else _corrected(program, row_leads, lead, hot)
     corrected[:inputs] |= ~hot[:inputs] & (available < ALWAYS)
     return Schedule(available, lead, hot, silent, corrected)
+
+
+def _ahead(operation: Operation) -> int:
+    """How many degrees further on an operation reads its operands."""
+    return 1 if operation.name == "rate" else 0
 
 
 def _fresh_operands(operation: Operation) -> tuple[int, ...]:
@@ -90,7 +97,7 @@ def _corrected(program: Program, row_leads: np.ndarray, lead: np.ndarray, hot: n
                 needed[own] = True  # reads its own history
         else:
             for operand in operation.operands():
-                if lead[operand] > lead[own]:
+                if lead[operand] > lead[own] + _ahead(operation):
                     needed[operand] = True
     for output, row_lead in zip(program.outputs, row_leads, strict=True):
         for _, register in output.terms:

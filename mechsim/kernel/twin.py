@@ -161,6 +161,8 @@ def coefficient(operation: Operation, series: np.ndarray, own: int, n: int, cons
         return np.sqrt(a[0]) if n == 0 else (a[n] - sum((w[i] * w[n - i] for i in range(1, n)), 0 * a[n])) / (2 * w[0])
     if name == "scale":
         return constant * a[n]
+    if name == "rate":
+        return (n + 1) * a[n + 1]
     if name == "total":
         return np.repeat(a[n].reshape(-1, WIDTH).sum(axis=1), WIDTH)
     if name == "shift":

@@ -66,7 +66,7 @@ void Block::allocate(int degree_count) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
         Operation& op = operations[i];
         const bool slope = op.code == Code::function;  // a slope enters only up to the coefficient before
-        op.fresh_a = hot(op.a) && lead(op.a) == op.lead;
+        op.fresh_a = hot(op.a) && lead(op.a) == op.lead + op.ahead();
         op.fresh_b = !slope && op.b >= 0 && hot(op.b) && lead(op.b) == op.lead;
         op.absent_a = op.fresh_a && silent(op.a);
         op.absent_b = op.fresh_b && silent(op.b);
@@ -96,7 +96,8 @@ void Block::allocate(int degree_count) {
                 if (motions || rows[o * stride + l] != no_row) contributions.push_back({rows[o * stride + l], outputs[o].lead,
                                          std::size_t(terms[t].reg) * degrees * stride + l,
                                          constant(terms[t].constant)[l],
-                                         std::size_t(terms[t].constant) * stride + l, false});
+                                         std::size_t(terms[t].constant) * stride + l,
+                                         (std::size_t(terms[t].reg) * degrees + outputs[o].lead) * stride + l, false});
     std::stable_sort(contributions.begin(), contributions.end(),
                      [](const Contribution& one, const Contribution& other) { return one.row < other.row; });
     for (std::size_t k = 0; k < contributions.size(); ++k)
@@ -132,7 +133,7 @@ void Block::silence() {
         return lead(reg) == wanted && (reg < count ? inputs[reg].hot : operations[reg - count].silent);
     };
     for (Operation& op : operations) {
-        const auto is_zero = [&](int reg) { return reg < 0 || is_constant(reg) || is_silent(reg, op.lead); };
+        const auto is_zero = [&](int reg) { return reg < 0 || is_constant(reg) || is_silent(reg, op.lead + op.ahead()); };
         op.silent = op.silent || (op.is_linear() && op.hot && is_zero(op.a) && is_zero(op.b));
     }
     for (const Output& output : outputs)

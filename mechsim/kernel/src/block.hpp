@@ -16,7 +16,7 @@ constexpr int kMostOffsets = 8;     // derivatives of an unknown that are part o
 constexpr int kMostMotions = 32;    // side by side in one block
 constexpr int kMostVectors = kMostMotions / kWidth;
 
-enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function, total };
+enum class Code : int { add, subtract, multiply, square, divide, ratio, root, scale, shift, function, total, rate };
 enum class Function : int {
     exp, log, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, power, atan2, zero
 };
@@ -39,8 +39,10 @@ struct Operation {
     Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
     bool is_linear() const {
         return code == Code::add || code == Code::subtract || code == Code::scale || code == Code::shift ||
-               code == Code::total;
+               code == Code::total || code == Code::rate;
     }
+    // How many degrees further on it reads its operand.
+    int ahead() const { return code == Code::rate ? 1 : 0; }
     // Half of an arctangent: it has a slope, but no closed form of its own.
     bool is_integral() const {
         return code == Code::function && (function == Function::atan2 || function == Function::zero);
@@ -70,6 +72,7 @@ struct Contribution {
     std::size_t offset;
     double factor;
     std::size_t source;  // of the factor among the block's constants
+    std::size_t first;   // offset + lead * stride
     bool last;           // of its row
 };
 

@@ -126,11 +126,10 @@ MECHSIM_INLINE void add_outputs(const Block& block, int stage, double* residual)
 
 // Add the block's rows at a stage k >= 1.
 MECHSIM_INLINE void add_contributions(const Block& block, int stage, double* residual) {
-    const double* series = block.series.get();
+    const double* series = block.series.get() + std::size_t(stage) * block.stride;
     double sum = 0;  // of one row: a sum in memory would wait for itself
     for (const Contribution& part : block.contributions) {
-        const double* value = series + part.offset + std::size_t(stage + part.lead) * block.stride;
-        sum += part.factor * *value;
+        sum += part.factor * series[part.first];
         if (!part.last) continue;
         residual[part.row] += sum;
         sum = 0;
@@ -165,15 +164,16 @@ MECHSIM_INLINE void correct_operations(Block& block, int stage) {
 // A coefficient of degree 0 is computed again; one beyond is linear in what was found at its degree.
 template <Shape Form>
 MECHSIM_INLINE void finish_operations(Block& block, int stage, const Mask* mask) {
-    for (const Operation& op : block.operations) {
-        if (stage + op.lead != 0 || !(op.hot || op.extra >= 0)) continue;
-        write_masked<Form>(block, op.w, 0, mask, [&]() MECHSIM_LAMBDA { evaluate_operation<false, Form>(block, op, 0); });
-    }
-    for (int i : block.corrected) {
+    auto told = block.corrected.begin();
+    for (int i = 0; i < int(block.operations.size()); ++i) {
         const Operation& op = block.operations[i];
         const int n = stage + op.lead;
-        if (n <= 0) continue;
-        write_masked<Form>(block, op.w, n, mask, [&]() MECHSIM_LAMBDA { correct_operation<true, Form>(block, op, n); });
+        const bool corrected = told != block.corrected.end() && *told == i;
+        told += corrected;
+        if (n == 0 && (op.hot || op.extra >= 0))
+            write_masked<Form>(block, op.w, 0, mask, [&]() MECHSIM_LAMBDA { evaluate_operation<false, Form>(block, op, 0); });
+        if (n > 0 && corrected)
+            write_masked<Form>(block, op.w, n, mask, [&]() MECHSIM_LAMBDA { correct_operation<true, Form>(block, op, n); });
     }
 }
 

@@ -94,6 +94,8 @@ MECHSIM_INLINE void evaluate_operation(const DualOperands& o, const Shape& shape
     } else if constexpr (code == Code::shift) {
         if (o.da) add(1.0, o.da + n * step);
         if (o.dc && n == 0) add(1.0, o.dc);
+    } else if constexpr (code == Code::rate) {
+        if (o.da) add(n + 1, o.da + (n + 1) * step);
     } else if (n == 0) {  // dw = +- b da at first, then dw' = +- (b da' + db a')
         if (o.da) add(shape.sign * o.b[0], o.da);
     } else {
@@ -146,6 +148,7 @@ MECHSIM_INLINE void evaluate_changes(const DualBlock& dual, int i, int n) {
         case Code::scale: evaluate_lanes<Code::scale>(dual, operands, shape, n); break;
         case Code::shift: evaluate_lanes<Code::shift>(dual, operands, shape, n); break;
         case Code::function: evaluate_lanes<Code::function>(dual, operands, shape, n); break;
+        case Code::rate: evaluate_lanes<Code::rate>(dual, operands, shape, n); break;
         case Code::total:
             with_totals(
                 dual, [&](int lane) MECHSIM_LAMBDA { return dual.row(op.a, lane, n); },
@@ -159,7 +162,7 @@ struct Slopes {
 };
 
 // How coefficient n >= 1 of an operation changes with coefficient n of its operands.
-MECHSIM_INLINE Slopes slopes_of(const Operation& op, const DualOperands& o) {
+MECHSIM_INLINE Slopes slopes_of(const Operation& op, const DualOperands& o, int n) {
     switch (op.code) {
         case Code::subtract: return {1, -1};
         case Code::multiply: return {o.b[0], o.a[0]};
@@ -168,14 +171,17 @@ MECHSIM_INLINE Slopes slopes_of(const Operation& op, const DualOperands& o) {
         case Code::ratio: return {-o.w[0] / o.a[0], 0};
         case Code::root: return {0.5 / o.w[0], 0};
         case Code::scale: return {o.constant[0], 0};
+        case Code::rate: return {double(n + 1), 0};
         case Code::function: return {slope_sign(op.function) * o.b[0], 0};
         default: return {};
     }
 }
 
 template <int C>
-MECHSIM_INLINE void correct_operation(const Operation& op, const DualOperands& o, bool of_a, bool of_b, bool silent, int place) {
-    const Slopes slopes = slopes_of(op, o);
+MECHSIM_INLINE void correct_operation(const Operation& op, const DualOperands& o, bool of_a, bool of_b, bool silent, int n,
+                                      int step) {
+    const Slopes slopes = slopes_of(op, o, n);
+    const int place = n * step;
     for (int c = 0; c < C; ++c) {
         Lanes sum = {};
         if (of_a) sum += slopes.a * o.a_change[c];
@@ -204,9 +210,9 @@ MECHSIM_INLINE void correct_changes(const DualBlock& dual, int i, int n) {
     for (int lane = 0; lane < block.lanes; ++lane, operands += pairs)
         for (int pair = 0; pair < pairs; ++pair)
             if (2 * pair + 2 <= vectors)
-                correct_operation<2>(op, operands[pair], of_a, of_b, silent, n * vectors);
+                correct_operation<2>(op, operands[pair], of_a, of_b, silent, n, vectors);
             else
-                correct_operation<1>(op, operands[pair], of_a, of_b, silent, n * vectors);
+                correct_operation<1>(op, operands[pair], of_a, of_b, silent, n, vectors);
 }
 
 MECHSIM_INLINE void read_input(DualBlock& dual, const double* x, int width, int i, int n) {

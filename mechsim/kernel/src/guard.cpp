@@ -41,9 +41,11 @@ void check_operations(const Block& block) {
     const int inputs = int(block.inputs.size()), registers = inputs + int(block.operations.size());
     int own = inputs;
     for (const Operation& op : block.operations) {
-        require(within(int(op.code), 0, int(Code::total) + 1), "there is no such operation");
+        require(within(int(op.code), 0, int(Code::rate) + 1), "there is no such operation");
         const bool apart = op.code != Code::total || (!block.motions && !block.watched && block.lanes % kWidth == 0);
         require(apart, "components are lanes of one motion, a vector for each instance");
+        const int ahead = op.a < 0 || op.a >= own ? 0 : op.a < inputs ? block.inputs[op.a].available : block.operations[op.a - inputs].lead;
+        require(op.code != Code::rate || (!block.motions && !block.watched && ahead > op.lead), "a rate is of what runs ahead");
         require(within(int(op.function), 0, int(Function::zero) + 1), "there is no such function");
         // A slope may come after the function that integrates it.
         const int end = op.code == Code::function ? registers : own;

@@ -82,7 +82,8 @@ double value_at(const Operation& op, double a, double b, double constant) {
         case Code::scale: return constant * a;
         case Code::shift: return a + constant;
         case Code::function: return value_of(op.function, a, constant, 0.0);
-        case Code::total: break;  // not in a formula
+        case Code::total:
+        case Code::rate: break;  // not in a formula
     }
     return NAN;
 }

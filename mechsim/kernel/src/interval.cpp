@@ -101,7 +101,8 @@ Interval range(const Operation& op, Interval a, Interval b, double constant, Int
         case Code::scale: return product({constant, constant}, a);
         case Code::shift: return {a.low + constant, a.high + constant};
         case Code::function: return range_of_function(op, a, constant, own);
-        case Code::total: break;  // not in a formula
+        case Code::total:
+        case Code::rate: break;  // not in a formula
     }
     return kEverything;
 }

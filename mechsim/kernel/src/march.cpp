@@ -91,6 +91,7 @@ void March::find_chains() {
 
 void March::ready() {
     x_.width = size_ + int(constants_.size());
+    for (int j = 0; j < size_; ++j) found_.push_back(std::size_t(d_[j]) * x_.width + j);
     x_.degrees = std::max(degrees_, 3);
     x_.values.assign(std::size_t(x_.width) * x_.degrees, 0.0);
     std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
@@ -418,7 +419,7 @@ void March::expand() {
         rest_rows(stage);
         lu_.solve(residual_.data());
         double* found = x_.degree(stage);
-        for (int j = 0; j < size_; ++j) found[d_[j] * x_.width + j] = residual_[j] * unknown_factor[j];
+        for (int j = 0; j < size_; ++j) found[found_[j]] = residual_[j] * unknown_factor[j];
         for (Block* block : working_) correct_stage(*block, x_, stage);
     }
     if (tangents_) tangents_->expand();

@@ -173,7 +173,7 @@ class March {
     void note_leverage();
     void aim_probe();
     void find_chains();
-    bool is_near_singular() const;
+    bool is_near_singular();
     double largest_leverage() const;
     void write_point(Record& record);
     void write_step(Record& record);
@@ -182,6 +182,7 @@ class March {
     int size_, largest_offset_ = 0, degrees_ = 0;
     std::vector<int> c_, d_;
     std::vector<std::vector<int>> of_offset_;  // the unknowns of each offset
+    std::vector<std::size_t> found_;           // where a stage's coefficient of each unknown is, from that of degree k on
     std::vector<int> chain_;                   // per unknown, the first of those that constraints and masses join it with
     std::vector<double> scales_, inverse_scales_, constants_, matrix_constant_, matrix_;
     Control control_;
@@ -218,6 +219,7 @@ class March {
     std::vector<double> lengths_;                     // of their gradients
     std::vector<double> probe_, aim_, pull_;          // constraints missed a little; the part of it that was aimed ...
     std::vector<double> leverage_, leverage_before_;  // ... at what pulled most; how far that moves each unknown
+    std::vector<double> chain_before_, chain_now_;    // the largest of each kinematic chain
     struct Responses {
         std::int64_t factorization = -1;
         Changes largest{};  // per derivative

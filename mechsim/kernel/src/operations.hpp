@@ -193,6 +193,9 @@ MECHSIM_INLINE void evaluate_operation(const Block& block, const Operation& op, 
         case Code::total:
             for (int l = 0; l < step; ++l) w[l] = total_of(a0[n * step + l]);
             break;
+        case Code::rate:
+            for (int l = 0; l < step; ++l) w[l] = double(n + 1) * a0[(n + 1) * step + l];
+            break;
         case Code::function:  // w' = +- b a'
             if (n == 0) {
                 function_at_degree_zero(block, op, reinterpret_cast<double*>(w0));
@@ -231,6 +234,7 @@ MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, i
         case Code::scale: return take([&](int l) MECHSIM_LAMBDA { return constant[l] * da[l]; });
         case Code::shift: return take([&](int l) MECHSIM_LAMBDA { return da[l]; });
         case Code::total: return take([&](int l) MECHSIM_LAMBDA { return total_of(da[l]); });
+        case Code::rate: return take([&](int l) MECHSIM_LAMBDA { return double(n + 1) * da[l]; });
         case Code::function: return take([&](int l) MECHSIM_LAMBDA { return slope_sign(op.function) * b0[l] * da[l]; });
     }
 }

@@ -172,8 +172,9 @@ bool March::improve_choice() {
 
 // Whether constraints are much less independent here than where the step began. Along a long chain leverage comes and goes
 // without any pose: where the largest of a kinematic chain stays as it is, it is compared with that.
-bool March::is_near_singular() const {
-    std::vector<double> before(size_, 0.0), now(size_, 0.0);  // the largest of each kinematic chain
+bool March::is_near_singular() {
+    auto &before = chain_before_, &now = chain_now_;
+    before.assign(size_, 0.0), now.assign(size_, 0.0);
     for (std::size_t j = 0; j < leverage_.size(); ++j) {
         before[chain_[j]] = std::max(before[chain_[j]], leverage_before_[j]);
         now[chain_[j]] = std::max(now[chain_[j]], leverage_[j]);
