@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -232,7 +233,7 @@ class _Rolling:
 
     def _component_outputs(self, chosen: list[int]) -> Iterator[tuple[Output, tuple[int, ...]]]:
         outputs = [self.program.outputs[number] for number in chosen]
-        for output, following in zip(outputs, outputs[1:], strict=False):
+        for output, following in pairwise(outputs):
             if Counter((c, self.next[r]) for c, r in output.terms) != Counter(following.terms):
                 raise Unlike
         first = outputs[0]
