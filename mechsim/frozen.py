@@ -35,6 +35,7 @@ def frozen(
     it equals only itself. Fields with init=False are for `__post_init__` to set."""
 
     def decorate(plain: type[Made]) -> type[Made]:
+        plain.__doc__ = plain.__doc__ or plain.__name__  # else a signature is written, at some cost
         record = dataclass(init=False, repr=False, eq=False, slots=slots)(plain)
         methods = {"__init__": _initializer(record), "__repr__": _shown, "__setattr__": _refuse, "__delattr__": _refuse}
         methods |= _comparison(record) if eq else {}
