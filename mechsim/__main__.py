@@ -23,6 +23,7 @@ def main() -> None:
     finally:  # what the interpreter does at its end is of no interest to whoever presses Ctrl-C
         if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
             _signal.signal(_signal.SIGINT, leave)
+        gc.freeze()  # it would look through all for rubbish, several times: another tenth
 
 
 # Where Ctrl-C is ignored (`nohup`, a job in the background) it stays so.

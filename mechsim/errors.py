@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from dataclasses import dataclass
 from types import FrameType
+
+from mechsim.frozen import frozen
 
 OVERRIDES_FILE = "<parameters>"  # where parameters stand that are given beside a file; the command line says --set
 
@@ -21,7 +22,7 @@ def printable(text: str) -> str:
     return UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), line)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A place in a text file, counted from 1 as editors do."""
 
@@ -33,7 +34,7 @@ class Mark:
         return f"{printable(self.file)}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """One thing that is wrong: what, which value, where (if it stands in a file), and what to do.
 
@@ -54,7 +55,7 @@ class Fault:
         return f"{where}error: {self.message}{hint}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """Something a person should know, though nothing is wrong: what, and where (if it stands in a file)."""
 

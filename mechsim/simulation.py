@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mechsim._version import __version__
 from mechsim.errors import Fault, IntegrationError, MechsimError, Note, SpecError
+from mechsim.frozen import frozen
 from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number, Reference
 from mechsim.spec.number import LARGEST
@@ -37,7 +38,7 @@ class CutShort(IntegrationError):
         self.motion = motion
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """A problem ready to be integrated: the start satisfies its constraints, the structure is known."""
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +15,7 @@ from mechsim.cli import errors, interrupts, options, tables, weights
 from mechsim.cli.assemble import redundant_labels
 from mechsim.cli.summary import count, equation_counts, integrals
 from mechsim.errors import AssemblyError
+from mechsim.frozen import frozen
 
 if TYPE_CHECKING:
     from mechsim.initial import Start
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 SIZES_SHOWN = 6  # of the blocks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Findings:
     """What was found. `failure` says why there is no consistent start; then freedoms of parts are not known."""
 

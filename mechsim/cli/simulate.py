@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +14,7 @@ from mechsim.cli import errors, interrupts, summary
 from mechsim.cli.interrupts import INTERRUPTED
 from mechsim.cli.progress import Progress
 from mechsim.errors import IntegrationError, printable
+from mechsim.frozen import frozen
 from mechsim.result import Recorder, agreement, equally_spaced, written_layout
 from mechsim.result.layout import Array
 from mechsim.result.paths import STANDARD_OUTPUT, check_target, sources
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 TIGHTEST = 1e-15  # a tolerance below this asks a double for digits it does not have
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """What is asked of a run beside its problem. `began` is the clock when the command started."""
 

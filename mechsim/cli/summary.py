@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from mechsim.cli import tables
+from mechsim.frozen import frozen
 from mechsim.spec.names import AXES
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_ROWS_SHOWN = 12  # of the end state; the file has the rest
 MOST_DIGITS, FEWEST_DIGITS = 9, 3  # of the end state; a narrow window gets fewer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """Everything the summary of a finished run tells."""
 

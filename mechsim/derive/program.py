@@ -9,10 +9,11 @@ coefficients plus a constant, so sums and constant factors at the top cost no op
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from mechsim.frozen import frozen
 
 Key = tuple[Any, ...]  # of an output: its name, then local numbers
 # Operations on series, operands a, b (registers) and c (constant or third register); see kernel/src for recurrences.
@@ -52,7 +53,7 @@ FUNCTIONS = (
 NEGATIVE_SLOPE = frozenset({"cos", "acos"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """One operation. `a`, `b` are registers; `constant` indexes the constant table; -1 where not used.
 
@@ -73,7 +74,7 @@ class Operation:
         return tuple(r for r in (self.a, self.b, self.extra) if r >= 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Input:
     """What an input register holds: derivative `order` of local variable `index`, a multiplier, or the time."""
 
@@ -82,7 +83,7 @@ class Input:
     order: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """key, and the linear combination: `terms` are (constant index, register); `constant` is an index or -1."""
 
@@ -91,7 +92,7 @@ class Output:
     constant: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """`constants` are (name, arguments): ("value", x), ("parameter", i), or an operation on earlier constants."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mechsim.engine.solution import Solution
 from mechsim.errors import Mark
+from mechsim.frozen import frozen
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Element
 
@@ -16,7 +15,7 @@ EARLIER = 200  # points of the march, evenly in time, that the last one is compa
 WITHOUT_BOUND = 1e4  # a force this much larger than it used to be is running into a pole
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Culprit:
     """A law and what is wrong with it, in words that follow its name."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from mechsim.engine.machine import new_march
 from mechsim.engine.state import InitialState, state_of
+from mechsim.frozen import frozen
 from mechsim.kernel import _kernel
 from mechsim.kernel.numbers import KernelNodes, Numbers, TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
@@ -62,7 +62,7 @@ class Fleets:
         raise TypeError("fleets are not pickled; they are made anew")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Sets:
     """Many sets of parameters: the values of all nodes of a tape, (nodes, sets), see `Numbers.values`."""
 

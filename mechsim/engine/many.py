@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from mechsim.engine.leading import planned
 from mechsim.engine.segments import Segments
 from mechsim.engine.solution import Solution
 from mechsim.engine.state import InitialState, States
+from mechsim.frozen import frozen
 from mechsim.kernel import _kernel
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.plan import Plan
@@ -39,7 +40,7 @@ STATUSES = (*("finished", "interrupted"), *(s.name.lower() for s in Status if s 
 Record = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # times, unknowns, rates, polynomials
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Many:
     """Motions of one mechanism, as they ended: one row each. What is not known is NaN.
 

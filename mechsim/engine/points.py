@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from mechsim.engine.segments import Segments
+from mechsim.frozen import frozen
 from mechsim.kernel.series import horner
 from mechsim.kernel.system import System
 
 Rows = int | slice | np.ndarray  # one of the points, or some
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Steps:
     """Steps of a march: `polynomials[step, degree, unknown]` about their `starts`, the segments they belong to, and the
     tolerance they were taken to."""
@@ -26,7 +26,7 @@ class Steps:
     tolerance: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Points:
     """Times, coordinates and velocities, a row for each point, and the `system` as it is at each; multipliers where
     they are known (of a step's end, those of the segment that ends there).

@@ -7,12 +7,12 @@ one that begins ("after"). There may be as many segments as steps, so they are k
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechsim.frozen import frozen
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism, Sampler, Switch
 
@@ -28,7 +28,7 @@ def last_begun(starts: np.ndarray, times: ArrayLike, side: Side, backwards: bool
     return np.maximum(np.searchsorted(way * starts, way * np.asarray(times, dtype=float), side=SIDES[side]) - 1, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """From t0 to t1 a motion is smooth; `constants` are those, by number, that differ between segments."""
 
@@ -37,7 +37,7 @@ class Segment:
     constants: Mapping[int, float]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Segments:
     """Segment i begins at `starts[i]`; from there on the constants `numbers` of the mechanism have `values[i]`, all
     others their own. The last one lasts until `end`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -15,12 +15,13 @@ from mechsim.engine.sampling import divided
 from mechsim.engine.segments import SIDES, Segments, Side, last_begun
 from mechsim.engine.state import HandedOn, State
 from mechsim.engine.tangents import Directions, Tangents, sampled
+from mechsim.frozen import frozen
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.structure import Structure
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class Solution:
     """Points at step ends (projected on the constraints) and, if kept, `coefficients[step, unknown, degree]`.
 

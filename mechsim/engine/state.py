@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, overload
 
 import numpy as np
 
 from mechsim.engine.stops import Passed
+from mechsim.frozen import frozen
 from mechsim.kernel.compiled import fingerprint
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedOn:
     """The history of a march that the next step reads (speeds, roundings, pivots, a step cut short), and of its stops.
 
@@ -52,7 +52,7 @@ class InitialState(Protocol):
     def fixed(self) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """Where a march begins: a consistent state. `singular`: on a singular pose, or very near one (see launch.py); then
     `fixed` are the coordinates whose positions and velocities are to be met exactly. With what another march has
@@ -74,7 +74,7 @@ def state_of(system: System, offsets: np.ndarray, start: InitialState) -> np.nda
     return state
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class States(Sequence[State]):
     """Where many marches begin, as columns; `fixed` is common to all."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.engine.segments import Log, changing
 from mechsim.errors import Fault, IntegrationError
+from mechsim.frozen import frozen
 from mechsim.kernel.march import Advance, March
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Sampler
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CLOSE = 1e-9  # of a period: two stops nearer than this are one, however their times were rounded
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passed:
     """Where stops were when a march was stopped: switches made, samples taken, all constants, those of samplers, and
     what accounts had gained."""

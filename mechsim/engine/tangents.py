@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.engine.segments import last_begun
 from mechsim.errors import Fault, IntegrationError
+from mechsim.frozen import frozen
 from mechsim.kernel.changes import NumberChanges, changes_of, gathered
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.linear import dense, null_space
@@ -32,7 +33,7 @@ Part = tuple[np.ndarray, np.ndarray | None]  # of a batch: values and rates at p
 DEPENDENT = 1e-11  # singular values of scaled constraints below this share belong to dependent ones
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Directions:
     """Where tangents begin: changes of the start, (n, directions), and of the numbers, in directions with names.
 
@@ -156,7 +157,7 @@ class HeldChanges:
         march.set_constant_change(constant, np.ascontiguousarray(change))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Tangents:
     """Derivatives of a motion at its step ends, (points, n, directions), and if kept their polynomials."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from mechsim.errors import Fault, Mark, MechsimError, SpecError
 from mechsim.facility.functions import Function, called
 from mechsim.facility.lowering import number, points_of
+from mechsim.frozen import frozen
 from mechsim.lagrangian.smooth import FUNCTIONS
 from mechsim.lagrangian.vector import AXES, labels
 from mechsim.result.layout import Array
@@ -33,7 +33,7 @@ Numbers = tuple[float, ...]
 Draw = Mapping[str, Any]  # as a user gives it; see `lagrangian_system`
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Place:
     """A point as expressions of coordinates, parameters and time, or as a function of q and t."""
 
@@ -55,7 +55,7 @@ class Place:
         return any(name in (*names, "t") for expression in self.by for name in expression.names)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Places:
     """The coordinates of all points that move, as a function of a user would be."""
 
@@ -66,7 +66,7 @@ class Places:
         return [value for place in self.moving for value in place(self.names, q, t, p)]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Drawing:
     """Points and parts, checked."""
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from mechsim.errors import Fault, MechsimError
+from mechsim.frozen import frozen
 from mechsim.lagrangian.kind import Kind
 
 Function = Callable[..., Any]
@@ -24,7 +25,7 @@ TRACEABLE = (
 )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Functions:
     """What a user gives of a system; see `lagrangian_system`."""
 
@@ -87,7 +88,7 @@ def _adapted(functions: Functions, n: int, with_parameters: bool) -> dict[str, A
     return adapted
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Given:
     """Functions of a user, of n coordinates, and of parameters if there are any."""
 
@@ -105,7 +106,7 @@ class Given:
         return {**vars(self), "functions": tuple(function and _portable(function) for function in self.functions)}
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Adapted:
     """A function of (q, v, t) or (q, t)."""
 
@@ -116,7 +117,7 @@ class Adapted:
         return self.given.call(0, moving, [t], p)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Force:
     """Forces, then those that depend on multipliers; the account of work feels none."""
 
@@ -129,7 +130,7 @@ class Force:
         return total + [0.0] * (len(x) - self.given.n)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Lost:
     """In place of a function that was not pickled. What was derived from it is there; only new equations need it."""
 

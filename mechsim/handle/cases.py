@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mechsim.engine.many import COUNTS, Many
 from mechsim.engine.many import STATUSES as ENDINGS
 from mechsim.errors import AssemblyError, IntegrationError, MechsimError, SpecError
+from mechsim.frozen import frozen
 from mechsim.model.mechanism import Mechanism
 from mechsim.result import Motion
 from mechsim.result.layout import Array
@@ -22,7 +23,7 @@ STATUSES = (*ENDINGS, *NOT_BEGUN.values(), NOT_FOLLOWED)
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Ending:
     """Where a motion of its own mechanism ended."""
 

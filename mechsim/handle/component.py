@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from math import isfinite
@@ -17,6 +16,7 @@ from mechsim.engine.points import Points
 from mechsim.engine.stops import Passed, Stops
 from mechsim.engine.watch import Watch
 from mechsim.errors import Fault, IntegrationError, MechsimError
+from mechsim.frozen import frozen
 from mechsim.handle.run import Run, misfits
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.system import System
@@ -28,7 +28,7 @@ from mechsim.spec.suggest import did_you_mean
 JUMP = 1e-9  # of size or speed: a constraint that an input moves by more would need an infinite force
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """A component at one time, to return to; it can be pickled."""
 

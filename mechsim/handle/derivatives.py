@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from mechsim.derive import program_for
 from mechsim.engine.tangents import Directions
 from mechsim.errors import Fault, SpecError
+from mechsim.frozen import frozen
 from mechsim.initial import Start
 from mechsim.initial.sensitivity import Living, start_changes
 from mechsim.kernel.changes import NumberChanges
@@ -29,7 +30,7 @@ DECIDED = 1e-14  # the square of a share of its scale: a coordinate that moves l
 BESIDE = 1e-4  # of a parameter: how far beside its value it is looked whether placed points move
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Differentiated:
     """A prepared problem whose equations keep every parameter asked for, and the directions of these."""
 

@@ -8,7 +8,7 @@ is tuned to them. Where they do not, the file is read again. Nothing that a run 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from mechsim.engine.fleets import Fleets
 from mechsim.engine.leading import planned
 from mechsim.engine.machine import Machines
 from mechsim.errors import AssemblyError, IntegrationError, Note, warn_of_branch
+from mechsim.frozen import frozen
 from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
 from mechsim.initial.many import ManyBeside, ManyStarts
@@ -92,7 +93,7 @@ class Family:
         return self._variations[names]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """One mechanism of a family, ready to be integrated; `values` are those of all nodes of its variation."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from mechsim.errors import (
     SpecError,
     warn_of_branch,
 )
+from mechsim.frozen import frozen
 from mechsim.handle.batch import Batch
 from mechsim.handle.begun import Begun, consistent_many
 from mechsim.handle.cases import NOT_FOLLOWED, STATUSES, Alone, Ends, of_error, of_motion
@@ -46,7 +46,7 @@ AT_ONCE = 1024  # motions for each thread whose numbers are in memory together, 
 SHOWN = 6  # parameters of a case that a warning names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """What all motions of a call have in common."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from mechsim.engine import State
 from mechsim.engine.leading import planned
 from mechsim.errors import AssemblyError, Fault
+from mechsim.frozen import frozen
 from mechsim.handle.derivatives import directions_of
 from mechsim.handle.family import Member
 from mechsim.initial.assembly import with_state_rates
@@ -22,7 +23,7 @@ from mechsim.simulation import Prepared, motion_of
 from mechsim.structure import is_singular
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """What is to be integrated; `member` is None where the file had to be read again."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.engine.solution import Solution
+from mechsim.frozen import frozen
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -17,7 +17,7 @@ Steps = tuple[
 ]  # of one motion: times of their ends, the start first; coefficients (steps, degrees, unknowns)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(slots=False, eq=False)
 class Series:
     """Step s of all goes from `begins[s]` to `ends[s]`; there unknown j is the polynomial `coefficients[s, :, j]` of
     the time since its beginning. Those of motion k are the steps `offsets[k]` to `offsets[k + 1]`."""

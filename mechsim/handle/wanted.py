@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechsim.errors import Fault, MechsimError, SpecError
+from mechsim.frozen import frozen
 from mechsim.kernel.numbers import Guards, program_of
 from mechsim.source import Parameters
 from mechsim.spec import parse
@@ -20,7 +20,7 @@ Indices = NDArray[np.intp]
 ManyParameters = Mapping[str, ArrayLike | str] | Sequence[Parameters]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Alike:
     """Motions that name the same parameters: numbers as columns, (names, motions), and formulas common to all."""
 

@@ -7,11 +7,12 @@ is a distance relative to the mechanism's size: millimetres and metres meet the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.initial.start import Array, Indices
 from mechsim.kernel.linear import dense, generic
 from mechsim.model.mechanism import Mechanism
@@ -24,7 +25,7 @@ Triplets = tuple[Indices, Indices, Array]
 CLOSED = 1e-12  # largest residual, relative to size, of a start we accept; rounding leaves about 1e-15
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Closure:
     """Equations `residual(x) = 0` in x, of which only `free` entries may change and only `rows` count."""
 

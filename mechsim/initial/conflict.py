@@ -7,13 +7,13 @@ the conflict, else it goes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
 from time import perf_counter
 
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault, Mark
+from mechsim.frozen import frozen
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import joined
 from mechsim.initial.levenberg import approach, approach_all, ends_of
@@ -30,7 +30,7 @@ MANY = 60  # coordinates; beyond, the filter is too slow and one start must do
 SHOWN = 6  # names in a message; a chain that is too short has hundreds to blame
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """One thing the user could change: an element's constraints, or a value marked `fixed`."""
 
@@ -41,7 +41,7 @@ class Member:
     element: Element | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict:
     """The search for the irreducible set. `closure` has all coordinates but the fixed ones free."""
 

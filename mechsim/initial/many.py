@@ -6,12 +6,12 @@ is not plain (a singular pose, a branch that ends, a file to be read again on th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.initial import branch, nearest
 from mechsim.initial.assembly import ABSURD
 from mechsim.initial.closure import CLOSED
@@ -38,7 +38,7 @@ RULES = (
 )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Asked:
     """The nodes of what a start is found from, in the numbers of a file with living parameters."""
 
@@ -53,7 +53,7 @@ class Asked:
     velocities: Wishes
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ManyStarts:
     """Starts of many sets, a row for each; nothing is said of those that are not `found`."""
 

@@ -6,9 +6,9 @@ This is the one owner of the way from a file to a start; who needs only a part o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
+from mechsim.frozen import frozen
 from mechsim.initial import assemble, configurations
 from mechsim.initial.start import Start
 from mechsim.kernel.system import System
@@ -18,7 +18,7 @@ from mechsim.spec.document import MechSpec, Problem
 from mechsim.structure import Structure, analyse
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class InitialValueProblem:
     """The equations of a mechanism, and what is asked of its start."""
 

@@ -9,10 +9,11 @@ on the clock.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.initial.closure import Closure
 from mechsim.initial.freedom import NULL_SPACE_LIMIT
 from mechsim.initial.levenberg import NEARLY_CLOSED, End, approach, ends_of
@@ -51,7 +52,7 @@ INDEPENDENT = 1e-4  # singular values of constraints below this (rows have lengt
 EQUAL = 1e-5  # distances from the guess that differ by less are equal, for IPOPT finds them to 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PositionProblem:
     """What the search looks for: closed positions near `guess`, of which `guessed` entries were asked for."""
 

@@ -8,12 +8,12 @@ linear system for the changes, with the matrix of Newton's method in nearest.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
+from mechsim.frozen import frozen
 from mechsim.initial.assembly import moving_coordinates
 from mechsim.initial.closure import dense
 from mechsim.initial.nearest import weights_of
@@ -33,7 +33,7 @@ CLOSED = 1e-9  # of the changes asked for: constraints that follow from others s
 MATTERS = 1e-9  # of a coordinate's size per size: less of a placed point's change is nothing
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Living:
     """A mechanism and its problem as the tape of a file has them, and how each number of it changes."""
 

@@ -7,12 +7,12 @@ motion it is, the velocity says; at rest nothing does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
+from mechsim.frozen import frozen
 from mechsim.initial.start import Array, Wishes
 from mechsim.kernel.linear import null_space, scaled_jacobian
 from mechsim.structure import concerned, names_of
@@ -56,7 +56,7 @@ def velocity_of_a_motion(system: System, t: float, q: Array, guess: Array, wishe
     return v
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pose:
     """The constraints' gradients at a singular position, rows of length 1, columns in scales of the coordinates."""
 

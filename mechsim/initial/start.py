@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.errors import AssemblyError, Fault, Note
+from mechsim.frozen import frozen
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import Problem, StartValue
 from mechsim.structure import Redundancy
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One line of the report: a coordinate or its rate, what was asked of it and what it became."""
 
@@ -32,7 +32,7 @@ class Row:
     obtained: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Start:
     """A consistent start of `system`; `notes` are for the user to read."""
 
@@ -47,7 +47,7 @@ class Start:
     fixed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # coordinates: of positions, of velocities
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wishes:
     """The start values of one level (positions or velocities), one entry per coordinate; None is free.
 

@@ -8,12 +8,13 @@ far as these come nearer: see `branch`. Where its branch ends on the way, only a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.initial.assembly import close_velocities, complete, in_order, wound
 from mechsim.initial.branch import CONTRACTION, STRIDE, carried, closed_beside, descended
 from mechsim.initial.closure import Closure, position_closure
@@ -33,7 +34,7 @@ SAME = 1e-9  # of a scale: a pose so near to the guesses is theirs, to the last 
 TURNED = 1e-12  # of a scale: a fixed value that goes so far beyond where it comes from and goes to has turned back
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stage:
     """A mechanism on the way from the known numbers to others: its time, and where its fixed coordinates are. It may
     have other states than the others, integrals that no constraint reads."""
@@ -46,7 +47,7 @@ class Stage:
 Way = Callable[[float], Stage | None]  # from 0, where the start is known, to 1; None: not known there
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lost:
     """A branch that could not be followed, and why: what a person is told."""
 

@@ -6,16 +6,16 @@ The product rule of src/dual.cpp at Taylor degree 0, for what is asked now and t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from mechsim.derive.program import NEGATIVE_SLOPE, Key, Operation, Program
+from mechsim.frozen import frozen
 from mechsim.kernel.evaluate import registers_of
 from mechsim.kernel.system import Group, System
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class NumberChanges:
     """How the numbers of a system change, directions last: constants of the program of each group (constants, lanes,
     directions), constants of the mechanism (constants, directions), and scales of the coordinates (n, directions)."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from mechsim.derive.program import LINEAR, Input, Operation, Output, Program
+from mechsim.frozen import frozen
 from mechsim.kernel.sums import RegisterKey, Registers, Signed, Writer, operation_key, sum_key
 
 WIDTH = 4  # lanes of a vector of the machine
@@ -26,7 +27,7 @@ class Unlike(Exception):
     """The components of a program do not go alike."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Rolled:
     """A program over components, and where its lanes have what the scalar one has in registers of their own."""
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from mechsim.derive.program import Program
+from mechsim.frozen import frozen
 from mechsim.lagrangian.kind import Kind
 from mechsim.model.mechanism import Element, Mechanism
 
 ProgramKey = tuple[str, frozenset[int]]  # a kind's name, and which of its parameters are zero
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Group:
     """All instances of one program. An index below 0 marks what is not there: a constant, or a dropped constraint."""
 

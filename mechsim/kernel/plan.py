@@ -4,11 +4,12 @@ when their operations run (schedule.py). It is what both kernels run."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from mechsim.derive.program import Input, Key, Program
+from mechsim.frozen import frozen
 from mechsim.kernel.components import WIDTH, is_shorter, rolled, spread
 from mechsim.kernel.rates import with_rates
 from mechsim.kernel.schedule import ALWAYS, Schedule, available_of, schedule_of
@@ -18,7 +19,7 @@ from mechsim.lagrangian.kind import Kind
 MATRIX_ORDERS = {"mass": 2, "damping": 1, "stiffness": 0, "gradient": 0, "slope": 1, "reaction": 0}
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Block:
     """One program over its lanes."""
 
@@ -42,7 +43,7 @@ class Block:
         return replace(self, constants=tables[self.group][:, self.members], written_out=written_out)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Plan:
     size: int
     equation_offsets: np.ndarray

@@ -8,9 +8,10 @@ two products of series become one, which runs one degree ahead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mechsim.derive.program import Input, Operation, Output, Program
+from mechsim.frozen import frozen
 from mechsim.kernel.sums import Registers, Signed, Writer
 
 NOTHING = -1  # the rate of what does not move
@@ -25,7 +26,7 @@ def with_rates(program: Program, is_still: Callable[[Input], bool]) -> Program:
     return found if any(operation.name == "rate" for operation in found.operations) else program
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Pair:
     """Two terms of a sum that are the rate of a product x y."""
 

@@ -9,16 +9,15 @@ stages read its history, so that it must learn what was found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mechsim.derive.program import LINEAR, Input, Operation, Program
+from mechsim.frozen import frozen
 
 ALWAYS = 1000  # lead of what is known at every degree: time and constants
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Schedule:
     """Per register (inputs, then operations): lead, hot, silent, corrected; per input: how far ahead it is available.
 

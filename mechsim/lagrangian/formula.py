@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import Vector
 from mechsim.spec.expression import MATH
 
@@ -17,7 +18,7 @@ ATOM = 5
 LEAVES = frozenset(("number", "x", "v", "a", "p", "m", "t"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Formula:
     """A tree. Leaves: ("number", value), ("x", slot), ("v", slot), ("a", slot), ("p", name, value), ("m", label),
     ("t",); a slot below zero is a constant of the mechanism. Other nodes: an operator or function and its operands.

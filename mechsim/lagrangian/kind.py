@@ -9,10 +9,11 @@ whose dimension is not known before a mechanism has one: `at` then gives the kin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import PLANE, SPACE, Vector, labels
 
 Scalars = Sequence[Any]
@@ -32,7 +33,7 @@ ARGUMENTS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Kind:
     """An element kind. Absent functions mean: no such contribution.
 
@@ -125,7 +126,7 @@ def _components(names: Sequence[str], dimension: int) -> tuple[str, ...]:
     return tuple(label for name in names for label in labels(name, dimension))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class InDimension:
     """A function of points as one of their components: it is handed scalars, and hands scalars back."""
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian import smooth
 from mechsim.lagrangian.formula import Formula, evaluated, number, symbol, write
 from mechsim.lagrangian.kind import Kind
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Law:
     """Which formulas a law has. Absent ones mean: no such contribution.
 
@@ -92,7 +93,7 @@ def kind_of(law: Law) -> Kind:
     )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Functions:
     """Formulas as a function of the arguments named by these letters, one value for each. It can be pickled."""
 
@@ -111,7 +112,7 @@ class Functions:
         return [evaluated(formula, value, FUNCTIONS) for formula in self.formulas]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Function:
     """One of them."""
 

@@ -6,11 +6,11 @@ What only the plane has stands at the end: a left, and a product of two vectors 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, Generic, TypeVar
 
+from mechsim.frozen import frozen
 from mechsim.spec.names import AXES, PLANE, SPACE
 
 __all__ = ["AXES", "PLANE", "SPACE", "Vector"]
@@ -19,7 +19,7 @@ __all__ += ["components", "cross", "dot", "labels", "left", "square", "turned", 
 Scalar = TypeVar("Scalar")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vector(Generic[Scalar]):
     components: tuple[Scalar, ...]
 

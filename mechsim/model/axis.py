@@ -6,19 +6,20 @@ plane has this one turn, space has those about x and y too; an axis says how muc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
+
 Array = NDArray[np.float64]
 
 TURNS = ((1, 2), (2, 0), (0, 1))  # about x, y and z: the first direction is carried towards the second
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """`direction` is a unit vector; of what moves in the plane only its turns in the plane count."""
 

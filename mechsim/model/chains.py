@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from mechsim.frozen import frozen
 from mechsim.model.extent import extent
 from mechsim.spec.actions import written
 from mechsim.spec.document import MechSpec
@@ -56,7 +57,7 @@ class Chain:
         return max([mass * self.gravity * size, mass * speed**2, *springs]) or mass * size**2 or 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Typical:
     """What is typical of a chain, or of a whole mechanism."""
 
@@ -65,7 +66,7 @@ class Typical:
     energy: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chains:
     """What is typical of the chain of each moving point and each part that moves."""
 

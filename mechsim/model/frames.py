@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import SPACE, dot, vector
 from mechsim.model.geometry import Place, axis, norm, unit
 from mechsim.spec.living import plain
@@ -13,7 +13,7 @@ from mechsim.spec.living import plain
 SAME_DIRECTION = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Directions:
     """What keeps a useful point besides its own part: groups of points, those of one group kept among themselves."""
 

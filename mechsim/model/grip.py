@@ -6,12 +6,11 @@ AB, where the pin is. A grip tells which rows of an element mean the part as a w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mechsim.frozen import frozen
 from mechsim.model.axis import NORMAL, Axis
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """At a point; or from there so far `along` the direction of a line, and `across` it to the left."""
 
@@ -25,7 +24,7 @@ class Place:
         return not (self.along or self.across)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grip:
     """An element's hold on one part: what its rows put on these `points` of the part, and on its turn angle, acts on
     the part at `place`.

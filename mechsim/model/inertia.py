@@ -6,13 +6,14 @@ In its frame the reference points stand at a = (0, 0, 0), b = (length, 0, 0) and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from mechsim.frozen import frozen
 
 Place = Sequence[float]
 ROUNDING = 1e-14  # of all inertia: a second moment that is smaller is none
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Triangle:
     """The reference points b and c in the frame of a body: what expresses its axes by d = b - a and e = c - a."""
 

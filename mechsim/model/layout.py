@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from mechsim.errors import Mark
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import PLANE, SPACE, labels
 from mechsim.model.axis import NORMAL
 from mechsim.model.chains import Chains, Typical, chains_of
@@ -16,7 +16,7 @@ from mechsim.spec.names import TurnAngle, reference
 from mechsim.spec.turning import angle_key
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """The coordinate vector of a mechanism and where each point and turn angle stands in it."""
 

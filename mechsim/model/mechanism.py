@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mechsim.errors import Mark, Note
+from mechsim.frozen import frozen
 from mechsim.lagrangian.law import Law
 from mechsim.model.axis import Axis
 from mechsim.model.grip import Grip
@@ -14,7 +15,7 @@ from mechsim.spec.document import Solid
 from mechsim.spec.living import PLAIN
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Variable:
     """One coordinate of q. `label` is its column name (`A_x`, `theta_OF`); errors are judged relative to `scale`."""
 
@@ -26,7 +27,7 @@ class Variable:
     axis: Axis | None = None  # of a turn angle: what it turns about
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Element:
     """One instance of an element kind: which coordinates are its local variables, and its parameters.
 
@@ -58,7 +59,7 @@ class Element:
         return self.origin.sort == "drive"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Part:
     """A part as a person sees it: its points, and where they stand in its own frame (rigid parts only)."""
 
@@ -69,7 +70,7 @@ class Part:
     solids: tuple[Solid, ...] = ()  # what it looks like, if the file says so
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Guide:
     """A joint that keeps a point on a line, `offset` to its left; and a part turned by `angle` against it, or turned
     about by half a turn, which satisfies the same equation."""
@@ -82,7 +83,7 @@ class Guide:
     mark: Mark | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Switch:
     """At `time` some constants of the mechanism take new values: a break of a table or of a piecewise function."""
 
@@ -90,7 +91,7 @@ class Switch:
     values: Mapping[int, float]  # constant number -> value
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Port:
     """The constants that hold an input: its value and, where it is linear in time, its slope and since when."""
 
@@ -99,7 +100,7 @@ class Port:
     since: int | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Sampler:
     """Every `period` from `start` on, the signals of `element` are computed and held until the next time."""
 
@@ -109,7 +110,7 @@ class Sampler:
     constants: tuple[int, ...]  # one per signal
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Weld:
     """Two rigid parts that have one direction: in the plane `part` is at an angle from `other`."""
 
@@ -119,7 +120,7 @@ class Weld:
     mark: Mark | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Facing:
     """A joint in space that tells how one side is turned against the other, by a row that holds half a turn away
     too: points of the one side, those of the other, and the angle from that to the one."""
@@ -131,7 +132,7 @@ class Facing:
     mark: Mark | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Attitude:
     """What is to be written of how a part in space stands: "quaternion", a sequence of Euler angles such as "zxz",
     "spin" in the world or "own spin" about its axes."""
@@ -140,7 +141,7 @@ class Attitude:
     way: str
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Mechanism:
     title: str
     dimension: int

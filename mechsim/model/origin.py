@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from mechsim.frozen import frozen
 
 Sort = Literal[
     "",  # a user's Lagrangian
@@ -23,7 +24,7 @@ NAMED_BY_SORT = frozenset(
 WORDS = {"prism": "slider", "disc": "wheel"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """`part` is the part that feels the element as its own: inertia, rigidity, loads that turn with it. Joints, and
     forces that act at a point whatever parts it is on, have none."""

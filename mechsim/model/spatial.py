@@ -7,9 +7,9 @@ does to each of them is known by virtual power (result/contacts.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.lagrangian.formula import Formula, cos, number, parameter, sin
 from mechsim.lagrangian.vector import SPACE, dot, vector, vector_product
 from mechsim.model.book import Draft
@@ -34,7 +34,7 @@ def constant_arrow(name: str, place: Iterable[float]) -> Arrow:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BodyFrame:
     """The axes of a body in space by its reference points: d = b - a, e = c - a, and d x e."""
 

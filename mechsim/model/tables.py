@@ -8,13 +8,13 @@ of `Piecewise` that differ only in their numbers are one formula whose numbers s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.errors import Fault, Note, SpecError
+from mechsim.frozen import frozen
 from mechsim.lagrangian.formula import LEAVES, TIME, Formula, coordinate, number
 from mechsim.model.book import Book
 from mechsim.spec.actions import Piecewise, Table
@@ -143,7 +143,7 @@ def piecewise(given: Piecewise, pieces: Sequence[Formula], problem: Problem, boo
 HOLE = "hole"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Form:
     """Where the numbers of a form stand among the constants of its function, and its weight (-1: it has none)."""
 

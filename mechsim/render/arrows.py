@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render import symbols
 from mechsim.render.forces import Arrow
 from mechsim.render.frames import Frames
@@ -22,7 +22,7 @@ DARKER = 0.4  # than its part is the force that it feels
 SHORTEST = 1.5  # pixels: below, there is nothing to see
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrows:
     """Draws the arrows of any frame to the scale that `measures` show."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.fitting import ACCENT, Fitting, outermost, poses
 from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import Frames
@@ -34,7 +33,7 @@ CHALK = (0.93, 0.93, 0.92)  # what colours are thinned with
 STEEL = Look((0.78, 0.80, 0.83), 0.8)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Levels:
     """Heights in the picture, from the board that shadows fall on to the tops of the parts."""
 
@@ -64,7 +63,7 @@ class Levels:
         return layer * self.step, (layer + THICKNESS) * self.step
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Set:
     """What all builders below need: where to put bodies, what moves, at which heights, in which colours."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
 
@@ -17,7 +18,7 @@ FIT_ROUNDS = 64  # by perspective, centring and distance depend on each other a 
 View = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """The picture's width / height, and the piece for the mechanism: left, bottom, right, top from -1 to 1."""
 
@@ -38,7 +39,7 @@ class Frame:
         return reach * self.box[:2], reach * self.box[2:]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shot:
     """A camera: it looks at `target` from `distance`, from azimuth and elevation in degrees."""
 

@@ -6,11 +6,11 @@ line as it moves the constraint."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian.formula import LEAVES, Formula, evaluated, symbol
 from mechsim.model.mechanism import Mechanism
 from mechsim.model.origin import Origin
@@ -30,7 +30,7 @@ FUNCTIONS: Mapping[str, Callable[..., Array]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Track:
     """The rows of the law of a curve: F of an implicit one; of a parametric one x - x(s) and y - y(s).
 

@@ -9,12 +9,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.render import encode, workers
 from mechsim.render.dynamics import Dynamics
 from mechsim.render.forces import with_arrows
@@ -43,7 +44,7 @@ Job = tuple["Film", str, Path, int, int]  # form and file of a piece, its first 
 Observer = Callable[[int, int], None]  # frames done, frames in all
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Film:
     """A film ready to be drawn."""
 

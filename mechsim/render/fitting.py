@@ -3,12 +3,12 @@ that it moves in. The three renderers know no more of rails and wheels than this
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.render.frames import Frames
 from mechsim.render.outline import hull
 from mechsim.render.scene import Scene
@@ -18,7 +18,7 @@ FLOOR = -1.0  # the height of what lies under all parts
 ACCENT = -1  # the colour of what drives
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paint:
     """How much of its colour a region or a line has, from 0 (paper) to 1; None: not painted."""
 
@@ -34,7 +34,7 @@ class Moving(Protocol):
     def lines(self, frame: int) -> tuple[Array, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fitting:
     """Shapes in a frame with its origin at the point `at` (None: the world's) and its x axis parallel to the way from
     the first to the second point of `along`, or the world's. `stretched`: the length of that way is the unit of x."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.render import symbols
 from mechsim.render.arrows import Arrows
 from mechsim.render.fitting import ACCENT, FLOOR, Fitting, poses
@@ -29,7 +29,7 @@ from mechsim.result.layout import Array
 from mechsim.spec.names import PLANE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """A part ready to be drawn: its paths, in its own frame, and colours."""
 
@@ -41,7 +41,7 @@ class Look:
     light: tuple[float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FittingLook:
     """A fitting ready to be drawn."""
 

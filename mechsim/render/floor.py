@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.measures import nice_below
 from mechsim.render.mesh import ribbon, ribbon_faces
 from mechsim.render.polygon import Faces
@@ -23,7 +22,7 @@ UNDER = 0.6  # of the way to the outermost points
 LIFT = 1e-4  # of the radius: of shadows above the lines
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Floor:
     """A round floor about `centre` (3,)."""
 

@@ -6,11 +6,12 @@ friction are drawn with what they exert at that moment."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import AXES
 from mechsim.model.axis import moments
 from mechsim.model.mechanism import Element, Mechanism
@@ -29,7 +30,7 @@ MOST_TIMES = 1.5  # as long: an arrow that would be longer is broken, and its st
 APPLIED, ELASTIC, CONTROLLED = range(3)  # colours of forces
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrow:
     """A force at a point, (k, dimension), or a torque about it, in the plane (k,); NaN where it is not determined.
 
@@ -132,7 +133,7 @@ def _columns(bearing: Bearing, scene: Scene) -> list[str]:
     return [f"{bearing.name}_F{axis}" for axis in AXES[: scene.dimension]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Strength:
     """One scale for all arrows of a picture, a film or a page: the force, in newtons, whose arrow is as long as arrows
     usually are, and the torque, in newton metres, whose arrow turns farthest. 0: there is none but rounding."""

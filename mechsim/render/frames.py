@@ -4,13 +4,14 @@ interpolation (seed 001 section 5), then each part placed rigidly. Never straigh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.kernel.series import horner
 from mechsim.model.mechanism import Mechanism
 from mechsim.render.poses import Pose, placed, pose
@@ -34,7 +35,7 @@ SEEN = 2e-3
 GUESS = 2e-2  # and beyond this, nobody knows how much they miss
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frames:
     """A motion at k times. Fixed points are here too."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.scene import Scene
 from mechsim.result.layout import Array
 
@@ -15,7 +15,7 @@ GROUND = ""  # instead of a part's name
 ONE_PLACE = 1e-9  # of a part's size: points nearer than this say nothing of a direction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Joint:
     """`points` are one of a ball, the two farthest of a hinge."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render import symbols
 from mechsim.render.forces import Strength
 from mechsim.render.pen import Pen, closed, place, strokes
@@ -18,7 +18,7 @@ USUAL_ARROW = 0.16  # of the picture's height: an arrow of usual strength
 GAP = 30  # between two measures, in units
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measures:
     """What the picture is drawn to: `scale` in pixels per metre, `arrow` in pixels for a force of usual strength."""
 

@@ -6,11 +6,12 @@ A mesh is closed: every edge belongs to two triangles that run along it in oppos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.render.polygon import Faces, circle, counter_clockwise, inset, outward, triangles_of, width_that_fits
 from mechsim.result.layout import Array
 
@@ -20,7 +21,7 @@ WIRE_SIDES = 6
 TURNS_ASIDE = 1e-6  # what is left of a unit vector that a line turns into
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mesh:
     """Triangles `faces` (f, 3), counter-clockwise from outside, on `points` (p, 3) with unit `normals` for shading.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.render.scene import Scene
 from mechsim.result.journal import OutputError
 
@@ -18,7 +18,7 @@ SLOWEST_SHOWN_AS_IS, LONGEST_SHOWN_AS_IS = 3.0, 30.0  # motions as long as this 
 LONG_FILM = 20.0  # a long motion needs more time to be followed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """How to draw. `speed` is seconds of motion per second of film; None, also for `trace`: chosen by the motion."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.outline import area, layers_of, outline_around
 from mechsim.result.layout import Array
 from mechsim.spec.document import MechSpec, Rigid, Solid
@@ -25,7 +25,7 @@ class Skel(TypedDict, total=False):
     newpts: Mapping[str, Sequence[float]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SceneBody:
     """A rigid part. `local`, `path` and `outline` are in its own frame: origin at its first point, x to the second."""
 

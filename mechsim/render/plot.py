@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mechsim.frozen import frozen
 from mechsim.render import panels
 from mechsim.render.options import MOST_CURVES
 from mechsim.render.panels import Panel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlotOptions:
     """What to plot; nothing named: an overview."""
 

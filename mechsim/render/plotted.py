@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mechsim.engine.points import Points
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.render.dynamics import Dynamics
 from mechsim.render.frames import hermite, rows_are_near, sample
 from mechsim.render.rows import state_columns, usable
@@ -21,7 +20,7 @@ SMOOTH = 8  # points drawn per row of the results, where they have velocities
 BATCH = 32  # rows that share the gradients by which their residuals are judged
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """One file to plot: its usable columns, how large they are, and how its curves are told from those of others."""
 

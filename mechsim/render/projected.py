@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.render.camera import Shot
 from mechsim.render.forces import Strength, tips
 from mechsim.render.frames import Frames
@@ -29,7 +29,7 @@ from mechsim.render.window import Window, fitted_window
 from mechsim.result.layout import Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """A thing ready to be drawn, with its colours."""
 

@@ -7,10 +7,10 @@ along it in the opposite direction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.polygon import Faces
 from mechsim.result.layout import Array
 
@@ -18,7 +18,7 @@ SIDES = 20  # of a round bar
 ROUND = 32  # of what is large and round: a cylinder, a sphere, a ring
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surface:
     """Triangles (m, 3), counter-clockwise from outside, of `vertices` (n, 3) with unit `normals` (n, 3); `edges` (k, 2)
     are sharp. A vertex on an edge stands once for each smooth surface that meets there."""

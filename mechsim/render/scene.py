@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from mechsim.engine.segments import Segments
 from mechsim.errors import Fault, SpecError, printable
+from mechsim.frozen import frozen
 from mechsim.model import build
 from mechsim.model.layout import lay_out
 from mechsim.model.mechanism import Mechanism
@@ -31,21 +31,21 @@ FLOORS = frozenset({"plane", "disc", "ball"})  # joints whose second points only
 TOLERANCE = 1e-12  # where the results do not tell that of their run
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SceneSpring:
     name: str
     points: tuple[str, str]
     length: float  # at rest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SceneParticle:
     point: str
     mass: float
     radius: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scene:
     """Everything a renderer needs besides where the points are; Frames tell it that."""
 

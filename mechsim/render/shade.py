@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.render.mesh import Mesh
 from mechsim.render.pen import Path, Pen, place
 from mechsim.render.placements import Matrices
@@ -22,7 +21,7 @@ SHARPEST = 1.0  # pixels
 STOREYS = 3  # heights that are told apart
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caster:
     """The corners of all solids, with the number of the solid that each belongs to; triangles between them."""
 
@@ -51,7 +50,7 @@ class Caster:
         return np.einsum("nij,nj->ni", matrices[self.owners], self.corners), matrices[:, :, 3]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shade:
     """The picture of a square floor about `centre`, at a height, under a light from a direction."""
 

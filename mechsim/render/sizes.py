@@ -4,10 +4,10 @@ it shows, never by noise."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.scene import Scene
 from mechsim.result.layout import Array
 
@@ -16,7 +16,7 @@ LEAST_NOISE = 1e-13  # of a size: what roundings of many operations add up to
 NOISE = 30.0  # tolerances of the run, that errors of its steps may come to
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sizes:
     """By unit the size of a quantity; changes below the share `noise` of it are no more than rounding."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.render.mesh import Mesh
 from mechsim.render.pen import Path
 from mechsim.render.polygon import Faces
@@ -19,7 +18,7 @@ TRIANGLE = np.array([Path.MOVETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], np.
 STROKE = np.array([Path.MOVETO, Path.LINETO], np.uint8)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sketch:
     """A closed mesh with the edges of its triangles: their ends, and the triangles on both sides."""
 

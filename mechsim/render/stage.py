@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.render.mesh import Mesh, hose, hose_faces, ribbon, ribbon_faces, soft_shape
 from mechsim.render.polygon import Faces
 from mechsim.result.layout import Array
@@ -20,7 +21,7 @@ Ink = NDArray[np.uint8]  # colours with their opacity, (k, 4)
 HOSE_SIDES = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """Colour (red, green, blue from 0 to 1) and how much a surface shines."""
 

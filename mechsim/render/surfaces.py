@@ -7,11 +7,12 @@ the edges of the hull of its points, with a thin plate between them if the point
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations, pairwise
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.model.mechanism import Part
 from mechsim.render.polygon import counter_clockwise, triangles_of
 from mechsim.render.revolve import Surface, capsule, cone, cylinder, merged, placed, ring, sphere
@@ -26,7 +27,7 @@ FLAT = 1e-9  # distances below this share of a part's extent are none
 SMOOTH_TURN = np.cos(np.radians(35))  # corners that turn less belong to a round outline, and are no edges
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """One simple shape of a part: its sizes are those of a Solid, of a "bar" its radius and how far the middles of its
     round ends are apart, along its own z axis. The columns of `axes` are its own axes, in the frame of the part."""

@@ -10,7 +10,6 @@ grid and draws  bands of quantiles against the grid
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.render.draw_panels import dots_panel, histogram_panel, share_panel
 from mechsim.render.paper import Drawing, sheet_of, write_sheet
 from mechsim.render.sweep_panels import curve_panel, heat_panel
@@ -34,7 +34,7 @@ MOST_PANELS = 12
 MOST_MEASURES = 6  # of draws in an overview, with two panels each
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SweepOptions:
     """What to plot; nothing named: an overview. `x` and `y` may name parameters or measures; where both are parameters
     on grids, `z` is drawn over them as colours."""

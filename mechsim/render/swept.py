@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.render.sizes import LEAST_NOISE, NOISE, Sizes
 from mechsim.result.layout import Array
 from mechsim.result.paths import OutputError
@@ -26,7 +27,7 @@ ASIDE = 0.05  # room beside what is drawn, as a share of it
 Fixed = Mapping[int, int]  # by the number of an axis, which of its values is shown
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Swept:
     """The table of a sweep with its grid."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.frames import Frames
 from mechsim.render.mesh import Mesh, ball, bar, coil
 from mechsim.render.placements import Matrices, spanning, standing
@@ -24,7 +25,7 @@ STEEL, STONE = "#c7ccd4", "#a2a7ae"
 DULL, PAINTED, SHINY = 0.1, 0.35, 0.8  # how much a surface shines
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thing:
     """A solid: its mesh, where it stands frame by frame, and its colour."""
 
@@ -37,7 +38,7 @@ class Thing:
     inner: bool = False  # whether others are around it, as a sleeve is around a rail: then these hide it
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Kit:
     """What makers of things ask for."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.frames import Frames
 from mechsim.render.options import Options
 from mechsim.render.pen import Path, Pen, place
@@ -19,7 +19,7 @@ TRACE_SHADES = 18
 TRACE_LENGTH = 2.5  # heights of the picture, that a trace is long at most
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """The way of a traced point, in pixels, and how long it is up to each of its corners."""
 
@@ -28,7 +28,7 @@ class Way:
     colour: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trails:
     """Draws the ways of traced points, each up to where it is at a frame."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mechsim.errors import Fault
+from mechsim.frozen import frozen
 from mechsim.render.fitting import outermost
 from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import Frames
@@ -18,7 +17,7 @@ from mechsim.result.layout import Array
 HALVINGS = 60  # of the range of scales: down to the last digits of a double
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """A world point p is seen at pixel `scale * p + shift`, counted from the lower left corner."""
 

@@ -5,13 +5,12 @@ T + V less the sum of these accounts is constant, whatever acts on the mechanism
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mechsim.frozen import frozen
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.result.layout import Array, work_states
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """One account: its coordinate, its column, and whether it is of a drive, of dampers alone, or of forces."""
 

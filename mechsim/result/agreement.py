@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from mechsim.engine.solution import Solution
+from mechsim.frozen import frozen
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
 from mechsim.result.motion import State
@@ -19,7 +19,7 @@ NOISE = 1e-9  # of what others of its kind come to: who never comes near that is
 SHOWN = 4  # names in one message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agreement:
     """Digits two runs share in one quantity: at the end, and at the worst moment of the motion. `difference` is there
     the largest, over what quantities of its kind come to."""

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from mechsim.errors import Fault, SpecError
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import PLANE, SPACE
 from mechsim.model.axis import Axis, moments
 from mechsim.model.chains import DisjointSets
@@ -35,7 +36,7 @@ MOMENTS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bearing:
     """A part at a point, or at another place near it that `label` names.
 
@@ -111,7 +112,7 @@ class Bearing:
         return total
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartTorque:
     """The torque on a part about its axis, apart from its forces at points. `carried` are the teeth whose counterforces
     it takes."""

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.engine.points import Points
+from mechsim.frozen import frozen
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array, wide_rows
 
@@ -41,7 +42,7 @@ ROUNDING = 1e-15  # of positions, over their size
 DOUBTFUL_RESIDUAL = 1e-9  # a mechanism a million times its size away from the origin comes to 1e-10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certificate:
     """How well the written rows obey what is known to hold exactly, and what the run cost."""
 

@@ -6,10 +6,9 @@ rigid motion of the part tells what they come to: their sum is the force, their 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.model.axis import moments
 from mechsim.model.grip import Grip, Place
 from mechsim.model.mechanism import Element, Mechanism
@@ -19,7 +18,7 @@ Rows = dict[int, Array]  # per element, what it adds to the Euler-Lagrange rows 
 Indices = tuple[tuple[int, int, int], ...]  # element, axis, local variable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contact:
     """The grip of one element on one part. `points` are the locals of each point of the grip, `turn` that of the turn
     angle of the part, if the element acts on it. `label` names the place where it is no point."""

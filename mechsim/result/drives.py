@@ -6,16 +6,15 @@ quantity s; its power is that force times the motion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drive:
     """One element that prescribes a motion. `rows` are its constraints' numbers among all."""
 

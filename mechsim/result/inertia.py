@@ -12,10 +12,10 @@ are d, e = c - a and d x e.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import labels
 from mechsim.model.axis import moments
 from mechsim.model.mechanism import Mechanism, Part
@@ -26,7 +26,7 @@ Parameters = Mapping[str, float]
 MASSIVE = ("planar_body", "spatial_body", "rod", "particle", "spring")  # kinds that have a mass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inertia:
     """Of one part: `shares` of the centroid, and second moments, for each of its vectors; `across` is the share of d
     turned to the left, which only the plane has."""

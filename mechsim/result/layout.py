@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.model.labels import unused
 from mechsim.model.mechanism import Element, Mechanism, Variable
 from mechsim.spec.document import OutFile
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 UNITS = {"position": ("m", "m/s"), "angle": ("rad", "rad/s"), "coordinate": ("", "")}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """Column names, their units, and for each the place of its number in a wide row `t, q, v, T, V`."""
 

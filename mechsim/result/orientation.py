@@ -8,10 +8,10 @@ OAB_wx, OAB_wy, OAB_wz           its angular velocity in the world; OAB_OAB_wx, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Attitude, Mechanism, Part
 from mechsim.result.contacts import position
@@ -22,7 +22,7 @@ SPIN, OWN_SPIN = "spin", "own spin"
 LEVEL = 1e-9  # sine of the middle angle: below, two of the three turns are one, and the last is called zero
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Orientations:
     """Columns of what is asked of parts."""
 

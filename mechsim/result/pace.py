@@ -7,7 +7,6 @@ allow: M x'' + D x' + K x = 0. An element is to blame by its share in x* (s D + 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import pi
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from mechsim.engine.points import Points
 from mechsim.engine.solution import Solution
+from mechsim.frozen import frozen
 from mechsim.kernel import linear
 from mechsim.kernel.system import System
 from mechsim.model.mechanism import Element
@@ -32,7 +32,7 @@ DEPENDENT = 1e-9
 Motion = NDArray[np.complex128]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pace:
     """What limits steps: the element with the largest share in the fastest mode, whose eigenvalue is `rate`, 1/s; ""
     where they are shorter than that mode asks for."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
 from mechsim.engine.segments import Segments, last_begun
+from mechsim.frozen import frozen
 from mechsim.kernel.series import horner
 from mechsim.result.certificate import Certificate
 from mechsim.result.layout import Array
@@ -40,7 +41,7 @@ class Facts(TypedDict):
     drawing: NotRequired[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Polynomials:
     """The Taylor series of every step: variable `labels[j]` at `t[i] + s` is `sum_k coefficients[i, j, k] * s**k`.
 
@@ -61,7 +62,7 @@ class Polynomials:
         return horner(highest_first, local)[0]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Trajectory:
     """Rows in time order; `table[:, i]` is the column `labels[i]` in `units[i]`."""
 

@@ -6,17 +6,18 @@ An `Expression` here may use time and state (see spec/scope.py); a `Number` is a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Literal
 
 from mechsim.errors import Mark
+from mechsim.frozen import frozen
 from mechsim.spec.expression import Expression
 from mechsim.spec.number import Number
 
 SpatialSort = Literal["hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "disc", "ball"]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Term:
     """A named expression: a signal, a potential, a dissipation function or a constraint."""
 
@@ -25,7 +26,7 @@ class Term:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class StateForce:
     """A force at a point: in the world frame, or in the frame of `part` when that is given."""
 
@@ -35,7 +36,7 @@ class StateForce:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class StateTorque:
     """A torque on `part`; its reaction acts on `against` (None: the world)."""
 
@@ -45,7 +46,7 @@ class StateTorque:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Damper:
     """A viscous damper between two points: its tension is `damping` times the rate of their distance."""
 
@@ -54,7 +55,7 @@ class Damper:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class TorsionSpring:
     """A spring and damper between two parts (None: the world). `law` and `energy` are expressions in `s`, the
     deflection theta_part - theta_against - rest; `law` is a torque added to the linear one, `energy` a potential."""
@@ -69,7 +70,7 @@ class TorsionSpring:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class SpringLaw:
     """What a spring between points has beyond its linear law; as TorsionSpring, with `s` the stretch."""
 
@@ -81,7 +82,7 @@ class SpringLaw:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Drag:
     """Resistance of the air at a point: -(linear + quadratic*sqrt(v**2 + slow**2)) * velocity."""
 
@@ -92,7 +93,7 @@ class Drag:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Friction:
     """Smooth Coulomb friction mu*load*tanh(v/slow): of a point on a line, or of a part turning on another.
 
@@ -111,7 +112,7 @@ class Friction:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class CentralGravity:
     """Gravity towards a point: the acceleration is mu/r**2."""
 
@@ -120,7 +121,7 @@ class CentralGravity:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Drive:
     """`quantity` moves as `motion` says; `level` 2: positions, 3: velocities (spec/scope.py)."""
 
@@ -131,7 +132,7 @@ class Drive:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Controller:
     """A PID controller. Its output acts on `actuated` (terms +-1 and a reference), its error is target - measured."""
 
@@ -150,7 +151,7 @@ class Controller:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Input:
     """A value that is set from outside while the mechanism moves: held between two times, or `linear` between them."""
 
@@ -160,7 +161,7 @@ class Input:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Table:
     """A function of time through given values. `kind`: step, linear, cubic or pchip; outside, values are held."""
 
@@ -173,7 +174,7 @@ class Table:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Piecewise:
     """A function of time: each expression holds from its time on, the first one before that too."""
 
@@ -183,7 +184,7 @@ class Piecewise:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Slider:
     """A part that slides along a line without turning against it, `offset` to its left and turned by `angle`."""
 
@@ -194,7 +195,7 @@ class Slider:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Slot:
     """A point that slides along a line, `offset` to its left. A piston is a slot whose point has a mass."""
 
@@ -204,7 +205,7 @@ class Slot:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class SpatialJoint:
     """A joint in space beyond shared points (spec/space_joints.py): points of the one part, and of the other."""
 
@@ -219,7 +220,7 @@ class SpatialJoint:
         return f"{''.join(self.first)},{''.join(self.second)}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Weld:
     """Two parts that do not turn on each other and share a point: in the plane `part` is at an angle from `other`; in
     space their axes have one direction."""
@@ -230,7 +231,7 @@ class Weld:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class PartTorque:
     """A torque vector on a part in space, in the world or in the frame of a part."""
 
@@ -240,7 +241,7 @@ class PartTorque:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Curve:
     """A point on a curve: `implicit` in its coordinates, or each of them in s (`parametric`), with the value of s to
     start from."""
@@ -252,7 +253,7 @@ class Curve:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Rope:
     """A rope of constant length from point to point; a point may come twice."""
 
@@ -261,7 +262,7 @@ class Rope:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Gear:
     """Two parts that roll on each other; a negative radius is that of a ring. The carrier holds both centres."""
 
@@ -273,7 +274,7 @@ class Gear:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Rolling:
     """A wheel on a line between two points, or a pinion on a rack. Its part's first point is the centre."""
 
@@ -284,7 +285,7 @@ class Rolling:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Skate:
     """A blade at a point of a part: the point moves only along the direction `angle` of the part's frame; in space not
     `across`, a direction of that frame."""
@@ -296,7 +297,7 @@ class Skate:
     across: tuple[Number, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Actions:
     """All of it, in the order of the file."""
 
@@ -334,7 +335,7 @@ class Actions:
         return (each for each in written(self) if isinstance(each, Expression))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Output:
     """What is computed on request: reactions at these points, values of these signals, and of parts in space how they
     stand and turn (model/mechanism.py: Attitude)."""

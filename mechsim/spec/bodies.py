@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from mechsim.frozen import frozen
 from mechsim.spec import weight
 from mechsim.spec.living import hypot
 from mechsim.spec.polygon import ROUNDING, Polygon
@@ -14,7 +14,7 @@ ROUND = 48  # places on a rim that are looked at
 MOST = 1e300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """A shape with the meaning of `document.Solid`, its numbers bare. `flat`: it is part of the plane, and has an area
     in the place of a volume if its thickness is not known (zero)."""

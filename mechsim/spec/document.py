@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mechsim.errors import Mark
+from mechsim.frozen import frozen
 from mechsim.spec.actions import Actions, Output
 from mechsim.spec.living import PLAIN
 from mechsim.spec.number import Number
@@ -19,14 +20,14 @@ __all__ = ["Collinear", "FixedPoint", "Known", "MechSpec", "Number", "OutFile", 
 __all__ += ["Reference", "Rigid", "Solid", "Solver", "Spring", "StartValue", "Sweep", "Torque", "Vector", "Written"]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class FixedPoint:
     name: str
     coordinates: Vector  # padded with zeros to the dimension
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Solid:
     """A simple shape in the frame of its part: what the part looks like and, with a density, what it weighs.
 
@@ -45,7 +46,7 @@ class Solid:
     cut: tuple[Solid, ...] = ()  # what is cut out of it, in the frame of the part
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Rigid:
     """A rigid part. `points` are its RPs, then UPs; `geometry[i]` are local coordinates of `points[i]`."""
 
@@ -66,7 +67,7 @@ class Rigid:
         return not any(number.value for corner in self.geometry for number in corner[1:])
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Spring:
     name: str
     points: tuple[str, str]
@@ -76,14 +77,14 @@ class Spring:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Particle:
     point: str
     mass: Number
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Collinear:
     """Three or more points that stay on one straight line."""
 
@@ -91,7 +92,7 @@ class Collinear:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class PointForce:
     """A constant force at a point: in the world frame, or in the frame of `part` when that is given."""
 
@@ -101,7 +102,7 @@ class PointForce:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Torque:
     """A constant torque on `part`; its reaction acts on `against` (None: the world)."""
 
@@ -111,7 +112,7 @@ class Torque:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class StartValue:
     """A guess for one coordinate, or a value to be held exactly."""
 
@@ -119,7 +120,7 @@ class StartValue:
     fixed: bool
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Problem:
     """The initial-value problem. A coordinate without an entry (None) is free; angles are keyed by part."""
 
@@ -134,7 +135,7 @@ class Problem:
     orientations: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class OutFile:
     """How results are written for people. None: everything. Numbers are columns per coordinate (1 or 2)."""
 
@@ -144,7 +145,7 @@ class OutFile:
     angles: Mapping[str, int] | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Solver:
     mode: str = "solve"
     tolerance: float = 1e-12
@@ -153,7 +154,7 @@ class Solver:
     outfile: OutFile = field(default_factory=OutFile)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Known:
     """A value that a column has at a time, known from elsewhere; so many of its digits must agree. `size` is what an
     error is relative to; None: the largest that the quantity was until then."""
@@ -166,7 +167,7 @@ class Known:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Written:
     """Text of the file that is read later, and its place."""
 
@@ -174,7 +175,7 @@ class Written:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Reference:
     """What a run is judged by: known values in the order of time, and the most that certificate and steps may come to;
     None: not judged."""
@@ -186,7 +187,7 @@ class Reference:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Sweep:
     """Which parameters vary in a sweep, what is measured, and how draws are made; None: not said."""
 
@@ -198,7 +199,7 @@ class Sweep:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class MechSpec:
     path: str
     text: str

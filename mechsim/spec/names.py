@@ -4,9 +4,9 @@ what names of the expression language mean that are made of these."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 
 POINT = r"[A-Za-z][0-9]*"
 PART = re.compile(rf"({POINT})+")
@@ -14,7 +14,7 @@ AXES = "xyz"
 PLANE, SPACE = 2, 3  # dimensions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coordinate:
     """`A.x`, or its rate `A.vx`. The axis is as it was written: there may be none of that name."""
 
@@ -27,7 +27,7 @@ class Coordinate:
         return (self.point,)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Distance:
     """`dist(A,B)`, or its rate `rate(A,B)`."""
 
@@ -35,7 +35,7 @@ class Distance:
     is_rate: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnAngle:
     """`theta_OA`, or its rate `omega_OA`: of a part, about the normal of the plane."""
 

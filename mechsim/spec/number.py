@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.spec.living import plain
 
 # Squares and products of a few numbers within these bounds are numbers still; nothing that anybody built is beyond.
@@ -13,7 +13,7 @@ LARGEST = 1e75
 SMALLEST = 1e-100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number:
     """An expression of the file: its value, its text as written, and its place."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.spec.living import aware, hypot
 from mechsim.spec.names import AXES, SPACE, points_of
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
@@ -15,7 +14,7 @@ sin, cos = aware("sin"), aware("cos")
 WAYS = "write {euler: [zxz, a, b, c]}, {axis: [x, y, z], angle: a} or {quaternion: [w, x, y, z]}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Orientation:
     """A rotation that carries the axes of the world to those of a part; `fixed`: not only a guess."""
 
@@ -24,7 +23,7 @@ class Orientation:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spin:
     """An angular velocity, in the world or about the axes of the part itself."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from mechsim.frozen import frozen
 from mechsim.spec.living import hypot
 from mechsim.spec.weight import total
 
@@ -14,7 +14,7 @@ Edge = tuple[Corner, Corner]
 ROUNDING = 1e-9  # of the size: holes may touch, and people type ten digits or so
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Polygon:
     """Corners in order, either way round; the last is joined to the first."""
 

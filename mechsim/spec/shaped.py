@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.spec.bodies import Body, lies_within, overlap
 from mechsim.spec.document import Number, Rigid, Solid
 from mechsim.spec.living import hypot, plain
@@ -47,7 +48,7 @@ def _numbers(values: Sequence[float], mark: Mark) -> tuple[Number, ...]:
     return tuple(Number(value, DERIVED, mark) for value in values)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """Where shapes are placed: the frame of a part, or of the `body` out of which they are cut."""
 

@@ -6,10 +6,10 @@ Read first, as `Drawn`; a part that knows its points then makes them (`made`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.spec.names import POINT, SPACE
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
 from mechsim.spec.number import Number
@@ -47,7 +47,7 @@ OUTLINED = ("prism", "polygon")
 LENGTHWISE = ("cylinder", "rod", "cone")  # their last size may be left out: it is that of a line
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """A point of the part."""
 
@@ -58,7 +58,7 @@ class Named:
 Spot = Named | tuple[Number, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawn:
     """A shape as it stands in the file. `sizes` may lack the last one; `outline` are corners or a name of points."""
 

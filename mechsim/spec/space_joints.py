@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mechsim.errors import Fault, SpecError
+from mechsim.frozen import frozen
 from mechsim.spec.actions import SpatialJoint, SpatialSort
 from mechsim.spec.document import Number
 from mechsim.spec.names import SPACE, points_of
@@ -15,7 +15,7 @@ from mechsim.spec.records import Entry
 from mechsim.spec.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """How a joint is written: an example and what its points are, how many are before and after the dash, how many they
     have in common (their first ones), and the key of its number, with its value if it is omitted."""

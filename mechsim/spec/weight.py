@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from mechsim.frozen import frozen
 from mechsim.spec.living import aware, hypot
 
 Place = tuple[float, ...]  # three coordinates
@@ -21,7 +21,7 @@ PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _sin, _cos = aware("sin"), aware("cos")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weight:
     """Mass, centre of mass, and the inertia matrix about it (xy is -int x y dm) in the axes of its frame."""
 

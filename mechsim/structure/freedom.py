@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.kernel import linear
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.structure.positions import Array, Constrained, nearby, null_space, scaled_jacobian
@@ -27,7 +27,7 @@ MOST_INTERCHANGED = 3
 PRECEDENCE = ("rigid", "spring", "particle")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Parts whose positions determine one another once the groups before them stand still."""
 
@@ -44,7 +44,7 @@ class Complete(Constrained, Protocol):
     def constraint_jacobian(self, t: float, q: Array) -> Triplets: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """Any `count` of these coordinates (or of their velocities) may be fixed at the start, together with what the
     choices before this one fix."""
@@ -53,7 +53,7 @@ class Choice:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Freedom:
     """Degrees of freedom at a start. Positions and velocities that may be chosen differ where something rolls, or where
     a drive prescribes a speed."""

@@ -7,12 +7,12 @@ equation i is to be differentiated c_i times, variable j is solved for at deriva
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from mechsim.errors import AssemblyError, Fault
+from mechsim.frozen import frozen
 from mechsim.kernel.graph import Integers, strong_components, transversal
 from mechsim.structure.redundancy import NO_REDUNDANCY, Redundancy
 
@@ -36,7 +36,7 @@ class HasSignature(Protocol):
     def without(self, constraints: Sequence[int]) -> HasSignature: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Structure:
     equation_offsets: Integers  # c_i, the canonical (smallest) ones
     variable_offsets: Integers  # d_j

@@ -7,11 +7,11 @@ C_q are dependent too, but only there: nothing may be left out, and the motion f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from mechsim.errors import Mark
+from mechsim.frozen import frozen
 from mechsim.structure.positions import (
     DEPENDENT,
     EXCURSION,
@@ -30,7 +30,7 @@ SHARE = 1e-7
 DENSE = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Redundancy:
     """Constraints that are more than needed, wherever the mechanism goes.
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 from mechsim.spec.expression import NUMERAL
 from mechsim.study.vary import Varied
@@ -20,7 +20,7 @@ MOST_CASES = 1_000_000_000
 MOST_BYTES = 2_000_000_000  # of a file of cases
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dimension:
     """Parameters that change together: one of a grid, all that are drawn, or those of a file of cases."""
 
@@ -31,7 +31,7 @@ class Dimension:
         return len(self.columns[0])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cases:
     """All cases, numbered from 0."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.spec.expression import name_of, operands_of
 from mechsim.study.bernstein import ROUNDING, Array, Mask
 
@@ -21,7 +22,7 @@ ROOM = 6.0  # of the argument of exp or sin, between whose bounds a piece can te
 RATIO = 4.0  # the same between bounds of what is divided by, or has its root taken
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Term:
     """Values, (nodes, pieces) or fewer axes, and how far roundings reach, in units of ROUNDING."""
 

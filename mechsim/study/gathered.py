@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from mechsim.errors import Fault, MechsimError
+from mechsim.frozen import frozen
 from mechsim.result import Motion
 from mechsim.study.bernstein import Array, Indices
 from mechsim.study.steps import Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Joined:
     """Polynomials of motions, one after the other."""
 

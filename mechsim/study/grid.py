@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.study.rows import FINISHED
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """A parameter on a grid or a list."""
 
@@ -27,7 +27,7 @@ class Axis:
     log: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grid:
     """Cases are numbered by the axes in their order, the last fastest, and then by draws."""
 

@@ -6,11 +6,11 @@ Extremes, crossings and integrals come from the polynomials of the steps, not fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from mechsim.errors import Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.result import Motion
 from mechsim.spec.document import MechSpec
 from mechsim.study.bernstein import Array, Mask
@@ -21,7 +21,7 @@ from mechsim.study.scalars import Scalars
 from mechsim.study.steps import Block, Many, Series, Steps, blocks_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Measures:
     """What is measured of each case: `labels` are names of columns, in `units`; `keep` says what a motion must keep for
     it, "final" or "polynomials"."""

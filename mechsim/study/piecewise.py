@@ -6,10 +6,11 @@ until these say how many extremes or zeros a piece has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.study import bernstein
 from mechsim.study.bernstein import ROUNDING, Array, Indices, Mask
 
@@ -19,7 +20,7 @@ TIE = 1e-9  # of the range of a function: peaks this near to the highest are as 
 DEEPEST = 50  # halvings of a piece
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Pieces:
     """Of `count` cases, in the order of cases and, of each, of time. `polynomials` are as in bernstein.py, each on its
     piece; `noise` (cases,) is how far values are known to be off."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mechsim._version import __version__
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 from mechsim.simulation import adjust
 from mechsim.source import Folders, Parameters, Source, read
@@ -29,7 +29,7 @@ LARGEST_SEED = 2**63 - 1
 NOTHING = Sweep({}, (), None, False, None, Mark("", 1, 1))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """What who runs cases must know. It needs no file beside itself, and can be sent to another machine."""
 
@@ -50,7 +50,7 @@ class Job:
         return parse(self.text, self.path, self.overrides, self.files, tables_from=None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """A sweep before it is run."""
 

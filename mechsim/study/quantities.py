@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from mechsim.engine.points import Points
+from mechsim.frozen import frozen
 from mechsim.result.derived import Derived
 from mechsim.spec.expression import Expression, name_of
 from mechsim.study import bernstein, piecewise, resolving
@@ -24,7 +24,7 @@ from mechsim.study.piecewise import Pieces
 from mechsim.study.steps import Steps
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """A coordinate (order 0) or its velocity (order 1)."""
 
@@ -32,26 +32,26 @@ class Unknown:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Instant:
     """The time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """When the motion began or ended."""
 
     is_end: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """A parameter of the file."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """A constant of the mechanism by number: of a fixed point, or what an input holds; it may have a slope, since a
     time."""
@@ -61,14 +61,14 @@ class Held:
     since: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Energy:
     """Kinetic (0) or potential (1)."""
 
     which: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """A column beyond the state, with the points whose reactions it takes."""
 
@@ -76,7 +76,7 @@ class Column:
     reactions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """An expression of names that have meanings of their own: a signal, a distance."""
 
@@ -241,7 +241,7 @@ def _exact(values: Array) -> Term:
     return Term(values, np.abs(values))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Quantity:
     """An expression of the motion: a node of a measure's tree, and what the names in it mean."""
 

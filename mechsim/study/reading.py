@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.spec.document import MechSpec
 from mechsim.spec.expression import Expression, name_of, operands_of, parse_expression
 from mechsim.study.meanings import Names
@@ -22,7 +22,7 @@ SAME_UNIT = ("max", "min", "mean", "rms", "start", "final", "at")
 SECONDS = ("period", "first", "time_of_max", "time_of_min")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Asked:
     """One measure: its expression, and the meanings of names within functions of the motion and outside of them."""
 

@@ -11,7 +11,6 @@ import math
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,6 +19,7 @@ from mechsim import simulation
 from mechsim.engine import Points
 from mechsim.engine.sampling import Sampling, StepRows
 from mechsim.errors import SpecError
+from mechsim.frozen import frozen
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array, Layout, full_layout, wide_rows
@@ -30,7 +30,7 @@ from mechsim.spec.known import MOST_DIGITS, unknown_column
 COMPONENT = re.compile(r"(.*_F?)([xyz])((?:_dot)?)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agreement:
     """A known value, what a run found, and how many digits of it agree."""
 

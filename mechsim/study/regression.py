@@ -7,7 +7,9 @@ Reference, but by less than was accepted: fewer digits, more steps, more drift o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
+
+from mechsim.frozen import frozen
 
 # Errors at tight tolerances are roundings, which another compiler or processor makes otherwise: among runs of our specs
 # at tolerances that differ by a tenth, the fewest digits vary by up to 1.1, in one spec by 1.9. What breaks a method
@@ -24,7 +26,7 @@ NO_REFERENCE = "no reference"
 BAD = (FAILED, REGRESSED, VANISHED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Value:
     """A value of a Reference: digits that were found and that are asked for."""
 
@@ -34,7 +36,7 @@ class Value:
     asked: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Figures:
     """What a run came to. `status` is "finished", or what it failed at; `missed` are bars of its Reference."""
 
@@ -68,7 +70,7 @@ class Figures:
         return None if self.steps is None else self.steps + (self.rejected or 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accepted:
     """Figures that were accepted after review; `margin` are digits beyond those asked for."""
 
@@ -103,7 +105,7 @@ class Accepted:
         return [f"{name} {old} to {now}" for name, old, now in pairs if old != now]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One spec of a batch: what it came to, what was accepted, and the verdict with its reasons."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mechsim.errors import Fault, SpecError
+from mechsim.frozen import frozen
 from mechsim.result.paths import OutputError, replacing
 from mechsim.study.regression import FAILED, NO_REFERENCE, VANISHED, Accepted, Row, judged
 from mechsim.study.regression_runs import Observer, run_all
@@ -20,7 +21,7 @@ FORMAT = "mechsim accepted figures 1"
 HAS_REFERENCE = re.compile(r"^[^#\n]*\bReference\s*[\"']?\s*:", re.MULTILINE)  # a first look, before a file is read
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A spec that is to be run, and the file that keeps what was accepted for it."""
 

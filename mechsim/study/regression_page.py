@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 
 from mechsim._version import __version__
 from mechsim.errors import printable
+from mechsim.frozen import frozen
 from mechsim.study.regression import BAD, BETTER, FINISHED, NO_REFERENCE, Accepted, Figures, Row, Value, judged
 from mechsim.study.regression_report import Report, worst_cell
 
@@ -21,7 +22,7 @@ DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 NONE = f'<span class="none">{DASH}</span>'
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair:
     """One spec in two batches, and what became of it."""
 

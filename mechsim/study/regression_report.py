@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
 from mechsim._version import __version__
 from mechsim.errors import Fault, SpecError, printable
+from mechsim.frozen import frozen
 from mechsim.result.paths import replacing
 from mechsim.study.regression import BAD, FAILED, FINISHED, NO_REFERENCE, Figures, Row, Value, counted
 
 FORMAT = "mechsim bench report 1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """The rows of a batch and the version that made them."""
 

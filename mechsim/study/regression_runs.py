@@ -10,13 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from mechsim.errors import AssemblyError, IntegrationError, MechsimError, SpecError
+from mechsim.frozen import frozen
 from mechsim.study.regression import FINISHED, Figures, Value
 
 Context = ForkContext | SpawnContext
@@ -77,7 +77,7 @@ def _followed(path: str | Path) -> Figures | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Task:
     """A spec that is being run, and the process that does."""
 

@@ -8,10 +8,10 @@ Piecewise-smooth chebfuns, IMA J. Numer. Anal. 30 (2010) 898.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.study import bernstein
 from mechsim.study.bernstein import DEGREE, ROUNDING, Array, Indices, Mask
 from mechsim.study.piecewise import DEEPEST, Pieces, by_case
@@ -25,7 +25,7 @@ MOST_AT_ONCE = 250_000  # pieces of all cases, which take 200 MB
 LAST, MIDDLE = slice(12, 17), slice(5, 10)  # of the coefficients
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sampled:
     """Values at the nodes of pieces, (nodes, pieces); for each piece how far roundings reach, and whether a function in
     it has more room than its nodes can tell."""
@@ -38,7 +38,7 @@ class Sampled:
 Sample = Callable[[Indices, Array], Sampled]  # of steps by number, at shares of them (nodes, pieces)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Parts:
     """Pieces on the way: the step that each is of, where it begins in it, and the tail of what it is half of."""
 

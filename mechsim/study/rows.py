@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ BESIDE = ("steps", "status", "message")  # columns after parameters and measures
 COLUMNS = ("case", *BESIDE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rows:
     """Measures (cases, labels), numbers of steps, `codes` of statuses in `words`, messages of those that have one."""
 

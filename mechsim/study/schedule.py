@@ -6,10 +6,10 @@ import math
 import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.study.cases import Cases
 from mechsim.study.executors import Done
 from mechsim.study.rows import FINISHED, Rows
@@ -120,7 +120,7 @@ class Tally:
         return self.done - self.counts[FINISHED]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtWork:
     """One worker: what it is at, and what it has done."""
 
@@ -130,7 +130,7 @@ class AtWork:
     chunk: tuple[int, int] | None  # first and last case
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """How far a sweep has come."""
 

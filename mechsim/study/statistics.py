@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.study.grid import Grid, failures, values_of
 from mechsim.study.sobol import first_order
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of the quantiles that are told
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """How much of a measure's variance a parameter explains alone, and the standard error of that. It may be a little
     below zero: an estimate of nothing is as often below as above it. NaN: there is no variance, or too few cases."""
@@ -32,7 +32,7 @@ class Share:
     error: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measured:
     """One measure over many cases, of which `count` have a value and `missing` have none.
 
@@ -51,7 +51,7 @@ class Measured:
     shares: tuple[Share, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class At:
     """The draws at one point of the grids that were varied beside them; `where` is empty if there were none."""
 
@@ -59,7 +59,7 @@ class At:
     measures: tuple[Measured, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statistics:
     """What the draws of a sweep say; `points` is empty for a sweep without draws."""
 

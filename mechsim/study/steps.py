@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.frozen import frozen
 from mechsim.result import Motion
 from mechsim.result.derived import Derived
 from mechsim.result.motion import derived_columns
@@ -66,7 +66,7 @@ class Energetic(Protocol):
     def energies(self, case: Indices, t: Array, q: Array, v: Array) -> tuple[Array, Array]: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Block:
     """Cases that are measured at once. Their polynomials have so many degrees: others may stand beside them that have
     more, of which they would otherwise be measured by powers that they have not."""

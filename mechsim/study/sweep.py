@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -14,6 +13,7 @@ from typing import cast
 import numpy as np
 
 from mechsim.errors import BranchWarning, Fault, MechsimError
+from mechsim.frozen import frozen
 from mechsim.result.paths import OutputError, explained, sources
 from mechsim.source import Folders, Parameters, Source
 from mechsim.study.executors import Executor, InProcess, cores
@@ -31,7 +31,7 @@ LOOK = 0.2  # seconds between two looks
 Observer = Callable[[Standing], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """How a sweep went. `resumed` cases were there already."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
 from mechsim.errors import Fault, MechsimError
+from mechsim.frozen import frozen
 from mechsim.result import Motion, Trajectory
 from mechsim.result import load as load_motion
 from mechsim.result.layout import Array
@@ -63,7 +63,7 @@ class SweepFacts(TypedDict):
     count: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False)
 class SweepTable:
     """The rows of a sweep, in the order of its cases. `table["max(A_y)"]` is a column, `table.case(3)` has the
     parameters of a case."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 from mechsim.spec.expression import parse_expression, undefined
 from mechsim.spec.number import within_bounds
@@ -30,7 +30,7 @@ MOST_VALUES = 100_000_000  # of one grid: more is a slip
 EXAMPLES = "for example 500:1500:21, log:0.1:10:9, 1,2,5 or normal:1:0.001"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Varied:
     """A parameter and its values: those of a grid or list, or the distribution that they are drawn from."""
 
@@ -42,7 +42,7 @@ class Varied:
     quantile: Quantile | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantile:
     """A distribution, as the value below which a share of its draws lie."""
 

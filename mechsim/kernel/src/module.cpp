@@ -306,6 +306,9 @@ nb::object differentiate_constants(const Constants& constants, const Doubles& va
 }  // namespace
 
 NB_MODULE(_kernel, m) {
+#ifdef NDEBUG
+    nb::set_leak_warnings(false);  // commands end without collecting what they hold, on purpose: see __main__.py
+#endif
     nb::class_<Constants>(m, "Constants")
         .def("__init__", [](Constants* self, const Integers& steps, const Doubles& values, int parameters) {
             new (self) Constants(make_constants(steps, values, parameters));

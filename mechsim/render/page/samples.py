@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from mechsim.frozen import frozen
 from mechsim.render.forces import acts
 from mechsim.render.frames import SEEN, Frames, hermite, sample
 from mechsim.render.scene import Scene
@@ -20,7 +19,7 @@ FEWEST_OF_MANY = 31
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fineness:
     """How many samples a page has of a motion: at least so many, and at most so many numbers."""
 
