@@ -41,6 +41,7 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
         if (row.own < 0) throw std::invalid_argument("a row that may rest has no place for its multiplier");
         spare_.push_back(row);
     }
+    may_rest_ = spare_;
     resting_.assign(size_, 0);
     for (int d : d_) largest_offset_ = std::max(largest_offset_, d);
     for (int c : c_) largest_offset_ = std::max(largest_offset_, c);
@@ -115,14 +116,18 @@ void March::ready() {
                 if (order < d_[unknown]) matrix_order_ = std::max(matrix_order_, order);
                 affine_ = affine_ && order < d_[unknown];
             }
+    find_gaps();
     find_working();
 }
 
-// After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say.
+// After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say, but for gaps.
 void March::find_working() {
     working_.clear();
-    for (Block& block : blocks_)
-        if (!block.contributions.empty()) working_.push_back(&block);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        bool told = !blocks_[i].contributions.empty();
+        for (const Gap& gap : gaps_) told = told || gap.block == int(i);  // its series is read
+        if (told) working_.push_back(&blocks_[i]);
+    }
 }
 
 std::size_t March::table_size() const {
@@ -188,9 +193,15 @@ void March::set_state(double t, const double* derivatives) {
     peak_speed_ = last_step_ = earlier_leverage_ = 0;
     longest_ = INFINITY;
     retreats_ = 0;
+    met_ = false;
+    met_at_ = NAN;
+    event_ = -1;
+    for (Gap& gap : gaps_) gap.zeros = 0;
 }
 
 void March::set_constant(int number, double value) {
+    for (const Gap& gap : gaps_)
+        if (gap.mode == number) set_closed(gap, value != 0);
     x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
     for (Block& block : blocks_) read_constants(block);
     continued_ = prepared_ || continued_;
@@ -214,7 +225,7 @@ void March::fill_matrix() {
 
 bool March::factor() {
     fill_matrix();
-    for (const Spare& row : spare_) {
+    for (const Spare& row : may_rest_) {
         if (!resting_[row.number]) continue;
         for (int entry : row.entries) matrix_[entry] = 0;
         matrix_[row.own] = 1;
@@ -232,7 +243,7 @@ void March::choose_rows() {
     if (!probed_) make_probe();
     std::vector<int> numbers;
     for (const Spare& row : spare_) numbers.push_back(row.number);
-    std::fill(resting_.begin(), resting_.end(), 0);
+    for (int row : numbers) resting_[row] = 0;
     for (int row : lu_.weakest(matrix_.data(), numbers, redundant_)) resting_[row] = 1;
     lu_.set_aside();
     chosen_ = true;
@@ -240,7 +251,7 @@ void March::choose_rows() {
 
 // A row that rests says that its multiplier is zero.
 void March::rest_rows(int stage) {
-    for (const Spare& row : spare_)
+    for (const Spare& row : may_rest_)
         if (resting_[row.number]) residual_[row.number] = stage == 0 ? -x_.degree(0)[row.number] : 0.0;
 }
 
@@ -366,8 +377,11 @@ void March::note_mismatch() {
 // Constraints missed by about a unit of length each, with signs and sizes of no special kind.
 void March::make_probe() {
     probed_ = true;
+    const auto is_gap = [&](int i) {
+        return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.row == i; });
+    };
     for (int i = 0; i < size_; ++i)
-        if (c_[i] > 0) constraints_.push_back(i);
+        if (c_[i] > 0 && !is_gap(i)) constraints_.push_back(i);
     if (constraints_.empty()) return;
     lengths_.assign(size_, 0.0);
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {

@@ -274,6 +274,37 @@ nb::object expand(March& march) {
     return owned(std::move(values), {std::size_t(march.degrees()), std::size_t(march.size())});
 }
 
+// What happened at gaps since this was last asked, a row each: time, gap, rate before and after, impulse, energy lost, and
+// whether it was and is closed.
+nb::object take_events(March& march) {
+    std::vector<double> values;
+    for (const Happening& each : march.take_happenings())
+        values.insert(values.end(), {each.t, double(each.gap), each.before, each.after, each.impulse, each.lost,
+                                     double(each.was_closed), double(each.is_closed)});
+    const std::size_t count = values.size() / 8;
+    return owned(std::move(values), {count, 8});
+}
+
+// The least that each gap was so far, where that is negative.
+nb::object overlaps(const March& march) {
+    std::vector<double> values;
+    for (const Gap& gap : march.gaps()) values.push_back(gap.deepest);
+    const std::size_t count = values.size();
+    return owned(std::move(values), {count});
+}
+
+void add_gaps(March& march, const Integers& rows, const Integers& modes, const Doubles& restitutions, const Doubles& sizes) {
+    const std::size_t count = rows.size();
+    require(modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have four numbers each");
+    require(march.coefficients().width == 0, "a gap comes after the march is ready");
+    for (std::size_t i = 0; i < count; ++i) {
+        const int row = rows.data()[i], mode = modes.data()[i];
+        require(row >= 0 && row < march.size() && mode >= 0 && std::size_t(mode) < march.constant_count(), "a gap is not there");
+        require(sizes.data()[i] > 0 && restitutions.data()[i] >= 0 && restitutions.data()[i] <= 1, "a gap has no size");
+        march.add_gap(row, mode, restitutions.data()[i], sizes.data()[i]);
+    }
+}
+
 Constants make_constants(const Integers& steps, const Doubles& values, int parameters) {
     require(steps.ndim() == 2 && shaped(steps, values.size(), 3), "nodes of a program of constants");
     std::vector<Node> nodes;
@@ -356,6 +387,9 @@ NB_MODULE(_kernel, m) {
             require(self.coefficients().width == 0, "a block comes after the march is ready");
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
+        .def("add_gaps", &add_gaps)
+        .def("take_events", &take_events)
+        .def("overlaps", &overlaps)
         .def("ready", &March::ready)
         .def("set_state", [](March& self, double t, const Doubles& state) {
             require(state.size() >= std::size_t(begun(self).largest_offset()) * self.size(), "the state lacks derivatives");

@@ -123,7 +123,7 @@ void March::leave_out_roundings() {
 void March::note_leverage() {
     if (lengths_.empty()) return;
     leverage_ = probe_;
-    for (const Spare& row : spare_)
+    for (const Spare& row : may_rest_)
         if (resting_[row.number]) leverage_[row.number] = 0;
     lu_.solve(leverage_.data());
     for (int i : constraints_) pull_[i] = -leverage_[i] * lengths_[i];
@@ -222,6 +222,8 @@ double March::inspected(double h, int direction) {
 // A row of offset c that is missed by 1 is met again by a change of derivative d - c of the unknowns (see inspect.hpp).
 double March::response(int row, double h) {
     if (row >= size_) return 0;  // of something that cannot move
+    for (const Gap& gap : gaps_)
+        if (gap.row == row && !is_closed(gap)) return 1 / gap.size;  // it moves nothing, but is to be known as well
     if (responses_.empty()) responses_.assign(size_, {});
     Responses& found = responses_[row];
     if (found.factorization != statistics_.factorizations) {
@@ -352,6 +354,11 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         if (tangents_ && !tangents_->prepare()) return Status::not_differentiable;
         if (!continued_) write_point(record);  // a march that goes on has written this point already
         continued_ = false;
+        if (!gaps_.empty() && !met_) {  // what touches where the march begins
+            const Status met = meet();
+            if (met != Status::reached) return met;
+            write_meeting(record);
+        }
     }
     for (std::int64_t step = 0; step < steps; ++step) {
         if (t_ == t_end) return Status::reached;
@@ -361,9 +368,14 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         }
         const Status status = take_step(t_end);
         if (status != Status::reached) return status;
-        if (is_written(t_end)) continue;
-        if (record.keep_polynomials) write_step(record);
-        write_point(record);
+        if (!is_written(t_end) && t_ != written_) {
+            if (record.keep_polynomials) write_step(record);
+            write_point(record);
+        }
+        if (event_ < 0) continue;
+        const Status met = meet();
+        if (met != Status::reached) return met;
+        write_meeting(record);
     }
     return t_ == t_end ? Status::reached : Status::running;
 }
@@ -392,6 +404,14 @@ Status March::take_step(double t_end) {
     if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
+    event_ = -1;
+    const double whole = h;
+    if (!gaps_.empty()) {
+        h = std::min(h, next_event(h));
+        if (event_ >= 0 && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
+        for (Gap& gap : gaps_) gap.zeros = 0;
+    }
+    const double at_event = h;
     expanded_ = false;
     std::swap(x_, polynomial_);
     if (tangents_) tangents_->swap_series();
@@ -403,11 +423,13 @@ Status March::take_step(double t_end) {
     t_low_before_ = t_low_;
     const bool held = h == longest_;
     longest_ = INFINITY;
-    const Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
+    Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
     if (status != Status::reached) return status;
+    if (h != at_event) event_ = -1;  // the step had to be shorter
+    if (event_ >= 0 && releases_ && (status = polish_release(h, left, t_end)) != Status::reached) return status;
     if (tangents_ && !(prepared_ && tangents_->arrive(left < 0 ? -h : h))) return Status::not_differentiable;
     if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
-    last_step_ = h;
+    last_step_ = event_ >= 0 ? whole : h;
     aim_probe();
     statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
     ++statistics_.steps;
