@@ -101,7 +101,7 @@ class StepRows:
         if not self._remembered:
             return solution.points
         columns = joined(self._remembered)
-        return _points(solution.system_at(columns[0]), columns)
+        return _points(solution.segments.system_of_rows(solution.system, columns[0]), columns)
 
 
 def divided(points: Points, system: System, states: States) -> Points:
@@ -127,7 +127,7 @@ def divided(points: Points, system: System, states: States) -> Points:
     ends[:first] = ends[first - 1 + np.cumsum(rows)] = True
     inside = t, q, v, lam, bends[:, : system.n], values[:, system.n :]
     columns = [_merged(ends, *pair) for pair in zip(_columns(points), inside, strict=True)]
-    return _points(steps.segments.system_at(system, columns[0]), columns)
+    return _points(steps.segments.system_of_rows(system, columns[0]), columns)
 
 
 def _columns(points: Points) -> Columns:

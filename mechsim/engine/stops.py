@@ -60,7 +60,7 @@ class Stops:
             raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
         self.taken = 0  # switches already made
         self.counts = [self._passed(sampler, math.floor) for sampler in self.samplers]  # samples taken, of each
-        self.log = Log(changing(self.switches, self.samplers), self.constants, start.t, tend, remember)
+        self.log = Log(changing(self.switches, self.samplers, system.gaps), self.constants, start.t, tend, remember)
         self.next = tend
         self.resumed = False
         # What accounts have gained at stops, (n, 1 + directions): values, and their changes where these are wanted.

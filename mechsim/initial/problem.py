@@ -15,7 +15,7 @@ from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import MechSpec, Problem
-from mechsim.structure import Structure, analyse
+from mechsim.structure import Structure, analyse, with_gaps
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,15 @@ class InitialValueProblem:
     @cached_property
     def start(self) -> Start:
         """Consistent positions and velocities. Raises AssemblyError."""
-        return self.given or assemble(self.mechanism, self.system, self.asked)
+        bilateral = self.system.bilateral
+        return self.given or assemble(bilateral.mechanism, bilateral, self.asked)
 
     def starts(self, told: Callable[[int, int], None]) -> list[Start]:
         """The different ways the mechanism closes; `told` hears how many were found in how many trials."""
-        return configurations(self.mechanism, self.system, self.asked, told=told)
+        bilateral = self.system.bilateral
+        return configurations(bilateral.mechanism, bilateral, self.asked, told=told)
 
     @cached_property
     def structure(self) -> Structure:
         """Offsets, index and freedom, constraints that the start shows to be redundant left out."""
-        return analyse(self.system, self.start.redundancy)
+        return with_gaps(analyse(self.system.bilateral, self.start.redundancy), self.system)

@@ -63,6 +63,9 @@ class NewMarch(Marching, Protocol):
         matrix: bool,
         watched: bool,
     ) -> None: ...
+    def add_gaps(
+        self, rows: Integers, modes: Integers, restitutions: Doubles, sizes: Doubles, accounts: Integers
+    ) -> None: ...
     def ready(self) -> None: ...
 
 def March(

@@ -39,6 +39,35 @@ class Block:
 
 
 @dataclass(frozen=True)
+class GapTable:
+    """Rows that are gaps, the constants that are 1 while these are closed, restitutions, sizes, and the unknowns that
+    account for the energy that they take."""
+
+    rows: np.ndarray
+    modes: np.ndarray
+    restitutions: np.ndarray
+    sizes: np.ndarray
+    accounts: np.ndarray
+
+    @classmethod
+    def of(cls, system: System) -> GapTable:
+        return cls(
+            (system.n + system.gap_rows).astype(np.int32),
+            system.gap_modes.astype(np.int32),
+            np.array([gap.restitution for gap in system.gaps], dtype=float),
+            system.constraint_sizes[system.gap_rows],
+            np.array([gap.account for gap in system.gaps], dtype=np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.rows, self.modes, self.restitutions, self.sizes, self.accounts
+
+
+@dataclass(frozen=True)
 class Plan:
     size: int
     equation_offsets: np.ndarray
@@ -53,6 +82,7 @@ class Plan:
     matrix_sources: tuple[tuple[np.ndarray, int, int, np.ndarray], ...]  # (entries, group, constant, members) it sums
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
+    gaps: GapTable  # constraints that rest while they are open
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
 
 
@@ -66,7 +96,7 @@ def make_plan(
     """The plan for a system with valid offsets (see structure/)."""
     plan = _make_plan(system, equation_offsets, variable_offsets, spare, redundant)
     rows, columns, orders = system.signature()
-    leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders)) + len(spare)
+    leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders)) + len(spare) + len(plan.gaps)
     if len(plan.matrix_rows) < leading and not system.complete:
         # Some row is led by a position or a velocity: derive those derivatives too.
         return _make_plan(system.completed(), equation_offsets, variable_offsets, spare, redundant)
@@ -86,7 +116,9 @@ def _make_plan(
             if block is not None:
                 jacobian.append(block)
     spare_rows = system.n + np.asarray(spare, dtype=np.int32)
-    pattern.entries(spare_rows, spare_rows)  # a row that rests holds its own multiplier
+    gaps = GapTable.of(system)
+    for resting in (spare_rows, gaps.rows):
+        pattern.entries(resting, resting)  # a row that rests holds its own multiplier
     rows, columns = pattern.arrays()
     plan = Plan(
         size=system.n + system.m,
@@ -102,6 +134,7 @@ def _make_plan(
         matrix_sources=tuple(pattern.sources),
         spare=spare_rows.astype(np.int32),
         redundant=redundant,
+        gaps=gaps,
         complete=system.complete,
     )
     return replace(plan, matrix_constant=constant_part(plan, [group.constants for group in system.groups]))

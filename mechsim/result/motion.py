@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.engine.events import Events, no_events
 from mechsim.engine.points import Points
 from mechsim.engine.segments import Segments, Side
 from mechsim.engine.solution import Solution
@@ -82,6 +83,11 @@ class Motion:
     @property
     def mechanism(self) -> Mechanism:
         return self.system.mechanism
+
+    @property
+    def events(self) -> Events:
+        """What happened at contacts, in the order of time: `for event in motion.events: event.t, event.gap, ...`."""
+        return self.solution.events or no_events(self.system)
 
     def __call__(self, t: float | Array, side: Side = "after") -> State:
         """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`.

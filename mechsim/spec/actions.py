@@ -297,6 +297,32 @@ class Skate:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Contact:
+    """A gap that stays open. `gap` itself, or what meets: a point and the two points of a line, `number` to whose left
+    it stays; or two points whose distance stays above `number`, or below it (`inside`)."""
+
+    name: str
+    restitution: Number
+    mark: Mark
+    points: tuple[str, ...] = ()
+    number: Number | None = None
+    inside: bool = False
+    gap: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Stop:
+    """A quantity that stays between two limits, or on one side of one."""
+
+    name: str
+    quantity: Expression
+    least: Expression | None
+    most: Expression | None
+    restitution: Number
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Actions:
     """All of it, in the order of the file."""
 
@@ -328,6 +354,8 @@ class Actions:
     part_torques: tuple[PartTorque, ...] = ()
     holonomic: tuple[Term, ...] = ()
     nonholonomic: tuple[Term, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    stops: tuple[Stop, ...] = ()
 
     def expressions(self) -> Iterator[Expression]:
         """Every expression of time and state."""

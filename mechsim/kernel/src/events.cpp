@@ -21,6 +21,7 @@ struct March::Touch {
     std::vector<std::vector<double>> responses;    // Z: of all unknowns to each
     std::vector<double> w;                         // W, columns one after the other
     std::vector<double> rates, still, pressed;     // h', below what it is zero, and h'' with all gaps open
+    std::vector<double> moving;                    // dh/dt of what moves by itself: it does work
     std::vector<double> before, impulses, lost;
     std::vector<char> was_closed, is_closed;
     int released = -1;
@@ -44,9 +45,9 @@ struct March::Touch {
     }
 };
 
-void March::add_gap(int row, int mode, double restitution, double size) {
+void March::add_gap(int row, int mode, double restitution, double size, int account) {
     Gap gap;
-    gap.row = row, gap.mode = mode, gap.restitution = restitution, gap.size = size;
+    gap.row = row, gap.mode = mode, gap.restitution = restitution, gap.size = size, gap.account = account;
     Spare spare{row, -1, {}};
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
         const bool own = lu_.rows()[entry] == row && lu_.columns()[entry] == row;
@@ -250,7 +251,7 @@ Status March::meet() {
     for (std::size_t i = 0; i < count; ++i) {
         std::vector<double> change(size_, 0.0);
         for (int entry : gaps_[touch.gaps[i]].pull) change[lu_.rows()[entry]] = matrix_[entry];
-        for (const Gap& gap : gaps_) change[gap.row] = 0;  // open ones
+        for (const Gap& gap : gaps_) change[gap.row] = change[gap.account] = 0;  // open ones; accounts are made up below
         lu_.solve(change.data());
         touch.responses.push_back(std::move(change));
         for (std::size_t k = 0; k < count; ++k) {
@@ -258,6 +259,9 @@ Status March::meet() {
             for (int entry : gaps_[touch.gaps[k]].gradient) sum += matrix_[entry] * touch.responses[i][lu_.columns()[entry]];
             touch.w.push_back(sum);
         }
+        double moves = 0;
+        for (int entry : gaps_[touch.gaps[i]].gradient) moves += matrix_[entry] * x_.degree(1)[lu_.columns()[entry]];
+        touch.moving.push_back(touch.rates[i] - moves);
         if (!(touch.response(i, i) > 0)) return Status::undecided;
     }
     strike(touch);
@@ -288,6 +292,10 @@ Status March::meet() {
             for (int k = 2; k <= derivative; ++k) factor /= k;
             add_exactly(x_.degree(derivative)[j], low_[std::size_t(derivative) * size_ + j], factor * touch.responses[i][j]);
         }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const int account = gaps_[touch.gaps[i]].account;
+        add_exactly(x_.degree(0)[account], low_[account], -touch.lost[i] - touch.impulses[i] * touch.moving[i]);
     }
     if (changed) {
         const Status status = prepare();

@@ -82,6 +82,7 @@ struct Gap {
     int row = 0, mode = 0;   // of its equation, and the constant that is 1 while it is closed
     double restitution = 0;  // e of Newton's law
     double size = 1;         // a length beside which it is small or not
+    int account = -1;        // the unknown that energy is taken from
     int block = -1, output = 0, lane = 0;  // where its series is
     std::vector<int> gradient, pull;       // entries of its row, and of its multiplier's column
     int zeros = 0;       // so many of its terms are zero where the step begins, because it was left a moment ago
@@ -106,7 +107,7 @@ class March {
     void add_block(Block block) { blocks_.push_back(std::move(block)); }
     void add_matrix_block(Block block) { matrix_blocks_.push_back(std::move(block)); }
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
-    void add_gap(int row, int mode, double restitution, double size);
+    void add_gap(int row, int mode, double restitution, double size, int account);
     const std::vector<Gap>& gaps() const { return gaps_; }
     std::vector<Happening> take_happenings() { return std::exchange(happenings_, {}); }
     void ready();

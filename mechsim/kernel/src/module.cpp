@@ -293,15 +293,18 @@ nb::object overlaps(const March& march) {
     return owned(std::move(values), {count});
 }
 
-void add_gaps(March& march, const Integers& rows, const Integers& modes, const Doubles& restitutions, const Doubles& sizes) {
+void add_gaps(March& march, const Integers& rows, const Integers& modes, const Doubles& restitutions, const Doubles& sizes,
+              const Integers& accounts) {
     const std::size_t count = rows.size();
-    require(modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have four numbers each");
+    require(accounts.size() == count && modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have five numbers each");
     require(march.coefficients().width == 0, "a gap comes after the march is ready");
     for (std::size_t i = 0; i < count; ++i) {
         const int row = rows.data()[i], mode = modes.data()[i];
         require(row >= 0 && row < march.size() && mode >= 0 && std::size_t(mode) < march.constant_count(), "a gap is not there");
         require(sizes.data()[i] > 0 && restitutions.data()[i] >= 0 && restitutions.data()[i] <= 1, "a gap has no size");
-        march.add_gap(row, mode, restitutions.data()[i], sizes.data()[i]);
+        const int account = accounts.data()[i];
+        require(account >= 0 && account < march.size() && march.offset(account) == 1, "a gap has no account");
+        march.add_gap(row, mode, restitutions.data()[i], sizes.data()[i], account);
     }
 }
 

@@ -352,13 +352,12 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         const Status status = prepare();
         if (status != Status::reached) return status;
         if (tangents_ && !tangents_->prepare()) return Status::not_differentiable;
-        if (!continued_) write_point(record);  // a march that goes on has written this point already
-        continued_ = false;
         if (!gaps_.empty() && !met_) {  // what touches where the march begins
             const Status met = meet();
             if (met != Status::reached) return met;
-            write_meeting(record);
         }
+        if (!continued_) write_point(record);  // a march that goes on has written this point already
+        continued_ = false;
     }
     for (std::int64_t step = 0; step < steps; ++step) {
         if (t_ == t_end) return Status::reached;

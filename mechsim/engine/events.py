@@ -1,0 +1,98 @@
+"""What happens at gaps along a march: impacts, contacts that begin and that end.
+
+The kernel finds and meets them (kernel/src/events.cpp). Here they are written down, and tell where segments begin: what
+is closed is a constant of the mechanism, so the segments of a motion carry it as they do all else that changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechsim.engine.stops import Stops
+from mechsim.kernel.march import March
+from mechsim.kernel.system import System
+
+COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_closed")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """At the time `t` the gap's rate went from `before` to `after` by an `impulse`, and the energy `lost` was gone.
+
+    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens.
+    """
+
+    t: float
+    gap: str
+    kind: str
+    before: float
+    after: float
+    impulse: float
+    lost: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """All events of a motion in the order of time, as columns; and as a list of them."""
+
+    names: tuple[str, ...]  # of all gaps
+    table: np.ndarray  # (events, columns), see COLUMNS
+    overlaps: np.ndarray  # the least that each gap was, where that is negative
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, number: int) -> Event:
+        t, gap, before, after, impulse, lost, was_closed, is_closed = self.table[number].tolist()
+        kind = "impact" if was_closed == is_closed else "contact" if is_closed else "release"
+        return Event(t, self.names[int(gap)], kind, before, after, impulse, lost)
+
+    def __iter__(self) -> Iterator[Event]:
+        return (self[number] for number in range(len(self)))
+
+    def column(self, name: str) -> np.ndarray:
+        return self.table[:, COLUMNS.index(name)]
+
+    def of(self, gap: str) -> Events:
+        """Those of one gap."""
+        return Events(self.names, self.table[self.column("gap") == self.names.index(gap)], self.overlaps)
+
+
+def no_events(system: System) -> Events:
+    names = tuple(gap.name for gap in system.gaps)
+    return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(names)))
+
+
+class EventLog:
+    """Takes what a march tells of its gaps, and begins a segment at each event."""
+
+    def __init__(self, system: System, march: March, stops: Stops):
+        self.system, self.march, self.stops = system, march, stops
+        self.parts: list[np.ndarray] = []
+
+    def take(self) -> None:
+        """What happened since the last time."""
+        if not len(self.system.gaps):
+            return
+        table = np.asarray(self.march.take_events())
+        if not len(table):
+            return
+        self.parts.append(table)
+        times = table[:, 0]
+        ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
+        first = 0
+        for end in ends:
+            for row in table[first:end]:
+                self.stops.constants[self.system.gap_modes[int(row[1])]] = row[7]
+            self.stops.log.begin(float(times[first]), self.stops.constants)
+            first = int(end)
+
+    @property
+    def events(self) -> Events:
+        none = no_events(self.system)
+        if not len(self.system.gaps):
+            return none
+        return Events(none.names, np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()))
