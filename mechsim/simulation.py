@@ -57,8 +57,8 @@ class Prepared:
 
     @property
     def independent(self) -> System:
-        """The system without redundant constraints: what a person counts."""
-        return self.system.without(self.structure.redundancy.rows)
+        """The system without redundant constraints and gaps: what a person counts."""
+        return self.system.bilateral.without(self.structure.redundancy.rows)
 
     @property
     def facts(self) -> Facts:

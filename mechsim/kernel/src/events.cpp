@@ -93,19 +93,43 @@ double March::gap_term(const Gap& gap, int degree) const {
     return sum;
 }
 
+// The series of an open gap, or of the load on a closed one, in units of a step h.
+void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const {
+    const bool closed = is_closed(gap);
+    degree = last_ + (closed ? 0 : c_[gap.row]);
+    double power = 1;
+    for (int n = 0; n <= degree; ++n, power *= h) p[n] = (closed ? -x_.degree(n)[gap.row] : gap_term(gap, n)) * power;
+}
+
+// A step on which the series of all open gaps are known to the tolerance: theirs may converge more slowly than those of
+// coordinates.
+double March::known_gaps(double h) const {
+    const double allowed = kGapTerms * control_.tolerance;
+    for (const Gap& gap : gaps_) {
+        if (is_closed(gap)) continue;
+        GapSeries p;
+        int degree;
+        gap_series(gap, h, p, degree);
+        const double shortest = 1e-6 * h;
+        for (int n = degree - 1; n <= degree; ++n)
+            if (std::abs(p[n]) > allowed * gap.size)
+                h = std::max(shortest, std::min(h, h * std::pow(allowed * gap.size / std::abs(p[n]), 1.0 / n)));
+    }
+    return h;
+}
+
 // How far it is to the first event within h: an open gap closes, or what holds a closed one is gone. INFINITY: there is none.
 double March::next_event(double h) {
     double first = INFINITY;
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
         const bool closed = is_closed(gap);
-        const int degree = last_ + (closed ? 0 : c_[gap.row]), zeros = closed ? 0 : gap.zeros;
-        std::array<double, kMostDegrees> p;
-        double power = 1, largest = 0, least = 0;
-        for (int n = 0; n <= degree; ++n, power *= h) {
-            p[n] = (closed ? -x_.degree(n)[gap.row] : gap_term(gap, n)) * power;
-            largest = std::max(largest, std::abs(p[n]));
-        }
+        GapSeries p;
+        int degree;
+        gap_series(gap, h, p, degree);
+        double largest = 0, least = 0;
+        for (int n = 0; n <= degree; ++n) largest = std::max(largest, std::abs(p[n]));
+        const int zeros = closed ? 0 : gap.zeros;
         const double noise = closed ? kUnloaded * largest : kTouch * gap.size;
         const double found = h * first_below(p.data() + zeros, degree - zeros, noise, least);
         if (!closed && zeros == 0) gap.deepest = std::min(gap.deepest, least);
@@ -117,15 +141,18 @@ double March::next_event(double h) {
     return first;
 }
 
-// Loads are known less well from series than at a state: the time of a release is corrected by what they are there.
-Status March::polish_release(double& h, double left, double t_end) {
-    const int row = gaps_[event_].row;
-    for (int count = 0; count < kMostReleases; ++count) {
-        double slope = 0;
-        for (int n = last_; n >= 1; --n) slope = slope * h + n * polynomial_.degree(n)[row];
-        const double load = x_.degree(0)[row], better = h - load / slope;
-        if (!(slope > 0) || !(better > 0) || better >= std::abs(left) || std::abs(better - h) > 1e-3 * h) break;
-        if (better == h) break;
+// At a state gaps and loads are known better than from series: the time of an event is corrected by what they are there.
+Status March::polish_event(double& h, double left, double t_end) {
+    const Gap& gap = gaps_[event_];
+    for (int count = 0; count < kMostPolishings; ++count) {
+        double value = gap_term(gap, 0), slope = gap_term(gap, 1);
+        if (releases_) {
+            value = -x_.degree(0)[gap.row], slope = 0;
+            for (int n = last_; n >= 1; --n) slope = slope * h - n * polynomial_.degree(n)[gap.row];
+        }
+        const double better = h - value / slope;
+        if (!(slope < 0) || !(better > 0) || better >= std::abs(left) || std::abs(better - h) > kNearby * h) break;
+        if (std::abs(better - h) <= kEpsilon * h || (!releases_ && std::abs(value) <= kNegligible * gap.size)) break;
         const double before = h;
         h = better;
         const Status status = land(h, left, t_end);
@@ -136,11 +163,10 @@ Status March::polish_release(double& h, double left, double t_end) {
     return Status::reached;
 }
 
-// Coefficients of all gaps at the present state: h at stage -2, h' at -1, h'' / 2 at 0.
-std::vector<double> March::gap_values(int stage) {
-    residual_of(stage);
+// Terms of all gaps at a prepared state: h, h', h'' / 2.
+std::vector<double> March::gap_values(int degree) const {
     std::vector<double> values;
-    for (const Gap& gap : gaps_) values.push_back(residual_[gap.row]);
+    for (const Gap& gap : gaps_) values.push_back(gap_term(gap, degree));
     return values;
 }
 
@@ -182,8 +208,9 @@ void March::strike(Touch& touch) {
 // Which of the gaps that touch and do not part are held together from here on. False where nothing tells.
 bool March::settle_contacts(Touch& touch) {
     std::vector<std::size_t> held;
-    double largest = 0;
-    for (std::size_t i = 0; i < touch.size(); ++i) largest = std::max(largest, std::abs(touch.pressed[i]) / gaps_[touch.gaps[i]].size);
+    double largest = peak_speed_ * peak_speed_;
+    for (std::size_t i = 0; i < touch.size(); ++i)
+        largest = std::max(largest, std::abs(touch.pressed[i]) / gaps_[touch.gaps[i]].size);
     for (std::size_t i = 0; i < touch.size(); ++i)
         if (int(i) != touch.released && std::abs(touch.rates[i]) <= touch.still[i]) held.push_back(i);
     std::vector<double> w, q;
@@ -220,7 +247,7 @@ Status March::meet() {
     Touch touch;
     std::vector<char> closed;
     for (const Gap& gap : gaps_) closed.push_back(is_closed(gap));
-    const std::vector<double> heights = gap_values(-largest_offset_);
+    const std::vector<double> heights = gap_values(0);
     bool opened = false;
     for (const Gap& gap : gaps_)
         if (is_closed(gap)) set_closed(gap, false), opened = true;
@@ -228,7 +255,7 @@ Status March::meet() {
         const Status status = prepare();
         if (status != Status::reached) return status;
     }
-    const std::vector<double> rates = gap_values(1 - largest_offset_), halves = gap_values(0);
+    const std::vector<double> rates = gap_values(1), halves = gap_values(2);
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
         gap.deepest = std::min(gap.deepest, heights[i]);
@@ -300,7 +327,7 @@ Status March::meet() {
     if (changed) {
         const Status status = prepare();
         if (status != Status::reached) return status;
-        const std::vector<double> after = gap_values(0);
+        const std::vector<double> after = gap_values(2);
         for (std::size_t i = 0; i < count; ++i) touch.pressed[i] = 2 * after[touch.gaps[i]];
     }
     if (!settle_contacts(touch)) return Status::undecided;

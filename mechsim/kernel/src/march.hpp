@@ -167,10 +167,13 @@ class March {
     bool is_closed(const Gap& gap) const { return !resting_[gap.row]; }
     void set_closed(const Gap& gap, bool closed);
     double gap_term(const Gap& gap, int degree) const;
+    using GapSeries = std::array<double, kMostDegrees>;
+    void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
+    double known_gaps(double h) const;
     double next_event(double h);
-    Status polish_release(double& h, double left, double t_end);
+    Status polish_event(double& h, double left, double t_end);
     Status meet();
-    std::vector<double> gap_values(int stage);
+    std::vector<double> gap_values(int degree) const;
     struct Touch;
     void strike(Touch& touch);
     bool settle_contacts(Touch& touch);

@@ -59,6 +59,8 @@ constexpr double kUnloaded = 1e-12;      // of the largest load in the step: wha
 constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps: the same for what is pressed together
 constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before all that are left give way together
 constexpr int kMostMeetings = 200;       // at one time: then events are endless
-constexpr int kMostReleases = 3;         // corrections of the time at which a gap opens
+constexpr int kMostPolishings = 3;       // corrections of the time of an event, ...
+constexpr double kNearby = 1e-3;         // ... each no further than this part of the step
+constexpr double kGapTerms = 10;         // tolerances that the last terms of a gap may reach, of its size
 
 }  // namespace mechsim

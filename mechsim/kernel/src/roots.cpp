@@ -11,7 +11,7 @@ namespace mechsim {
 namespace {
 
 constexpr int kMostHalvings = 54;    // of the step: then a piece is as short as rounding
-constexpr int kMostPolishings = 80;  // Newton's method, or halving where it would leave
+constexpr int kMostNewton = 80;  // Newton's method, or halving where it would leave
 
 using Bernstein = std::array<double, kMostDegrees>;
 
@@ -24,7 +24,7 @@ struct Search {
     // Between two places where the signs differ, to rounding.
     double polished(double from, double to) const {
         double s = from + 0.5 * (to - from);
-        for (int iteration = 0; iteration < kMostPolishings; ++iteration) {
+        for (int iteration = 0; iteration < kMostNewton; ++iteration) {
             double value = p[degree], slope = 0;
             for (int n = degree - 1; n >= 0; --n) {
                 slope = slope * s + value;

@@ -404,6 +404,7 @@ Status March::take_step(double t_end) {
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
     event_ = -1;
+    if (!gaps_.empty()) h = known_gaps(h);
     const double whole = h;
     if (!gaps_.empty()) {
         h = std::min(h, next_event(h));
@@ -425,7 +426,7 @@ Status March::take_step(double t_end) {
     Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
     if (status != Status::reached) return status;
     if (h != at_event) event_ = -1;  // the step had to be shorter
-    if (event_ >= 0 && releases_ && (status = polish_release(h, left, t_end)) != Status::reached) return status;
+    if (event_ >= 0 && (status = polish_event(h, left, t_end)) != Status::reached) return status;
     if (tangents_ && !(prepared_ && tangents_->arrive(left < 0 ? -h : h))) return Status::not_differentiable;
     if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
     last_step_ = event_ >= 0 ? whole : h;
