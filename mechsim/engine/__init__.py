@@ -156,7 +156,9 @@ def refuse_with_gaps(system: System, *, backwards: bool = False, tangents: bool 
     if not system.gaps:
         return
     if backwards:
-        raise IntegrationError(Fault("a motion with contacts cannot be followed backwards in time", system.gaps[0].mark))
+        raise IntegrationError(
+            Fault("a motion with contacts cannot be followed backwards in time", system.gaps[0].mark)
+        )
     if tangents:
         message = "a motion with contacts cannot be differentiated yet: impacts change derivatives too"
         raise IntegrationError(Fault(message, system.gaps[0].mark))

@@ -40,7 +40,7 @@ class Events:
 
     names: tuple[str, ...]  # of all gaps
     table: np.ndarray  # (events, columns), see COLUMNS
-    overlaps: np.ndarray  # the least that each gap was, where that is negative
+    overlaps: np.ndarray  # the least that each gap was, over its size, where that is negative
 
     def __len__(self) -> int:
         return len(self.table)
@@ -72,6 +72,7 @@ class EventLog:
     def __init__(self, system: System, march: March, stops: Stops):
         self.system, self.march, self.stops = system, march, stops
         self.parts: list[np.ndarray] = []
+        self._sizes = system.constraint_sizes[system.gap_rows]
 
     def take(self) -> None:
         """What happened since the last time."""
@@ -95,4 +96,6 @@ class EventLog:
         none = no_events(self.system)
         if not len(self.system.gaps):
             return none
-        return Events(none.names, np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()))
+        return Events(
+            none.names, np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()) / self._sizes
+        )

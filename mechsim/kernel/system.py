@@ -52,7 +52,10 @@ class System(Incidence, Values):
         self.scales = np.array([v.scale for v in mechanism.variables] + [1.0] * self.m)
         self.constants = np.array(mechanism.constants, dtype=float)
         # Constraints that are gaps, and the constants that are 1 while these are closed.
-        gaps = [(int(self._constraint_number[row]), gap) for row, gap in zip(mechanism.gap_rows, mechanism.gaps, strict=True)]
+        gaps = [
+            (int(self._constraint_number[row]), gap)
+            for row, gap in zip(mechanism.gap_rows, mechanism.gaps, strict=True)
+        ]
         self.gaps = tuple(gap for row, gap in gaps if row >= 0)
         self.gap_rows = np.array([row for row, _ in gaps if row >= 0], dtype=int)
         self.gap_modes = np.array([gap.mode for gap in self.gaps], dtype=int)

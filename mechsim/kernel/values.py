@@ -36,6 +36,8 @@ class Values(Outputs):
 
     def gap_values(self, t: ArrayLike, q: ArrayLike) -> np.ndarray:
         """The gaps themselves, open or closed."""
+        if not len(self.gap_rows):
+            return np.zeros((*np.shape(q)[:-1], 0))
         found = self._values(("constraint",), t, q)
         return gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])[..., self.gap_rows]
 

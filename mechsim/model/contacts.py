@@ -19,7 +19,8 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
     """Each becomes an element with one constraint, a constant that tells whether it is closed, and an account."""
     gaps = []
     actions = quantities.spec.actions
-    found = [(each, _contact(each, quantities)) for each in actions.contacts]
+    found: list[tuple[Contact | Stop, tuple[str, Formula]]] = []
+    found += [(each, _contact(each, quantities)) for each in actions.contacts]
     found += [(each, pair) for each in actions.stops for pair in _stop(each, quantities)]
     for given, (name, row) in found:
         if not moves(row):

@@ -111,8 +111,8 @@ class Sampler:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gap:
-    """A constraint that only pushes: its element keeps h(q, t) at zero while the constant `mode` is 1, and nothing while
-    that is 0; h >= 0 always. `account` is the coordinate that tells the energy it took."""
+    """A constraint that only pushes: its element keeps h(q, t) at zero while the constant `mode` is 1, and nothing
+    while that is 0; h >= 0 always. `account` is the coordinate that tells the energy it took."""
 
     name: str
     element: int

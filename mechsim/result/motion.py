@@ -258,11 +258,12 @@ def tabulate(
         labels=labels,
         units=units,
         table=table,
-        certificate=monitor.certificate(facts["settings"]["tol"], solution.statistics, derived),
+        certificate=monitor.certificate(facts["settings"]["tol"], solution.statistics, derived, solution.events),
         polynomials=polynomials(solution),
         status="finished" if solution.status == "finished" else "partial",
         not_unique=derived.not_unique if derived else (),
         segments=solution.segments,
+        events=solution.events if solution.system.gaps else None,
         **facts,
     )
 
@@ -277,5 +278,9 @@ def polynomials(solution: Solution) -> Polynomials | None:
     """The Taylor series of a solution that kept them."""
     if solution.coefficients is None:
         return None
-    t = np.asarray(solution.t)
-    return Polynomials(t[:-1], t[1:], np.asarray(solution.coefficients), tuple(solution.system.labels))
+    t, coefficients = np.asarray(solution.t), np.asarray(solution.coefficients)
+    starts, ends = t[:-1], t[1:]
+    if solution.system.gaps:  # from one side of an event to the other there is no way
+        long = starts != ends
+        starts, ends, coefficients = starts[long], ends[long], coefficients[long]
+    return Polynomials(starts, ends, coefficients, tuple(solution.system.labels))

@@ -1,5 +1,5 @@
-"""Contacts and Stops: gaps that stay open. Contacts are keyed by what meets (`P-AB`: P stays left of the line AB; `P-Q`:
-two points keep apart, or together) or by a name of their own with an expression, Stops by the quantity they limit."""
+"""Contacts and Stops: gaps that stay open. Contacts are keyed by what meets (`P-AB`: P stays left of the line AB;
+`P-Q`: two points keep apart, or together) or by a name of their own with an expression, Stops by the quantity they limit."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def _quantity_name(name: str, mark: Mark) -> None:
     parse_expression(name, mark, state=True)
 
 
-E = Field(Restitution(), "restitution e, from 0 to 1: the part of the speed that is left after an impact", required=True)
+E = Field(
+    Restitution(), "restitution e, from 0 to 1: the part of the speed that is left after an impact", required=True
+)
 CONTACT = ShortOrLong(
     {"e": E},
     {

@@ -1,7 +1,7 @@
 """What the equations' structure tells before any number is integrated: offsets, index, freedom, redundancy."""
 
-from mechsim.structure.diagnosis import SINGULAR, is_singular, meeting_springs, near_singular, why_stopped
 from mechsim.structure.contacts import with_gaps
+from mechsim.structure.diagnosis import SINGULAR, is_singular, meeting_springs, near_singular, why_stopped
 from mechsim.structure.freedom import Choice, Freedom, Group, describe_sharing, freedom, sharing
 from mechsim.structure.offsets import Structure, analyse
 from mechsim.structure.redundancy import NO_REDUNDANCY, Redundancy, concerned, names_of, redundancy, redundancy_along

@@ -29,7 +29,9 @@ def with_gaps(structure: Structure, system: System) -> Structure:
     reactive = [group for group in system.groups if group.kind.reactive]
     if reactive:
         owner = system.mechanism.elements[reactive[0].elements[0]]
-        message = f"{owner.title} depends on reactions, which impacts make infinite: this is not known together with contacts"
+        message = (
+            f"{owner.title} depends on reactions, which impacts make infinite: this is not known together with contacts"
+        )
         raise AssemblyError(Fault(message, owner.mark, "friction with a constant load is"))
     count = len(system.gap_rows)
     return replace(
