@@ -124,7 +124,8 @@ def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
         *(("", told) for told in _repetitions(outcome.prepared)),
         (
             "motion",
-            f"t = {float(problem.t0):g} to {float(problem.tend):g} in {count(figures.steps, 'step')}{rejected}, "
+            f"t = {float(problem.t0):g} to {float(outcome.solution.t[-1]):g} "
+            f"in {count(figures.steps, 'step')}{rejected}, "
             f"order {figures.order}, tolerance {figures.tolerance:g}",
         ),
         *(("steps", each.words) for each in [_pace(outcome)] if each),
@@ -168,13 +169,14 @@ def _measured_by(name: str, largest: float, least: float, unit: str) -> str:
 def _overlap(outcome: Outcome) -> list[tuple[str, str]]:
     """How deep a contact was entered, and what happened at contacts."""
     figures, events = outcome.certificate, outcome.solution.events
-    if figures.deepest_overlap is None or events is None:
+    if events is None or not events.names:
         return []
     kinds = Counter(each.kind for each in events)
-    counts = [count(kinds[kind], kind) for kind in ("impact", "contact", "release") if kinds[kind]]
+    counts = [count(kinds[kind], kind) for kind in ("impact", "contact", "release", "event") if kinds[kind]]
     last = f", the last at t = {events[-1].t:.9g}" if len(events) else ""
+    deepest = figures.deepest_overlap
     return [
-        ("overlap", f"deepest {figures.deepest_overlap:.1e} of the size of a gap"),
+        *([("overlap", f"deepest {deepest:.1e} of the size of a gap")] if deepest is not None else []),
         ("events", f"{', '.join(counts) or 'none'}{last}"),
     ]
 
@@ -318,7 +320,7 @@ def as_json(outcome: Outcome) -> str:
             "velocities": dict(zip(labels, map(float, solution.v[-1]), strict=True)),
         },
     }
-    if solution.events is not None and prepared.system.gaps:
+    if solution.events is not None and solution.events.names:
         summary["events"] = as_list(solution.events)
         summary["event_count"] = len(solution.events)
     if found := _pace(outcome):

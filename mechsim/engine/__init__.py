@@ -123,6 +123,12 @@ def integrate(
             result = march.advance(goal, room, BATCH_SECONDS, collector.dense)
             happened.take()
             status = collector.take(stops.accounted(result))
+            if status == Status.EVENT:
+                ends, gain = happened.fired(*collector.last)
+                collector.jump(gain)
+                status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
+                if ends:
+                    break
             differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
                 gain = stops.reached(march, *collector.last)
@@ -153,15 +159,12 @@ def integrate(
 
 def refuse_with_gaps(system: System, *, backwards: bool = False, tangents: bool = False) -> None:
     """What is not known of motions with contacts. Raises IntegrationError."""
-    if not system.gaps:
-        return
-    if backwards:
-        raise IntegrationError(
-            Fault("a motion with contacts cannot be followed backwards in time", system.gaps[0].mark)
-        )
-    if tangents:
-        message = "a motion with contacts cannot be differentiated yet: impacts change derivatives too"
-        raise IntegrationError(Fault(message, system.gaps[0].mark))
+    marks = [each.mark for each in system.gaps] + [each.mark for each in system.mechanism.events]
+    if backwards and marks:
+        raise IntegrationError(Fault("contacts and events cannot be followed backwards in time", marks[0]))
+    if tangents and marks:
+        message = "a motion with contacts or events cannot be differentiated yet: they change derivatives too"
+        raise IntegrationError(Fault(message, marks[0]))
 
 
 def _handed_on(

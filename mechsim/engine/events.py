@@ -15,6 +15,7 @@ from mechsim.engine.stops import Stops
 from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 
+MOST_AT_ONCE = 1000  # events of the user at one time
 COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_closed")
 
 
@@ -22,7 +23,8 @@ COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_c
 class Event:
     """At the time `t` the gap's rate went from `before` to `after` by an `impulse`, and the energy `lost` was gone.
 
-    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens.
+    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; or "event", one of the user's,
+    whose name is then in `gap`.
     """
 
     t: float
@@ -38,7 +40,7 @@ class Event:
 class Events:
     """All events of a motion in the order of time, as columns; and as a list of them."""
 
-    names: tuple[str, ...]  # of all gaps
+    names: tuple[str, ...]  # of all gaps, then of the user's events
     table: np.ndarray  # (events, columns), see COLUMNS
     overlaps: np.ndarray  # the least that each gap was, over its size, where that is negative
 
@@ -47,7 +49,15 @@ class Events:
 
     def __getitem__(self, number: int) -> Event:
         t, gap, before, after, impulse, lost, was_closed, is_closed = self.table[number].tolist()
-        kind = "impact" if was_closed == is_closed else "contact" if is_closed else "release"
+        kind = (
+            "event"
+            if gap >= len(self.overlaps)
+            else "impact"
+            if was_closed == is_closed
+            else "contact"
+            if is_closed
+            else "release"
+        )
         return Event(t, self.names[int(gap)], kind, before, after, impulse, lost)
 
     def __iter__(self) -> Iterator[Event]:
@@ -62,8 +72,8 @@ class Events:
 
 
 def no_events(system: System) -> Events:
-    names = tuple(gap.name for gap in system.gaps)
-    return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(names)))
+    names = *(gap.name for gap in system.gaps), *(event.name for event in system.mechanism.events)
+    return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
 
 
 class EventLog:
@@ -72,6 +82,7 @@ class EventLog:
     def __init__(self, system: System, march: March, stops: Stops):
         self.system, self.march, self.stops = system, march, stops
         self.parts: list[np.ndarray] = []
+        self._last, self._count = np.nan, 0
         self._sizes = system.constraint_sizes[system.gap_rows]
 
     def take(self) -> None:
@@ -91,10 +102,31 @@ class EventLog:
             self.stops.log.begin(float(times[first]), self.stops.constants)
             first = int(end)
 
+    def fired(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, np.ndarray]:
+        """Do what the event asks for at which the march has stopped: whether it ends there, and what accounts gain."""
+        number = self.march.fired
+        event = self.system.mechanism.events[number]
+        row = np.zeros((1, len(COLUMNS)))
+        row[0, :2] = t, len(self.system.gaps) + number
+        self.parts.append(row)
+        if t != self._last:
+            self._last, self._count = t, 0
+        self._count += 1
+        gain = np.zeros_like(self.stops.gained)
+        if event.constants:
+            values = self.stops.now.signals(event.element, t, q, v)[1:]
+            gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
+        return event.stops, gain
+
+    @property
+    def endless(self) -> bool:
+        """Whether events follow each other at one time."""
+        return self._count > MOST_AT_ONCE
+
     @property
     def events(self) -> Events:
         none = no_events(self.system)
-        if not len(self.system.gaps):
+        if not none.names:
             return none
         return Events(
             none.names, np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()) / self._sizes

@@ -36,6 +36,7 @@ class Sampling:
         self.taken = 0
         self._make_leading = leading
         self._last: Steps | None = None
+        self._end = np.inf  # how far the march has come: an event may end it
 
     @cached_property
     def _leading(self) -> Leading:
@@ -43,13 +44,15 @@ class Sampling:
 
     def passed(self, points: Points) -> Iterator[Points]:
         """The points before the end of these. At the end itself a segment may begin: the next ones have it."""
+        if len(points):
+            self._end = float(points.t[-1])
         if points.steps is not None:
             self._last = points.steps
             yield from self._until(int(np.searchsorted(self.times, points.t[-1], side="left")))
 
     def rest(self) -> Iterator[Points]:
         """The points that are left when the march has come to its end: those at its very end."""
-        yield from self._until(len(self.times))
+        yield from self._until(int(np.searchsorted(self.times, self._end, side="right")))
 
     def _until(self, end: int) -> Iterator[Points]:
         while self._last is not None and self.taken < end:

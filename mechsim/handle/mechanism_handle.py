@@ -42,9 +42,14 @@ class MechanismHandle(Equations):
     """
 
     def __init__(self, spec: MechSpec, given: Parameters | None = None, families: dict[Times, Family] | None = None):
-        if barred := (*spec.actions.contacts, *spec.actions.stops):
-            message = "a mechanism with contacts has no handle yet, so it cannot be swept, stepped or differentiated"
-            raise SpecError(Fault(message, barred[0].mark, "mechsim.simulate and mechsim run follow its motion"))
+        actions = spec.actions
+        barred = [each.mark for each in actions.contacts] + [each.mark for each in actions.stops]
+        barred += [each.mark for each in actions.events]
+        if barred:
+            message = (
+                "with contacts or events a mechanism has no handle yet: it cannot be swept, stepped or differentiated"
+            )
+            raise SpecError(Fault(message, barred[0], "mechsim.simulate and mechsim run follow its motion"))
         self._file = spec
         self._given = dict(given or {})
         self._families: dict[Times, Family] = {} if families is None else families

@@ -30,6 +30,7 @@ class Status(IntEnum):
     NOT_DIFFERENTIABLE = 6
     ENDLESS = 7
     UNDECIDED = 8
+    EVENT = 9
 
 
 def make_march(
@@ -67,6 +68,8 @@ def make_march(
         march.add_block(*block)
     if len(plan.gaps):
         march.add_gaps(*plan.gaps.arrays)
+    if len(plan.watchers):
+        march.add_watchers(plan.watchers)
     march.ready()
     return march
 
@@ -75,7 +78,7 @@ def fingerprint(plan: Plan) -> str:
     """The same for plans whose marches are the same."""
     own = [plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
     own += [plan.matrix_columns, plan.matrix_constant, plan.spare, np.array(plan.redundant)]
-    own += plan.gaps.arrays
+    own += [*plan.gaps.arrays, plan.watchers]
     digest = hashlib.sha256()
     for table in (*own, *(np.asarray(each) for block in _blocks(plan) for each in block)):
         digest.update(repr(table.shape).encode() + table.tobytes())

@@ -83,6 +83,7 @@ class Plan:
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
     gaps: GapTable  # constraints that rest while they are open
+    watchers: np.ndarray  # (events, 4): block, output and lane of what is watched, and the direction that counts
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
 
 
@@ -115,6 +116,7 @@ def _make_plan(
             block = _jacobian_block(system, number, lanes, d, c, pattern)
             if block is not None:
                 jacobian.append(block)
+    watchers = _watch_blocks(system, equation_offsets, variable_offsets, blocks)
     spare_rows = system.n + np.asarray(spare, dtype=np.int32)
     gaps = GapTable.of(system)
     for resting in (spare_rows, gaps.rows):
@@ -135,9 +137,32 @@ def _make_plan(
         spare=spare_rows.astype(np.int32),
         redundant=redundant,
         gaps=gaps,
+        watchers=watchers,
         complete=system.complete,
     )
     return replace(plan, matrix_constant=constant_part(plan, [group.constants for group in system.groups]))
+
+
+def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Block]) -> np.ndarray:
+    """Adds blocks of what events watch, which have no rows of the system; where each is found."""
+    found: dict[int, list[int]] = {}
+    directions = {event.element: event.direction for event in system.mechanism.events}
+    for number, group in enumerate(system.groups):
+        program = group.program.restrict(lambda key: key[0] == "signal" and key[1] == 0)
+        if not directions.keys() & set(group.elements):
+            continue
+        for lanes, local_d, _ in _split(group, system.n, c, d):
+            leads = np.zeros(len(program.outputs), dtype=np.int32)
+            available = available_of(program.inputs, local_d, len(group.kind.variables))
+            schedule = schedule_of(program, available, leads, watched=True)
+            rows = np.full((len(program.outputs), len(lanes)), -1, dtype=np.int32)
+            for place, lane in enumerate(lanes):
+                element = group.elements[lane]
+                if element in directions:
+                    found[element] = [len(blocks), 0, place, directions[element]]
+            blocks.append(_block(system, number, lanes, program, schedule, rows, leads))
+    order = [found[event.element] for event in system.mechanism.events]
+    return np.array(order, dtype=np.int32).reshape(len(order), 4)
 
 
 def constant_part(plan: Plan, tables: Sequence[np.ndarray]) -> np.ndarray:

@@ -8,7 +8,7 @@ from mechsim.errors import Fault
 from mechsim.lagrangian.formula import Formula, parameter
 from mechsim.lagrangian.vector import cross
 from mechsim.model.book import Book, Draft, moves
-from mechsim.model.mechanism import Gap
+from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Contact, Stop
@@ -35,6 +35,20 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
         mode, account = -1 - book.constant(0.0), book.elements[number].slots[-1]
         gaps.append(Gap(name, number, mode, account, given.restitution.value, given.mark))
     return tuple(gaps)
+
+
+def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
+    """Elements that do nothing but compute what is watched, and what is then set."""
+    events = []
+    for event in quantities.spec.actions.events:
+        signals = [quantities.of(event.when), *(quantities.of(expression) for _, expression in event.sets)]
+        draft = Draft(f"event {event.name}", event.mark, signals=signals, readout=True)
+        draft.origin = Origin("event", event.name)
+        number = book.add(draft)
+        assert number is not None  # a readout is kept
+        constants = tuple(book.inputs[name].value for name, _ in event.sets)
+        events.append(Watched(event.name, number, event.direction, event.stops, constants, event.mark))
+    return tuple(events)
 
 
 def _contact(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:

@@ -123,6 +123,19 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Watched:
+    """An event of the user: where the first signal of `element` crosses zero, upwards (1), downwards (-1) or either way
+    (0), constants take the values of its other signals, or the motion stops."""
+
+    name: str
+    element: int
+    direction: int
+    stops: bool
+    constants: tuple[int, ...]
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Weld:
     """Two rigid parts that have one direction: in the plane `part` is at an angle from `other`."""
 
@@ -175,6 +188,7 @@ class Mechanism:
     welds: tuple[Weld, ...] = ()
     facings: tuple[Facing, ...] = ()
     attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
+    events: tuple[Watched, ...] = ()
     gaps: tuple[Gap, ...] = ()  # their elements are the last that have constraints
 
     @property

@@ -229,6 +229,11 @@ class Monitor:
         )
 
 
+def _deepest(events: Events | None) -> float | None:
+    """Of all gaps; None where there are none."""
+    return None if events is None or not len(events.overlaps) else float(-events.overlaps.min()) + 0.0
+
+
 def worse(worst: float, *values: Array) -> float:
     """The largest size; what is no number is worst of all, and stays."""
     return float(np.max([worst, *(np.abs(each).max(initial=0.0) for each in values)]))

@@ -263,7 +263,7 @@ def tabulate(
         status="finished" if solution.status == "finished" else "partial",
         not_unique=derived.not_unique if derived else (),
         segments=solution.segments,
-        events=solution.events if solution.system.gaps else None,
+        events=solution.events if solution.events is not None and solution.events.names else None,
         **facts,
     )
 

@@ -71,7 +71,7 @@ class Recorder:
         self._append(self.sampling.rest())
         certificate = self.certificate(solution)
         path = self.journal.finish(csvtext.foot(certificate))
-        if solution.events is not None and self.system.gaps and path.is_file():
+        if solution.events is not None and solution.events.names and path.is_file():
             write_beside(solution.events, path)
         return path, certificate, self.journal.rows
 
@@ -114,6 +114,8 @@ class Recorder:
         return solution.rows
 
     def _finish_binary(self, solution: Solution, times: Array | None) -> tuple[Path, Certificate, int]:
+        if times is not None:
+            times = times[times <= solution.t[-1]]  # an event may have ended the motion
         points = self._rows(solution) if times is None else solution.sampled(times)
         trajectory = tabulate(solution, self.facts, points, self.derived)
         assert trajectory.certificate is not None

@@ -77,7 +77,7 @@ def _check_events(events: Events) -> None:
     """A row of numbers for each, of gaps that have names."""
     table = events.table
     fits = table.dtype.kind == "f" and table.ndim == 2 and table.shape[1] == len(COLUMNS)
-    _require(fits and events.overlaps.shape == (len(events.names),), "its events are not of numbers")
+    _require(fits and events.overlaps.ndim == 1, "its events are not of numbers")
     gaps = events.column("gap")
     _require(bool(np.all((gaps >= 0) & (gaps < len(events.names)))), "an event is of no contact")
 

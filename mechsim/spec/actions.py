@@ -323,6 +323,19 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Event:
+    """Where `when` crosses zero, upwards (direction 1), downwards (-1) or either way (0): inputs are set, or the motion
+    stops; in any case it is written down."""
+
+    name: str
+    when: Expression
+    direction: int
+    stops: bool
+    sets: tuple[tuple[str, Expression], ...]
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Actions:
     """All of it, in the order of the file."""
 
@@ -356,6 +369,7 @@ class Actions:
     nonholonomic: tuple[Term, ...] = ()
     contacts: tuple[Contact, ...] = ()
     stops: tuple[Stop, ...] = ()
+    events: tuple[Event, ...] = ()
 
     def expressions(self) -> Iterator[Expression]:
         """Every expression of time and state."""

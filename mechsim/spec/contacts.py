@@ -1,5 +1,6 @@
 """Contacts and Stops: gaps that stay open. Contacts are keyed by what meets (`P-AB`: P stays left of the line AB;
-`P-Q`: two points keep apart, or together) or by a name of their own with an expression, Stops by the quantity they limit."""
+`P-Q`: two points keep apart, or together) or by a name of their own with an expression, Stops by the
+quantity they limit."""
 
 from __future__ import annotations
 

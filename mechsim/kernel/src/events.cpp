@@ -83,14 +83,18 @@ void March::set_closed(const Gap& gap, bool closed) {
     }
 }
 
-// A term of the series of an open gap, once the step is expanded.
-double March::gap_term(const Gap& gap, int degree) const {
-    const Block& block = blocks_[gap.block];
-    const Output& output = block.outputs[gap.output];
-    double sum = degree == 0 && output.constant >= 0 ? block.constant(output.constant)[gap.lane] : 0.0;
+// A term of the series of a row, of an open gap or of what is watched, once the step is expanded.
+double March::output_term(int number, int place, int lane, int degree) const {
+    const Block& block = blocks_[number];
+    const Output& output = block.outputs[place];
+    double sum = degree == 0 && output.constant >= 0 ? block.constant(output.constant)[lane] : 0.0;
     for (int t = output.first_term; t < output.last_term; ++t)
-        sum += block.constant(block.terms[t].constant)[gap.lane] * block.row(block.terms[t].reg, degree)[gap.lane];
+        sum += block.constant(block.terms[t].constant)[lane] * block.row(block.terms[t].reg, degree)[lane];
     return sum;
+}
+
+void March::add_watcher(int block, int output, int lane, int direction) {
+    watchers_.push_back({block, output, lane, direction});
 }
 
 // The series of an open gap, or of the load on a closed one, in units of a step h.
@@ -138,11 +142,53 @@ double March::next_event(double h) {
         event_ = int(i);
         releases_ = closed;
     }
+    return next_crossing(h, first);
+}
+
+// The same for what is watched, if that comes first.
+double March::next_crossing(double h, double first) {
+    fired_ = -1;
+    for (std::size_t i = 0; i < watchers_.size(); ++i) {
+        Watcher& watcher = watchers_[i];
+        const int degree = last_;
+        GapSeries p;
+        double power = 1, largest = 0;
+        for (int n = 0; n <= degree; ++n, power *= h) {
+            p[n] = output_term(watcher.block, watcher.output, watcher.lane, n) * power;
+            largest = std::max(largest, std::abs(p[n]));
+        }
+        const double noise = kTouch * largest;
+        int zeros = 0;
+        if (std::abs(p[0]) > noise)
+            watcher.side = p[0] > 0 ? 1 : -1;
+        else if (watcher.crossed || watcher.side == 0)
+            while (zeros < degree && std::abs(p[zeros]) <= noise) ++zeros;
+        if (zeros > 0) watcher.side = p[zeros] > 0 ? 1 : -1;
+        const double s = first_crossing(p.data() + zeros, degree - zeros, watcher.direction, watcher.side, noise);
+        if (!(h * s < first)) continue;
+        first = h * s;
+        event_ = -1;
+        fired_ = int(i);
+        slope_ = 0;
+        for (int n = degree; n >= 1; --n) slope_ = slope_ * s + n * p[n];
+        slope_ /= h;
+    }
     return first;
 }
 
 // At a state gaps and loads are known better than from series: the time of an event is corrected by what they are there.
 Status March::polish_event(double& h, double left, double t_end) {
+    if (fired_ >= 0) {
+        const Watcher& watcher = watchers_[fired_];
+        const double better = h - output_term(watcher.block, watcher.output, watcher.lane, 0) / slope_;
+        const bool near = std::abs(better - h) <= kNearby * h && std::abs(better - h) > kNegligible * h;
+        const double before = h;
+        if (!near || !(better > 0) || better >= std::abs(left)) return Status::reached;
+        h = better;
+        if (land(h, left, t_end) == Status::reached) return Status::reached;
+        h = before;
+        return land(h, left, t_end);
+    }
     const Gap& gap = gaps_[event_];
     for (int count = 0; count < kMostPolishings; ++count) {
         double value = gap_term(gap, 0), slope = gap_term(gap, 1);

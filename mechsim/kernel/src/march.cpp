@@ -126,6 +126,7 @@ void March::find_working() {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         bool told = !blocks_[i].contributions.empty();
         for (const Gap& gap : gaps_) told = told || gap.block == int(i);  // its series is read
+        for (const Watcher& watcher : watchers_) told = told || watcher.block == int(i);
         if (told) working_.push_back(&blocks_[i]);
     }
 }
@@ -195,8 +196,9 @@ void March::set_state(double t, const double* derivatives) {
     retreats_ = 0;
     met_ = false;
     met_at_ = NAN;
-    event_ = -1;
+    event_ = fired_ = -1;
     for (Gap& gap : gaps_) gap.zeros = 0;
+    for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false;
 }
 
 void March::set_constant(int number, double value) {

@@ -28,7 +28,7 @@ inline void add_exactly(double& hi, double& lo, double value) {
 inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
 
 enum class Status : int {
-    reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided
+    reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided, event
 };
 
 struct Control {
@@ -89,6 +89,14 @@ struct Gap {
     double deepest = 0;  // the least it ever was, if negative
 };
 
+// A function of the state that is watched: where it crosses zero the march stops, and says which it was.
+struct Watcher {
+    int block, output, lane;  // where its series is
+    int direction;            // 1: upwards, -1: downwards, 0: either
+    int side = 0;             // where it is; 0: not known yet
+    bool crossed = false;     // here and now: it begins at zero
+};
+
 // What happened to one gap at one time.
 struct Happening {
     double t;
@@ -109,6 +117,12 @@ class March {
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
     void add_gap(int row, int mode, double restitution, double size, int account);
     const std::vector<Gap>& gaps() const { return gaps_; }
+    bool has_output(int block, int output, int lane) const {
+        const bool known = block >= 0 && std::size_t(block) < blocks_.size() && output >= 0 && lane >= 0;
+        return known && std::size_t(output) < blocks_[block].outputs.size() && lane < blocks_[block].lanes;
+    }
+    void add_watcher(int block, int output, int lane, int direction);
+    int fired() const { return fired_; }
     std::vector<Happening> take_happenings() { return std::exchange(happenings_, {}); }
     void ready();
     // Other numbers for the same plan, before a state is set.
@@ -166,7 +180,10 @@ class March {
     void find_gaps();
     bool is_closed(const Gap& gap) const { return !resting_[gap.row]; }
     void set_closed(const Gap& gap, bool closed);
-    double gap_term(const Gap& gap, int degree) const;
+    double output_term(int block, int output, int lane, int degree) const;
+    double gap_term(const Gap& gap, int degree) const { return output_term(gap.block, gap.output, gap.lane, degree); }
+    bool has_events() const { return !gaps_.empty() || !watchers_.empty(); }
+    double next_crossing(double h, double before);
     using GapSeries = std::array<double, kMostDegrees>;
     void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
     double known_gaps(double h) const;
@@ -242,7 +259,10 @@ class March {
     std::vector<Spare> spare_;
     std::vector<Spare> may_rest_;  // these, and gaps
     std::vector<Gap> gaps_;
+    std::vector<Watcher> watchers_;
     std::vector<Happening> happenings_;
+    int fired_ = -1;               // the watcher that this step ends at
+    double slope_ = 0;             // of it there
     int event_ = -1;               // the gap that this step ends at, because it closes, or because it opens (`releases_`)
     bool releases_ = false, met_ = false;
     double met_at_ = NAN;          // when gaps were met last, ...

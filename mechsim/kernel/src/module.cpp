@@ -308,6 +308,17 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
     }
 }
 
+// Each is an output of a block, in a lane of it, and the direction in which its crossings count.
+void add_watchers(March& march, const Integers& watched) {
+    require(march.coefficients().width == 0, "a watcher comes after the march is ready");
+    require(watched.ndim() == 2 && shaped(watched, watched.shape(0), 4), "watchers have four numbers each");
+    for (std::size_t i = 0; i < watched.shape(0); ++i) {
+        const int* each = watched.data() + 4 * i;
+        require(march.has_output(each[0], each[1], each[2]) && std::abs(each[3]) <= 1, "a watcher has nothing to watch");
+        march.add_watcher(each[0], each[1], each[2], each[3]);
+    }
+}
+
 Constants make_constants(const Integers& steps, const Doubles& values, int parameters) {
     require(steps.ndim() == 2 && shaped(steps, values.size(), 3), "nodes of a program of constants");
     std::vector<Node> nodes;
@@ -391,6 +402,8 @@ NB_MODULE(_kernel, m) {
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
         .def("add_gaps", &add_gaps)
+        .def("add_watchers", &add_watchers)
+        .def_prop_ro("fired", &March::fired)
         .def("take_events", &take_events)
         .def("overlaps", &overlaps)
         .def("ready", &March::ready)

@@ -95,4 +95,27 @@ double first_below(const double* p, int degree, double noise, double& least) {
     return Search{p, degree, noise, least}.within(b, 0, 1, 0);
 }
 
+double first_crossing(const double* p, int degree, int direction, int side, double noise) {
+    constexpr int kMostCrossings = 200;  // the other way, within a step
+    Bernstein q{};
+    for (int n = 0; n <= degree; ++n) q[n] = side * p[n];
+    double from = 0, length = 1, least = 0;
+    for (int count = 0; count < kMostCrossings; ++count, side = -side) {
+        const double s = first_below(q.data(), degree, noise, least);
+        if (!std::isfinite(s)) return s;
+        if (direction != side) return from + length * s;
+        // Go on behind it: about that place, in units of what is left, without the zero there, and turned over.
+        for (int low = 0; low < degree; ++low)
+            for (int n = degree - 1; n >= low; --n) q[n] += s * q[n + 1];
+        const double rest = 1 - s;
+        if (!(rest > 1e-14) || degree < 2) return INFINITY;
+        double power = rest;
+        for (int n = 1; n <= degree; ++n, power *= rest) q[n - 1] = -q[n] * power;
+        q[degree--] = 0;
+        from += length * s;
+        length *= rest;
+    }
+    return INFINITY;
+}
+
 }  // namespace mechsim

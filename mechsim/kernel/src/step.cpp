@@ -371,6 +371,11 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
             if (record.keep_polynomials) write_step(record);
             write_point(record);
         }
+        if (fired_ >= 0) {
+            watchers_[fired_].crossed = true;
+            cut_.clear();
+            return Status::event;
+        }
         if (event_ < 0) continue;
         const Status met = meet();
         if (met != Status::reached) return met;
@@ -403,13 +408,14 @@ Status March::take_step(double t_end) {
     if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
-    event_ = -1;
+    event_ = fired_ = -1;
     if (!gaps_.empty()) h = known_gaps(h);
     const double whole = h;
-    if (!gaps_.empty()) {
+    if (has_events()) {
         h = std::min(h, next_event(h));
-        if (event_ >= 0 && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
+        if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
         for (Gap& gap : gaps_) gap.zeros = 0;
+        for (Watcher& watcher : watchers_) watcher.crossed = false;
     }
     const double at_event = h;
     expanded_ = false;
@@ -425,11 +431,11 @@ Status March::take_step(double t_end) {
     longest_ = INFINITY;
     Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
     if (status != Status::reached) return status;
-    if (h != at_event) event_ = -1;  // the step had to be shorter
-    if (event_ >= 0 && (status = polish_event(h, left, t_end)) != Status::reached) return status;
+    if (h != at_event) event_ = fired_ = -1;  // the step had to be shorter
+    if ((event_ >= 0 || fired_ >= 0) && (status = polish_event(h, left, t_end)) != Status::reached) return status;
     if (tangents_ && !(prepared_ && tangents_->arrive(left < 0 ? -h : h))) return Status::not_differentiable;
     if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
-    last_step_ = event_ >= 0 ? whole : h;
+    last_step_ = event_ >= 0 || fired_ >= 0 ? whole : h;
     aim_probe();
     statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
     ++statistics_.steps;
