@@ -222,9 +222,7 @@ class Monitor:
             rows_without_forces=(derived.gaps or None) if derived else None,
             least_energy=self.least_energy,
             least_speed=self.least_speed,
-            deepest_overlap=float(-events.overlaps.min(initial=0.0)) + 0.0
-            if events is not None and events.names
-            else None,
+            deepest_overlap=_deepest(events),
             events=len(events) if events is not None and events.names else None,
         )
 
