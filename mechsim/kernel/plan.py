@@ -160,7 +160,8 @@ def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Blo
                 element = group.elements[lane]
                 if element in directions:
                     found[element] = [len(blocks), 0, place, directions[element]]
-            blocks.append(_block(system, number, lanes, program, schedule, rows, leads))
+            block = _block(system, number, lanes, program, schedule, rows, leads)
+            blocks.append(replace(block, watched=bool(program.operations)))
     order = [found[event.element] for event in system.mechanism.events]
     return np.array(order, dtype=np.int32).reshape(len(order), 4)
 
