@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mechsim._version import __version__
-from mechsim.errors import Fault, IntegrationError, MechsimError, Note, SpecError
+from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError, Note, SpecError
 from mechsim.frozen import frozen
 from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number, Reference
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mechsim.structure import Structure
 
 
+OVERLAP = 1e-12  # of a gap's size, which a start may be off: what a person writes down is rounded
 OTHER_ORDER = 5  # so many more, where two runs are to be different
 KEPT = {"polynomials": "polynomials", "table": "steps"}  # what a motion keeps, in the engine's words
 
@@ -58,8 +59,8 @@ class Prepared:
 
     @property
     def independent(self) -> System:
-        """The system without redundant constraints: what a person counts."""
-        return self.system.without(self.structure.redundancy.rows)
+        """The system without redundant constraints and gaps: what a person counts."""
+        return self.system.bilateral.without(self.structure.redundancy.rows)
 
     @property
     def facts(self) -> Facts:
@@ -197,7 +198,25 @@ def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepa
     if found := culprit_at(start.system, start.t, start.positions, start.velocities):
         message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
         raise IntegrationError(Fault(message, found.mark))
+    _refuse_overlaps(problem.system, start)
     return Prepared(spec, problem.system, start, problem.structure)
+
+
+def _refuse_overlaps(system: System, start: Start) -> None:
+    """A motion cannot begin behind a barrier."""
+    if not system.gaps:
+        return
+    gaps = system.gap_values(start.t, start.positions)
+    sizes = system.constraint_sizes[system.gap_rows]
+    faults = [
+        Fault(
+            f"the start is inside contact {gap.name} by {-value:.6g}", gap.mark, "begin where its gap is not negative"
+        )
+        for gap, value, size in zip(system.gaps, gaps, sizes, strict=True)
+        if value < -OVERLAP * size
+    ]
+    if faults:
+        raise AssemblyError(*faults)
 
 
 def follow(

@@ -70,6 +70,7 @@ class PendulumSolution:
     tolerance: float = 1e-12
     structure: Any = field(default_factory=lambda: SimpleNamespace(redundancy=NO_REDUNDANCY))
     segments: Any = None
+    events: Any = None
     status: str = "finished"
     message: str = ""
     statistics: dict[str, Any] = field(default_factory=lambda: {"steps": 7, "rejected": 1, "order": 8, "seconds": 0.5})

@@ -74,7 +74,7 @@ def _examine(spec: MechSpec) -> Findings:
     from mechsim.structure import NO_REDUNDANCY, analyse, freedom
 
     problem = InitialValueProblem.of(spec)
-    complete, start, failure = problem.system, None, None
+    complete, start, failure = problem.system.bilateral, None, None
     try:
         start = problem.start
     except AssemblyError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -123,7 +124,8 @@ def _mechanism(outcome: Outcome) -> list[tuple[str, str]]:
         *(("", told) for told in _repetitions(outcome.prepared)),
         (
             "motion",
-            f"t = {float(problem.t0):g} to {float(problem.tend):g} in {count(figures.steps, 'step')}{rejected}, "
+            f"t = {float(problem.t0):g} to {float(outcome.solution.t[-1]):g} "
+            f"in {count(figures.steps, 'step')}{rejected}, "
             f"order {figures.order}, tolerance {figures.tolerance:g}",
         ),
         *(("steps", each.words) for each in [_pace(outcome)] if each),
@@ -152,6 +154,7 @@ def _certificate(outcome: Outcome) -> list[tuple[str, str]]:
         ("constraints", f"met to {figures.position_residual:.1e} of the size, {figures.size:.4g} m"),
         ("their rates", f"met to {figures.velocity_residual:.1e} {speed}"),
         *_balance(figures),
+        *_overlap(outcome),
         *_answers(outcome),
     ]
 
@@ -161,6 +164,21 @@ def _measured_by(name: str, largest: float, least: float, unit: str) -> str:
     if largest >= least or not largest:
         return f"of {name}, {largest:.4g} {unit}"
     return f"of {least:.1e} {unit}: {name}, {largest:.1e} {unit}, is near what rounding makes"
+
+
+def _overlap(outcome: Outcome) -> list[tuple[str, str]]:
+    """How deep a contact was entered, and what happened at contacts."""
+    figures, events = outcome.certificate, outcome.solution.events
+    if events is None or not events.names:
+        return []
+    kinds = Counter(each.kind for each in events)
+    counts = [count(kinds[kind], kind) for kind in ("impact", "contact", "release", "event") if kinds[kind]]
+    last = f", the last at t = {events[-1].t:.9g}" if len(events) else ""
+    deepest = figures.deepest_overlap
+    return [
+        *([("overlap", f"deepest {deepest:.1e} of the size of a gap")] if deepest is not None else []),
+        ("events", f"{', '.join(counts) or 'none'}{last}"),
+    ]
 
 
 def _balance(figures: Certificate) -> list[tuple[str, str]]:
@@ -193,12 +211,12 @@ def _account(outcome: Outcome) -> list[tuple[str, str]]:
 
     mechanism = outcome.prepared.mechanism
     came_to = balances(mechanism, outcome.solution.q)
-    titles = {"drive": "drives gave", "force": "forces gave", "dissipation": "dampers took"}
+    titles = {"drive": "drives gave", "force": "forces gave", "dissipation": "dampers took", "contact": "contacts took"}
     lines = []
     for source, title in titles.items():
-        sign = -1.0 if source == "dissipation" else 1.0
+        sign = -1.0 if title.endswith("took") else 1.0
         chosen = [each.label for each in accounts(mechanism) if each.source == source]
-        terms = [f"{sign * came_to[label]:.4g} J ({label})" for label in chosen[:MOST_ROWS_SHOWN]]
+        terms = [f"{sign * came_to[label] + 0.0:.4g} J ({label})" for label in chosen[:MOST_ROWS_SHOWN]]
         if len(chosen) > 1:
             terms.insert(0, f"{sign * sum(came_to[label] for label in chosen):.4g} J:")
         if chosen:
@@ -270,6 +288,7 @@ def _show_agreement(outcome: Outcome, err: bool) -> None:
 def as_json(outcome: Outcome) -> str:
     """The summary for programs: one JSON object."""
     from mechsim.result import balances
+    from mechsim.result.happenings import as_list
 
     prepared, solution = outcome.prepared, outcome.solution
     labels = [variable.label for variable in prepared.mechanism.variables]
@@ -301,6 +320,9 @@ def as_json(outcome: Outcome) -> str:
             "velocities": dict(zip(labels, map(float, solution.v[-1]), strict=True)),
         },
     }
+    if solution.events is not None and solution.events.names:
+        summary["events"] = as_list(solution.events)
+        summary["event_count"] = len(solution.events)
     if found := _pace(outcome):
         rate = {"real": found.rate.real, "imag": found.rate.imag}
         summary["pace"] = {"limited_by": found.limit, "rate": rate, "step": found.step}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from mechsim.engine.collector import Collector
 from mechsim.engine.control import LARGEST_ORDER, SMALLEST_ORDER, order_for
+from mechsim.engine.events import Event, EventLog, Events
 from mechsim.engine.launch import Launch
 from mechsim.engine.leading import planned
 from mechsim.engine.machine import new_march
@@ -19,6 +21,7 @@ from mechsim.engine.state import HandedOn, InitialState, State, state_of
 from mechsim.engine.stops import Stops
 from mechsim.engine.tangents import Directions, HeldChanges, MarchTangents
 from mechsim.engine.watch import Watch
+from mechsim.errors import Fault, IntegrationError
 from mechsim.kernel.compiled import Status
 from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
@@ -28,6 +31,8 @@ from mechsim.structure import Structure
 __all__ = [
     "LARGEST_ORDER",
     "SMALLEST_ORDER",
+    "Event",
+    "Events",
     "InitialState",
     "Points",
     "Ready",
@@ -54,6 +59,8 @@ MESSAGES = {
     Status.NOT_PROJECTED: "the constraints could not be met again after a step",
     Status.NOT_DIFFERENTIABLE: "the motion cannot be differentiated through a singular pose, or where its derivatives "
     "are no numbers",
+    Status.ENDLESS: "events follow each other without end at one time",
+    Status.UNDECIDED: "the equations do not tell how contacts push",
 }
 
 
@@ -81,6 +88,7 @@ def integrate(
     `tangents`: directions in which the motion is differentiated; the Solution's `tangents` are these derivatives.
     """
     began = time.perf_counter()
+    refuse_with_gaps(system, backwards=tend < start.t, tangents=tangents is not None)
     plan = ready[0] if ready is not None else planned(system, structure)
     order = order or order_for(tolerance, plan)
     march = ready[1] if ready is not None else new_march(plan, order, tolerance, fixed_step)
@@ -89,6 +97,7 @@ def integrate(
     differentiated = MarchTangents(march, plan, start, tangents, keep)
     watch = Watch(system, structure.redundancy.spare)
     stops = Stops(system, start, tend, changes=HeldChanges(tangents, system) if tangents else None)
+    happened = EventLog(system, march, stops)
     collector = Collector(system, stops.log, keep, observer, watch, detailed, tolerance)
     handed_on = getattr(start, "handed_on", None)
     if handed_on is not None and handed_on.fits(plan, order, tolerance, differentiated.count):
@@ -111,7 +120,15 @@ def integrate(
         while status == Status.RUNNING and not watch.broken:
             goal = stops.next
             room = max(1, steps - collector.waiting_rows)
-            status = collector.take(stops.accounted(march.advance(goal, room, BATCH_SECONDS, collector.dense)))
+            result = march.advance(goal, room, BATCH_SECONDS, collector.dense)
+            happened.take()
+            status = collector.take(stops.accounted(result))
+            if status == Status.EVENT:
+                ends, gain = happened.fired(*collector.last)
+                collector.jump(gain)
+                status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
+                if ends:
+                    break
             differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
                 gain = stops.reached(march, *collector.last)
@@ -136,7 +153,18 @@ def integrate(
     kept = name in HANDED_ON
     left = _handed_on(march, plan, order, tolerance, stops, collector, differentiated.count) if kept else None
     solution = collector.solution(name, message, statistics, (system, structure, plan), order, tolerance, left)
+    solution = replace(solution, events=happened.events)
     return differentiated.told(solution)
+
+
+def refuse_with_gaps(system: System, *, backwards: bool = False, tangents: bool = False) -> None:
+    """What is not known of motions with contacts. Raises IntegrationError."""
+    marks = [each.mark for each in system.gaps] + [each.mark for each in system.events]
+    if backwards and marks:
+        raise IntegrationError(Fault("contacts and events cannot be followed backwards in time", marks[0]))
+    if tangents and marks:
+        message = "a motion with contacts or events cannot be differentiated yet: they change derivatives too"
+        raise IntegrationError(Fault(message, marks[0]))
 
 
 def _handed_on(

@@ -115,7 +115,7 @@ class Collector:
                 starts, polynomials = joined(self.waiting_steps)
                 steps = Steps(segments, starts, polynomials, self.tolerance)
             self.waiting, self.waiting_steps, self.waiting_rows = [], [], 0
-            self.observer(Points(segments.system_at(self.system, t), t, q, v, lam, steps=steps))
+            self.observer(Points(segments.system_of_rows(self.system, t), t, q, v, lam, steps=steps))
         self.shown = time.perf_counter()
 
     @property

@@ -36,6 +36,7 @@ class Sampling:
         self.taken = 0
         self._make_leading = leading
         self._last: Steps | None = None
+        self._end = np.inf  # how far the march has come: an event may end it
 
     @cached_property
     def _leading(self) -> Leading:
@@ -43,13 +44,15 @@ class Sampling:
 
     def passed(self, points: Points) -> Iterator[Points]:
         """The points before the end of these. At the end itself a segment may begin: the next ones have it."""
+        if len(points):
+            self._end = float(points.t[-1])
         if points.steps is not None:
             self._last = points.steps
             yield from self._until(int(np.searchsorted(self.times, points.t[-1], side="left")))
 
     def rest(self) -> Iterator[Points]:
         """The points that are left when the march has come to its end: those at its very end."""
-        yield from self._until(len(self.times))
+        yield from self._until(int(np.searchsorted(self.times, self._end, side="right")))
 
     def _until(self, end: int) -> Iterator[Points]:
         while self._last is not None and self.taken < end:
@@ -101,7 +104,7 @@ class StepRows:
         if not self._remembered:
             return solution.points
         columns = joined(self._remembered)
-        return _points(solution.system_at(columns[0]), columns)
+        return _points(solution.segments.system_of_rows(solution.system, columns[0]), columns)
 
 
 def divided(points: Points, system: System, states: States) -> Points:
@@ -127,7 +130,7 @@ def divided(points: Points, system: System, states: States) -> Points:
     ends[:first] = ends[first - 1 + np.cumsum(rows)] = True
     inside = t, q, v, lam, bends[:, : system.n], values[:, system.n :]
     columns = [_merged(ends, *pair) for pair in zip(_columns(points), inside, strict=True)]
-    return _points(steps.segments.system_at(system, columns[0]), columns)
+    return _points(steps.segments.system_of_rows(system, columns[0]), columns)
 
 
 def _columns(points: Points) -> Columns:

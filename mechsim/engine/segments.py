@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
-from mechsim.model.mechanism import Mechanism, Sampler, Switch
+from mechsim.model.mechanism import Gap, Mechanism, Sampler, Switch, Watched
 
 Side = Literal["before", "after"]
 SIDES: dict[Side, Literal["left", "right"]] = {"before": "left", "after": "right"}
@@ -26,6 +26,12 @@ def last_begun(starts: np.ndarray, times: ArrayLike, side: Side, backwards: bool
         raise ValueError(f'side={side!r} is not known: it is "before" or "after"')
     way = -1.0 if backwards else 1.0
     return np.maximum(np.searchsorted(way * starts, way * np.asarray(times, dtype=float), side=SIDES[side]) - 1, 0)
+
+
+def same_times(times: np.ndarray) -> np.ndarray:
+    """Rows whose time another one has too."""
+    same = times[1:] == times[:-1]
+    return np.flatnonzero(np.append(same, False) | np.append(False, same))
 
 
 @frozen
@@ -84,6 +90,18 @@ class Segments:
         """The number of the segment at each time. The first one has its start on both sides."""
         return last_begun(self.starts, times, side, self.end < self.starts[0])
 
+    def of_rows(self, times: np.ndarray) -> np.ndarray:
+        """The number of the segment of each row, in order: of two rows at one time the first is before, the second
+        after what happens then."""
+        found = self.at(times)
+        first = np.flatnonzero(times[1:] == times[:-1])
+        found[first] = self.at(times[first], "before")
+        return found
+
+    def system_of_rows(self, system: System, times: np.ndarray) -> System:
+        """The system as it is at each row."""
+        return self.system(system, self.of_rows(np.asarray(times)))
+
     def constants(self, own: Sequence[float] | np.ndarray, number: np.ndarray) -> np.ndarray:
         """All constants of the mechanism in segments by number, (..., constants); `own` are the mechanism's own."""
         found = np.empty((*number.shape, len(own)))
@@ -102,9 +120,12 @@ class Segments:
         return self.system(system, self.at(times, side))
 
 
-def changing(switches: Iterable[Switch], samplers: Iterable[Sampler]) -> np.ndarray:
+def changing(
+    switches: Iterable[Switch], samplers: Iterable[Sampler], gaps: Iterable[Gap] = (), events: Iterable[Watched] = ()
+) -> np.ndarray:
     """The numbers of all constants that these may change."""
-    found = {number for switch in switches for number in switch.values}
+    found = {gap.mode for gap in gaps} | {number for event in events for number in event.constants}
+    found |= {number for switch in switches for number in switch.values}
     found |= {number for sampler in samplers for number in sampler.constants}
     return np.array(sorted(found), dtype=int)
 

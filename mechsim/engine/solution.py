@@ -9,10 +9,11 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechsim.engine.events import Events
 from mechsim.engine.leading import Leading, Leadings
 from mechsim.engine.points import Points, Steps, evaluated
 from mechsim.engine.sampling import divided
-from mechsim.engine.segments import SIDES, Segments, Side, last_begun
+from mechsim.engine.segments import SIDES, Segments, Side, last_begun, same_times
 from mechsim.engine.state import HandedOn, State
 from mechsim.engine.tangents import Directions, Tangents, sampled
 from mechsim.frozen import frozen
@@ -46,6 +47,7 @@ class Solution:
     handed_on: HandedOn | None = None
     tangents: Tangents | None = None  # derivatives of the motion, where directions were given
     directions: Directions | None = None
+    events: Events | None = None  # what happened at gaps
 
     def derivatives(self, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Of positions and velocities, (times, n, directions), on the linearised constraints."""
@@ -63,7 +65,7 @@ class Solution:
     @property
     def points(self) -> Points:
         """The points at step ends; at a jump, that of the segment which begins there."""
-        return Points(self.system_at(self.t), self.t, self.q, self.v, self.lam)
+        return Points(self.segments.system_of_rows(self.system, self.t), self.t, self.q, self.v, self.lam)
 
     @property
     def rows(self) -> Points:
@@ -78,6 +80,8 @@ class Solution:
         """The same, those at jumps twice: as the end of a segment, and as the start of the next."""
         points = self.rows
         before, after = (self.segments.at(points.t, side) for side in SIDES)
+        known = same_times(points.t)  # an event has both of its sides as rows
+        before[known] = after[known] = self.segments.of_rows(points.t)[known]
         rows = np.repeat(np.arange(len(points)), np.where(before == after, 1, 2))
         begins = np.append(False, rows[1:] == rows[:-1])
         number = np.where(begins, after[rows], before[rows])

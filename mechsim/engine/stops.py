@@ -60,7 +60,13 @@ class Stops:
             raise IntegrationError(Fault("tables and sampled controllers cannot be followed backwards in time"))
         self.taken = 0  # switches already made
         self.counts = [self._passed(sampler, math.floor) for sampler in self.samplers]  # samples taken, of each
-        self.log = Log(changing(self.switches, self.samplers), self.constants, start.t, tend, remember)
+        self.log = Log(
+            changing(self.switches, self.samplers, system.gaps, system.events),
+            self.constants,
+            start.t,
+            tend,
+            remember,
+        )
         self.next = tend
         self.resumed = False
         # What accounts have gained at stops, (n, 1 + directions): values, and their changes where these are wanted.
@@ -107,6 +113,15 @@ class Stops:
         """Make every change that is due at t, and find the next stop; what accounts gain by it."""
         before = self._potentials(march, t, q, v)
         self._change(march, t, q, v)
+        gain = self._potentials(march, t, q, v) - before
+        self.gained += gain
+        return gain
+
+    def changed(self, march: March, t: float, q: np.ndarray, v: np.ndarray, values: dict[int, float]) -> np.ndarray:
+        """An event gives constants other values; what accounts gain by it."""
+        before = self._potentials(march, t, q, v)
+        self.set(march, values)
+        self.log.begin(t, self.constants)
         gain = self._potentials(march, t, q, v) - before
         self.gained += gain
         return gain

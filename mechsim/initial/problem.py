@@ -15,7 +15,7 @@ from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
 from mechsim.spec.document import MechSpec, Problem
-from mechsim.structure import Structure, analyse
+from mechsim.structure import Structure, analyse, with_gaps
 
 
 @frozen(slots=False)
@@ -47,4 +47,4 @@ class InitialValueProblem:
     @cached_property
     def structure(self) -> Structure:
         """Offsets, index and freedom, constraints that the start shows to be redundant left out."""
-        return analyse(self.system, self.start.redundancy)
+        return with_gaps(analyse(self.system.bilateral, self.start.redundancy), self.system)

@@ -28,6 +28,9 @@ class Status(IntEnum):
     NOT_FINITE = 4
     NOT_PROJECTED = 5
     NOT_DIFFERENTIABLE = 6
+    ENDLESS = 7
+    UNDECIDED = 8
+    EVENT = 9
 
 
 def make_march(
@@ -63,6 +66,10 @@ def make_march(
     )
     for block in _blocks(plan):
         march.add_block(*block)
+    if len(plan.gaps):
+        march.add_gaps(*plan.gaps.arrays)
+    if len(plan.watchers):
+        march.add_watchers(plan.watchers)
     march.ready()
     return march
 
@@ -71,6 +78,7 @@ def fingerprint(plan: Plan) -> str:
     """The same for plans whose marches are the same."""
     own = [plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
     own += [plan.matrix_columns, plan.matrix_constant, plan.spare, np.array(plan.redundant)]
+    own += [*plan.gaps.arrays, plan.watchers]
     digest = hashlib.sha256()
     for table in (*own, *(np.asarray(each) for block in _blocks(plan) for each in block)):
         digest.update(repr(table.shape).encode() + table.tobytes())

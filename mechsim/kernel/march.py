@@ -34,6 +34,16 @@ class March(Protocol):
     def advance(self, t_end: float, steps: int, seconds: float, keep: bool) -> Advance:
         """A `Status`; times, values and rates at step ends; where steps began, and their polynomials."""
 
+    @property
+    def fired(self) -> int:
+        """The event that an advance stopped at, by its number."""
+
+    def take_events(self) -> np.ndarray:
+        """What happened at gaps since this was last asked, a row for each; see `engine/events.py` for its columns."""
+
+    def overlaps(self) -> np.ndarray:
+        """The least that each gap was so far, where that is negative."""
+
     def project(self, times: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients of each state up to what leads, and its leverage."""
 

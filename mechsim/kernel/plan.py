@@ -44,6 +44,35 @@ class Block:
 
 
 @frozen(slots=False)
+class GapTable:
+    """Rows that are gaps, the constants that are 1 while these are closed, restitutions, sizes, and the unknowns that
+    account for the energy that they take."""
+
+    rows: np.ndarray
+    modes: np.ndarray
+    restitutions: np.ndarray
+    sizes: np.ndarray
+    accounts: np.ndarray
+
+    @classmethod
+    def of(cls, system: System) -> GapTable:
+        return cls(
+            (system.n + system.gap_rows).astype(np.int32),
+            system.gap_modes.astype(np.int32),
+            np.array([gap.restitution for gap in system.gaps], dtype=float),
+            system.constraint_sizes[system.gap_rows] if system.gaps else np.zeros(0),
+            np.array([gap.account for gap in system.gaps], dtype=np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.rows, self.modes, self.restitutions, self.sizes, self.accounts
+
+
+@frozen(slots=False)
 class Plan:
     size: int
     equation_offsets: np.ndarray
@@ -58,6 +87,8 @@ class Plan:
     matrix_sources: tuple[tuple[np.ndarray, int, int, np.ndarray], ...]  # (entries, group, constant, members) it sums
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
+    gaps: GapTable  # constraints that rest while they are open
+    watchers: np.ndarray  # (events, 4): block, output and lane of what is watched, and the direction that counts
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
 
     @property
@@ -76,7 +107,7 @@ def make_plan(
     """The plan for a system with valid offsets (see structure/)."""
     plan = _make_plan(system, equation_offsets, variable_offsets, spare, redundant)
     rows, columns, orders = system.signature()
-    leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders)) + len(spare)
+    leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders)) + len(spare) + len(plan.gaps)
     if len(plan.matrix_rows) < leading and not system.complete:
         # Some row is led by a position or a velocity: derive those derivatives too.
         return _make_plan(system.completed(), equation_offsets, variable_offsets, spare, redundant)
@@ -96,8 +127,11 @@ def _make_plan(
             block = _jacobian_block(system, number, lanes, d, c, pattern)
             if block is not None:
                 jacobian.append(block)
+    watchers = _watch_blocks(system, equation_offsets, variable_offsets, blocks)
     spare_rows = system.n + np.asarray(spare, dtype=np.int32)
-    pattern.entries(spare_rows, spare_rows)  # a row that rests holds its own multiplier
+    gaps = GapTable.of(system)
+    for resting in (spare_rows, gaps.rows):
+        pattern.entries(resting, resting)  # a row that rests holds its own multiplier
     rows, columns = pattern.arrays()
     plan = Plan(
         size=system.n + system.m,
@@ -113,9 +147,34 @@ def _make_plan(
         matrix_sources=tuple(pattern.sources),
         spare=spare_rows.astype(np.int32),
         redundant=redundant,
+        gaps=gaps,
+        watchers=watchers,
         complete=system.complete,
     )
     return replace(plan, matrix_constant=constant_part(plan, [group.constants for group in system.groups]))
+
+
+def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Block]) -> np.ndarray:
+    """Adds blocks of what events watch, which have no rows of the system; where each is found."""
+    found: dict[int, list[int]] = {}
+    directions = {event.element: event.direction for event in system.events}
+    for number, group in enumerate(system.groups):
+        program = group.program.restrict(lambda key: key[0] == "signal" and key[1] == 0)
+        if not directions.keys() & set(group.elements):
+            continue
+        for lanes, local_d, _ in _split(group, system.n, c, d):
+            leads = np.zeros(len(program.outputs), dtype=np.int32)
+            available = available_of(program.inputs, local_d, len(group.kind.variables))
+            schedule = schedule_of(program, available, leads, watched=True)
+            rows = np.full((len(program.outputs), len(lanes)), -1, dtype=np.int32)
+            for place, lane in enumerate(lanes):
+                element = group.elements[lane]
+                if element in directions:
+                    found[element] = [len(blocks), 0, place, directions[element]]
+            block = _block(system, number, lanes, program, schedule, rows, leads)
+            blocks.append(replace(block, watched=bool(program.operations)))
+    order = [found[event.element] for event in system.events]
+    return np.array(order, dtype=np.int32).reshape(len(order), 4)
 
 
 def constant_part(plan: Plan, tables: Sequence[np.ndarray]) -> np.ndarray:

@@ -7,6 +7,7 @@ the constraints; unknowns are the coordinates, then the multipliers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +51,15 @@ class System(Incidence, Values):
         self.labels = tuple(v.label for v in mechanism.variables) + tuple(multipliers[i] for i in kept)
         self.scales = np.array([v.scale for v in mechanism.variables] + [1.0] * self.m)
         self.constants = np.array(mechanism.constants, dtype=float)
+        # Constraints that are gaps, and the constants that are 1 while these are closed.
+        gaps = [
+            (int(self._constraint_number[row]), gap)
+            for row, gap in zip(mechanism.gap_rows, mechanism.gaps, strict=True)
+        ]
+        self.events = mechanism.events
+        self.gaps = tuple(gap for row, gap in gaps if row >= 0)
+        self.gap_rows = np.array([row for row, _ in gaps if row >= 0], dtype=int)
+        self.gap_modes = np.array([gap.mode for gap in self.gaps], dtype=int)
         self.complete = complete
         self._known = dict(known or {})
         self.groups = tuple(self._groups())
@@ -60,6 +70,11 @@ class System(Incidence, Values):
         if not numbers:
             return self
         return System(self.mechanism, self.kinds, self.dropped | numbers, self.complete, self._programs_known)
+
+    @cached_property
+    def bilateral(self) -> System:
+        """The same without gaps: what always holds, which the start and the freedom are made of."""
+        return System(self.mechanism.bilateral, self.kinds, self.dropped) if self.gaps else self
 
     def completed(self) -> System:
         """With derivatives of the rows by positions and velocities too, which only unusual structures need."""

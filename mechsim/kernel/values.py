@@ -24,16 +24,32 @@ class Values(Outputs):
     n: int
     m: int
     scales: np.ndarray
+    constants: np.ndarray
+    gap_rows: np.ndarray
+    gap_modes: np.ndarray
+
+    def _held(self, values: np.ndarray) -> np.ndarray:
+        """By constraint, zero for gaps that are open: these hold nothing."""
+        if len(self.gap_rows):
+            values[..., self.gap_rows] *= self.constants[..., self.gap_modes]
+        return values
+
+    def gap_values(self, t: ArrayLike, q: ArrayLike) -> np.ndarray:
+        """The gaps themselves, open or closed."""
+        if not len(self.gap_rows):
+            return np.zeros((*np.shape(q)[:-1], 0))
+        found = self._values(("constraint",), t, q)
+        return gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])[..., self.gap_rows]
 
     def constraints(self, t: ArrayLike, q: ArrayLike) -> np.ndarray:
         """C(t, q); 0 for nonholonomic constraints, which say nothing about positions."""
         found = self._values(("constraint",), t, q)
-        return gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])
+        return self._held(gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1]))
 
     def constraint_rate(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """dC/dt = C_q v + C_t of holonomic constraints, psi(q, v, t) of nonholonomic ones."""
         found = self._values(("rate",), t, q, v)
-        return gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1])
+        return self._held(gather(found, lambda g, k: g.multipliers[k[1]], self.m, np.shape(q)[:-1]))
 
     def rate_jacobian(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> Triplets:
         """The derivative of `constraint_rate` by v as (constraint, coordinate, value): C_q, and psi_v."""
@@ -42,7 +58,10 @@ class Values(Outputs):
             first = group.kind.constraint_count if key[0] == "slope" else 0
             return group.multipliers[first + key[1]], group.variables[key[2]]
 
-        return triplets(self._values(("gradient", "slope"), t, q, v), place)
+        rows, columns, values = triplets(self._values(("gradient", "slope"), t, q, v), place)
+        if len(self.gap_rows) and self.constants.ndim == 1:
+            values = values * self._held(np.ones(self.m))[rows]
+        return rows, columns, values
 
     def gradient_lengths(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Per constraint the length of its `rate_jacobian`, columns scaled by the size of their coordinate: a residual

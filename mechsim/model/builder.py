@@ -7,6 +7,7 @@ from mechsim.lagrangian.vector import PLANE, components
 from mechsim.model import checks, joints, loads
 from mechsim.model.bodies import rigid_elements
 from mechsim.model.book import Book, Draft
+from mechsim.model.contacts import add_events, add_gaps
 from mechsim.model.control import add_controllers, add_drives
 from mechsim.model.grip import Grip, Place
 from mechsim.model.layout import Layout, lay_out
@@ -32,6 +33,8 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     quantities.add_inputs()
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
+    events = add_events(quantities, book)
+    gaps = add_gaps(quantities, book)
     elements = tuple(book.elements)
     faults = book.faults or checks.undetermined_points(spec, layout, elements)
     if faults:
@@ -55,6 +58,8 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         welds=tuple(Weld(each.part, each.other, each.angle.value, each.mark) for each in spec.actions.welds),
         facings=_facings(spec),
         attitudes=tuple(Attitude(part, way) for part, way in spec.output.attitudes),
+        events=events,
+        gaps=gaps,
         notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
     return meshed(mechanism, spec.problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from mechsim.errors import Mark, Note
 from mechsim.frozen import frozen
@@ -111,6 +111,32 @@ class Sampler:
 
 
 @frozen
+class Gap:
+    """A constraint that only pushes: its element keeps h(q, t) at zero while the constant `mode` is 1, and nothing
+    while that is 0; h >= 0 always. `account` is the coordinate that tells the energy it took."""
+
+    name: str
+    element: int
+    mode: int
+    account: int
+    restitution: float
+    mark: Mark | None = None
+
+
+@frozen
+class Watched:
+    """An event of the user: where the first signal of `element` crosses zero, upwards (1), downwards (-1) or either way
+    (0), constants take the values of its other signals, or the motion stops."""
+
+    name: str
+    element: int
+    direction: int
+    stops: bool
+    constants: tuple[int, ...]
+    mark: Mark | None = None
+
+
+@frozen
 class Weld:
     """Two rigid parts that have one direction: in the plane `part` is at an angle from `other`."""
 
@@ -163,6 +189,8 @@ class Mechanism:
     welds: tuple[Weld, ...] = ()
     facings: tuple[Facing, ...] = ()
     attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
+    events: tuple[Watched, ...] = ()
+    gaps: tuple[Gap, ...] = ()  # their elements are the last that have constraints
 
     @property
     def binding(self) -> tuple[Element, ...]:
@@ -178,6 +206,25 @@ class Mechanism:
     @property
     def multipliers(self) -> tuple[str, ...]:
         return tuple(label for element in self.elements for label in element.multipliers)
+
+    @property
+    def bilateral(self) -> Mechanism:
+        """The same without gaps: what always holds. Their elements stay, with nothing but their accounts."""
+        if not self.gaps:
+            return self
+        elements, laws = list(self.elements), dict(self.laws)
+        for gap in self.gaps:
+            element = elements[gap.element]
+            law = replace(laws[element.kind], constraints=())
+            laws[law.name] = law
+            elements[gap.element] = replace(element, kind=law.name, multipliers=())
+        return replace(self, elements=tuple(elements), laws=laws, gaps=())
+
+    @property
+    def gap_rows(self) -> tuple[int, ...]:
+        """The number of each gap's constraint."""
+        first = sum(len(element.multipliers) for element in self.elements) - len(self.gaps)
+        return tuple(range(first, first + len(self.gaps)))
 
 
 def titled(owner: str, origin: Origin) -> str:

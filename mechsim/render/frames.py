@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,13 +114,23 @@ def hermite(t: Array, values: Array, slopes: Array | None, times: Array) -> tupl
         still = np.zeros_like(times) if slopes is None else np.full_like(times, slopes[0])
         return np.full_like(times, values[0]), still
     if slopes is None:
-        slopes = np.gradient(values, t, edge_order=2 if len(t) > 2 else 1)
+        slopes = np.concatenate([_gradient(values[piece], t[piece]) for piece in smooth_pieces(t)])
     i = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
-    h = t[i + 1] - t[i]
+    h = np.where(t[i + 1] > t[i], t[i + 1] - t[i], 1.0)  # two rows at the last time are one place
     s = (times - t[i]) / h
     a, b, da, db = values[i], values[i + 1], slopes[i] * h, slopes[i + 1] * h
     square, cube = 3 * (b - a) - 2 * da - db, 2 * (a - b) + da + db
     return a + s * (da + s * (square + s * cube)), (da + s * (2 * square + 3 * s * cube)) / h
+
+
+def smooth_pieces(t: Array) -> list[slice]:
+    """Rows between events, which have two rows at one time."""
+    ends = [0, *(np.flatnonzero(t[1:] == t[:-1]) + 1).tolist(), len(t)]
+    return [slice(first, last) for first, last in pairwise(ends)]
+
+
+def _gradient(values: Array, t: Array) -> Array:
+    return np.zeros_like(t) if len(t) < 2 else np.gradient(values, t, edge_order=2 if len(t) > 2 else 1)
 
 
 def _coordinates(
@@ -165,13 +176,20 @@ def _missed(columns: Mapping[str, Array], mechanism: Mechanism) -> float:
     t, labels = columns["t"], [each.label for each in mechanism.variables if each.kind == "position"]
     if any(label not in columns for label in labels):
         return np.inf
-    if len(t) < 4 or not labels:
+    pieces = [piece for piece in smooth_pieces(t) if piece.stop - piece.start >= 4]
+    if not pieces or not labels:
         return 0.0
-    gaps = [
-        float(np.abs(_between(t, columns[each], columns.get(f"{each}_dot")) - columns[each][1 : len(t) - 1 : 2]).max())
-        for each in labels
-    ]
+    gaps = [_misses(t[piece], *(_rows_of(columns, each, piece))) for each in labels for piece in pieces]
     return max(gaps) / 16 / (max(float(np.ptp(columns[each])) for each in labels) or 1.0)
+
+
+def _rows_of(columns: Mapping[str, Array], label: str, piece: slice) -> tuple[Array, Array | None]:
+    slopes = columns.get(f"{label}_dot")
+    return columns[label][piece], None if slopes is None else slopes[piece]
+
+
+def _misses(t: Array, values: Array, slopes: Array | None) -> float:
+    return float(np.abs(_between(t, values, slopes) - values[1 : len(t) - 1 : 2]).max())
 
 
 def _between(t: Array, values: Array, slopes: Array | None) -> Array:

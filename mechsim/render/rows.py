@@ -30,8 +30,8 @@ def state_columns(mechanism: Mechanism) -> set[str]:
 
 
 def usable(trajectory: Trajectory, needed: Collection[str] | None = None) -> tuple[dict[str, Array], list[str]]:
-    """Columns by name, without rows that do not go on in time or lack a number in a `needed` column (None: in any);
-    and what was left out. A signal without a value takes nothing from the picture of the motion."""
+    """Columns by name, without rows that do not go on in time (an event has two) or lack a number in a `needed` column
+    (None: in any); and what was left out. A signal without a value takes nothing from the picture of the motion."""
     if "t" not in trajectory.labels:
         raise OutputError("the results have no column t")
     table, t = trajectory.table, trajectory.t
@@ -39,6 +39,8 @@ def usable(trajectory: Trajectory, needed: Collection[str] | None = None) -> tup
     numbers = (np.abs(table[:, chosen]) <= LARGEST).all(axis=1)  # beyond, squares are no numbers any more
     forward = np.ones(len(t), bool)
     forward[1:] = t[1:] > np.fmax.accumulate(np.where(numbers, t, -np.inf))[:-1]
+    again = np.equal(t[1:], t[:-1]) & forward[:-1] & np.asarray(numbers)[:-1]
+    forward[1:] |= again  # the other side of an event
     notes = []
     if not numbers.all():
         notes.append(

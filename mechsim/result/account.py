@@ -16,7 +16,7 @@ class Account:
 
     index: int
     label: str
-    source: str  # "drive", "dissipation" or "force"
+    source: str  # "drive", "dissipation", "contact" or "force"
 
 
 def accounts(mechanism: Mechanism) -> list[Account]:
@@ -36,4 +36,6 @@ def _source(mechanism: Mechanism, element: Element) -> str:
     law = mechanism.laws.get(element.kind)
     if element.is_drive:
         return "drive"
+    if element.origin.sort == "contact":
+        return "contact"
     return "dissipation" if law and law.dissipation and not law.forces else "force"

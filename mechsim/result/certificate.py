@@ -10,7 +10,9 @@ All figures are relative, so that millimetres and metres give the same ones:
 - at rest: speeds and energies that are nothing but rounding are no measure. Roundings of positions, over the run and by
   what pulls at them, must stay below what is doubtful, so the measure is at least as large as that needs;
 - reactions, where rows have them: for every part the sum of all forces and moments less mass times acceleration, over
-  the largest force on the part (see balance.py).
+  the largest force on the part (see balance.py);
+- overlap, where there are contacts: how far one was entered, over its size, by bounds of the gaps' own polynomials
+  along all steps (kernel/src/roots.hpp) and by their values at events.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.engine.events import Events
 from mechsim.engine.points import Points
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
@@ -62,6 +65,8 @@ class Certificate:
     rows_without_forces: int | None = None  # rows in which forces are not determined
     least_energy: float = 0.0  # joule: drifts are compared with this where the largest is below it
     least_speed: float = 0.0  # metre per second: so are rates
+    deepest_overlap: float | None = None  # of contacts, over the size of each gap; None: there are none
+    events: int | None = None
 
     def as_dict(self) -> dict[str, float]:
         """The figures that are known."""
@@ -88,6 +93,8 @@ class Certificate:
             found.append(f"{rows} at a change point, where the equations do not tell forces: these are nan there")
         if (self.reaction_balance or 0.0) > DOUBTFUL_BALANCE:
             found.append(f"reactions balance only to {self.reaction_balance:.1e}: do not trust them")
+        if (self.deepest_overlap or 0.0) > DOUBTFUL_RESIDUAL:
+            found.append(f"a contact was entered by {self.deepest_overlap:.1e} of the size: do not trust this motion")
         if max(self.position_residual, self.velocity_residual) > DOUBTFUL_RESIDUAL:
             found.append("constraints are not met as they should be: do not trust this motion")
         return tuple(found)
@@ -192,7 +199,11 @@ class Monitor:
         return np.where(np.isfinite(norms), norms, 1.0)
 
     def certificate(
-        self, tolerance: float, statistics: Mapping[str, float], derived: Derived | None = None
+        self,
+        tolerance: float,
+        statistics: Mapping[str, float],
+        derived: Derived | None = None,
+        events: Events | None = None,
     ) -> Certificate:
         """The figures over all rows seen, and of what was `derived` for them."""
         return Certificate(
@@ -212,7 +223,14 @@ class Monitor:
             rows_without_forces=(derived.gaps or None) if derived else None,
             least_energy=self.least_energy,
             least_speed=self.least_speed,
+            deepest_overlap=_deepest(events),
+            events=len(events) if events is not None and events.names else None,
         )
+
+
+def _deepest(events: Events | None) -> float | None:
+    """Of all gaps; None where there are none."""
+    return None if events is None or not len(events.overlaps) else float(-events.overlaps.min()) + 0.0
 
 
 def worse(worst: float, *values: Array) -> float:

@@ -15,7 +15,7 @@ from mechsim.model.labels import unused
 from mechsim.model.mechanism import Mechanism
 from mechsim.result import multipliers
 from mechsim.result.balance import Balance
-from mechsim.result.drives import drives
+from mechsim.result.drives import drives, unit_of
 from mechsim.result.layout import Array, full_layout
 from mechsim.result.orientation import Orientations
 from mechsim.result.reactions import Reactions
@@ -46,11 +46,13 @@ class Derived:
         self.system, self.redundant, self._make_leading = system, len(redundancy.rows), leading
         self.has_hamiltonian = has_hamiltonian(system)
         self.drives = drives(system.mechanism)
+        self.loads = system.gap_rows  # constraints whose forces are columns: what contacts push with
         self.gaps = 0  # rows in which the equations do not determine forces
         self.reactions = Reactions(system, reactions)
         self.balance = Balance(system.mechanism) if self.reactions.labels else None
         columns = [("H", "J")] if self.has_hamiltonian else []
         columns += [column for drive in self.drives for column in drive.columns]
+        columns += _load_columns(system)
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
         self.orientations = Orientations(system.mechanism, system.mechanism.attitudes)
         columns += list(zip(self.orientations.labels, self.orientations.units, strict=True))
@@ -84,11 +86,12 @@ class Derived:
         columns = [np.zeros((len(points), 0))]
         if self.has_hamiltonian:
             columns.append(np.asarray(system.hamiltonian(*state), float)[:, None])
-        if self.drives or self.reactions.labels:
+        if self.drives or len(self.loads) or self.reactions.labels:
             accelerations, found = self._leading(points)
             self.gaps += int(np.isnan(accelerations).any(axis=1).sum())
             full = multipliers.smallest(self.redundant, points, accelerations, found)
             columns += [drive.table(system, *state, accelerations, full) for drive in self.drives]
+            columns.append(-full[:, self.loads] + 0.0)
             columns.append(self.reactions.table(system, *state, accelerations, full))
             if self.balance:
                 self.balance.observe(system, *state, accelerations, full)
@@ -115,6 +118,13 @@ class Derived:
                     found.update(label for label, _ in drive.columns)
             found.update(self.reactions.undetermined(t, pose, v, freedom, whole=beside is None))
         return found
+
+
+def _load_columns(system: System) -> list[tuple[str, str]]:
+    """`contact_floor`, the force with which a contact pushes, for each gap; names and units."""
+    mechanism = system.mechanism
+    elements = [mechanism.elements[gap.element] for gap in system.gaps]
+    return [(element.multipliers[0], unit_of(mechanism, element.slots)) for element in elements]
 
 
 def _signal_columns(mechanism: Mechanism, taken: set[str]) -> dict[str, str]:

@@ -44,12 +44,12 @@ def drives(mechanism: Mechanism) -> list[Drive]:
     for number, element in enumerate(mechanism.elements):
         if element.is_drive:
             rows = tuple(range(first, first + len(element.multipliers)))
-            found.append(Drive(number, element.multipliers, rows, _unit(mechanism, element.slots)))
+            found.append(Drive(number, element.multipliers, rows, unit_of(mechanism, element.slots)))
         first += len(element.multipliers)
     return found
 
 
-def _unit(mechanism: Mechanism, slots: tuple[int, ...]) -> str:
+def unit_of(mechanism: Mechanism, slots: tuple[int, ...]) -> str:
     """Newton metre for a drive of turn angles alone."""
     kinds = {mechanism.variables[slot].kind for slot in slots if slot >= 0} - {"state"}
     return "N m" if kinds == {"angle"} else "N"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from mechsim.engine.segments import Segments
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
+from mechsim.result.happenings import as_arrays, from_arrays, write_beside
 from mechsim.result.journal import Journal
 from mechsim.result.paths import OutputError, check_target, replacing, sources
 from mechsim.result.soundness import Unsound, check
@@ -27,6 +29,8 @@ def save(trajectory: Trajectory, path: str | Path) -> Path:
         case ".npz":
             return _replace(target, lambda temporary: _write_npz(trajectory, temporary))
         case ".parquet":
+            if trajectory.events is not None:
+                write_beside(trajectory.events, target)
             return _replace(target, lambda temporary: _write_parquet(trajectory, temporary))
     head = csvtext.head(
         version=trajectory.version,
@@ -41,7 +45,10 @@ def save(trajectory: Trajectory, path: str | Path) -> Path:
     )
     journal = Journal(target, head, csvtext.row_format(len(trajectory.labels)))
     journal.append(trajectory.table)
-    return journal.finish(csvtext.foot(trajectory.certificate))
+    path = journal.finish(csvtext.foot(trajectory.certificate))
+    if trajectory.events is not None and path.is_file():
+        write_beside(trajectory.events, path)
+    return path
 
 
 def load(path: str | Path) -> Trajectory:
@@ -112,6 +119,8 @@ def _write_npz(trajectory: Trajectory, path: Path) -> None:
         arrays["labels"] = np.array(series.labels)
     if (held := trajectory.segments) and len(held.numbers):
         arrays |= {"held_times": held.starts, "held_numbers": held.numbers, "held_values": held.values}
+    if trajectory.events is not None:
+        arrays |= as_arrays(trajectory.events)
     with open(path, "wb") as stream:
         np.savez(stream, **arrays)  # type: ignore[arg-type]  # a name may be that of an option
 
@@ -125,7 +134,8 @@ def _read_npz(path: Path) -> Trajectory:
         segments = None
         if "held_values" in arrays:
             segments = Segments(*(arrays[f"held_{name}"] for name in ("times", "numbers", "values")))
-        return _from_facts(str(arrays["facts"]), arrays["table"], polynomials, segments)
+        found = _from_facts(str(arrays["facts"]), arrays["table"], polynomials, segments)
+        return replace(found, events=from_arrays(dict(arrays))) if "events" in arrays else found
 
 
 def _write_parquet(trajectory: Trajectory, path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.engine.events import Events, no_events
 from mechsim.engine.points import Points
 from mechsim.engine.segments import Segments, Side
 from mechsim.engine.solution import Solution
@@ -82,6 +83,11 @@ class Motion:
     @property
     def mechanism(self) -> Mechanism:
         return self.system.mechanism
+
+    @property
+    def events(self) -> Events:
+        """What happened at contacts, in the order of time: `for event in motion.events: event.t, event.gap, ...`."""
+        return self.solution.events or no_events(self.system)
 
     def __call__(self, t: float | Array, side: Side = "after") -> State:
         """Positions at time t (a number or an array), e.g. `motion(0.5)["A"]`.
@@ -252,11 +258,12 @@ def tabulate(
         labels=labels,
         units=units,
         table=table,
-        certificate=monitor.certificate(facts["settings"]["tol"], solution.statistics, derived),
+        certificate=monitor.certificate(facts["settings"]["tol"], solution.statistics, derived, solution.events),
         polynomials=polynomials(solution),
         status="finished" if solution.status == "finished" else "partial",
         not_unique=derived.not_unique if derived else (),
         segments=solution.segments,
+        events=solution.events if solution.events is not None and solution.events.names else None,
         **facts,
     )
 
@@ -271,5 +278,9 @@ def polynomials(solution: Solution) -> Polynomials | None:
     """The Taylor series of a solution that kept them."""
     if solution.coefficients is None:
         return None
-    t = np.asarray(solution.t)
-    return Polynomials(t[:-1], t[1:], np.asarray(solution.coefficients), tuple(solution.system.labels))
+    t, coefficients = np.asarray(solution.t), np.asarray(solution.coefficients)
+    starts, ends = t[:-1], t[1:]
+    if solution.system.gaps:  # from one side of an event to the other there is no way
+        long = starts != ends
+        starts, ends, coefficients = starts[long], ends[long], coefficients[long]
+    return Polynomials(starts, ends, coefficients, tuple(solution.system.labels))

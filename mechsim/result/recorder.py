@@ -18,6 +18,7 @@ from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
 from mechsim.result.files import save
+from mechsim.result.happenings import write_beside
 from mechsim.result.journal import Journal, OutputError
 from mechsim.result.layout import Array, Layout
 from mechsim.result.motion import tabulate
@@ -69,7 +70,10 @@ class Recorder:
             return self._finish_binary(solution, times)
         self._append(self.sampling.rest())
         certificate = self.certificate(solution)
-        return self.journal.finish(csvtext.foot(certificate)), certificate, self.journal.rows
+        path = self.journal.finish(csvtext.foot(certificate))
+        if solution.events is not None and solution.events.names and path.is_file():
+            write_beside(solution.events, path)
+        return path, certificate, self.journal.rows
 
     def keep(self) -> Path | None:
         """The run did not come to its end: leave what rows there are, and say where."""
@@ -80,7 +84,8 @@ class Recorder:
 
     def certificate(self, solution: Solution) -> Certificate:
         """The figures of all rows seen."""
-        return self._timed(self.monitor.certificate(self.facts["settings"]["tol"], solution.statistics, self.derived))
+        tolerance = self.facts["settings"]["tol"]
+        return self._timed(self.monitor.certificate(tolerance, solution.statistics, self.derived, solution.events))
 
     def _timed(self, certificate: Certificate) -> Certificate:
         """With the time of the integration alone: the engine's loop had to wait for this recorder."""
@@ -109,6 +114,8 @@ class Recorder:
         return solution.rows
 
     def _finish_binary(self, solution: Solution, times: Array | None) -> tuple[Path, Certificate, int]:
+        if times is not None:
+            times = times[times <= solution.t[-1]]  # an event may have ended the motion
         points = self._rows(solution) if times is None else solution.sampled(times)
         trajectory = tabulate(solution, self.facts, points, self.derived)
         assert trajectory.certificate is not None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mechsim.engine.events import COLUMNS, Events
 from mechsim.result.trajectory import Polynomials, Trajectory
 from mechsim.spec.number import LARGEST
 
@@ -35,6 +36,8 @@ def check(trajectory: Trajectory) -> None:
         _require(all(_is_number(figure) for figure in figures), "a figure of its certificate is no number")
     if trajectory.polynomials is not None:
         _check_polynomials(trajectory.polynomials)
+    if trajectory.events is not None:
+        _check_events(trajectory.events)
 
 
 def _require(condition: bool, what: str) -> None:
@@ -68,6 +71,15 @@ def _check_settings(settings: object) -> None:
         given = settings.get(name, {})
         texts = isinstance(given, Mapping) and all(isinstance(text, str) for pair in given.items() for text in pair)
         _require(texts, f"its setting {name} is no dictionary of texts")
+
+
+def _check_events(events: Events) -> None:
+    """A row of numbers for each, of gaps that have names."""
+    table = events.table
+    fits = table.dtype.kind == "f" and table.ndim == 2 and table.shape[1] == len(COLUMNS)
+    _require(fits and events.overlaps.ndim == 1, "its events are not of numbers")
+    gaps = events.column("gap")
+    _require(bool(np.all((gaps >= 0) & (gaps < len(events.names)))), "an event is of no contact")
 
 
 def _check_polynomials(series: Polynomials) -> None:

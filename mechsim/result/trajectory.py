@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
+from mechsim.engine.events import Events
 from mechsim.engine.segments import Segments, last_begun
 from mechsim.frozen import frozen
 from mechsim.kernel.series import horner
@@ -81,6 +82,7 @@ class Trajectory:
     not_unique: tuple[str, ...] = ()  # columns of forces that redundant constraints leave open: the smallest are given
     drawing: str = ""  # of a user's Lagrangian: its points and parts as a file of the language, without physics
     segments: Segments | None = None  # its smooth pieces; None: the file does not say
+    events: Events | None = None  # what happened at contacts; None: there are none, or the file does not say
 
     def __len__(self) -> int:
         return len(self.table)

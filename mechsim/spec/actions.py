@@ -298,6 +298,45 @@ class Skate:
 
 
 @frozen
+class Contact:
+    """A gap that stays open. `gap` itself, or what meets: a point and the two points of a line, `number` to whose left
+    it stays; or two points whose distance stays above `number`, or below it (`inside`)."""
+
+    name: str
+    restitution: Number
+    mark: Mark
+    points: tuple[str, ...] = ()
+    number: Number | None = None
+    inside: bool = False
+    gap: Expression | None = None
+
+
+@frozen
+class Stop:
+    """A quantity that stays between two limits, or on one side of one."""
+
+    name: str
+    quantity: Expression
+    least: Expression | None
+    most: Expression | None
+    restitution: Number
+    mark: Mark
+
+
+@frozen
+class Event:
+    """Where `when` crosses zero, upwards (direction 1), downwards (-1) or either way (0): inputs are set, or the motion
+    stops; in any case it is written down."""
+
+    name: str
+    when: Expression
+    direction: int
+    stops: bool
+    sets: tuple[tuple[str, Expression], ...]
+    mark: Mark
+
+
+@frozen
 class Actions:
     """All of it, in the order of the file."""
 
@@ -329,6 +368,9 @@ class Actions:
     part_torques: tuple[PartTorque, ...] = ()
     holonomic: tuple[Term, ...] = ()
     nonholonomic: tuple[Term, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    events: tuple[Event, ...] = ()
 
     def expressions(self) -> Iterator[Expression]:
         """Every expression of time and state."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechsim.errors import Fault, SpecError
-from mechsim.spec import functions, known, loads, motion
+from mechsim.spec import contacts, events, functions, known, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
 from mechsim.spec.document import NUMBER_FORMAT, SMALLEST_TOLERANCE, Number, StartValue
 from mechsim.spec.expression import ARITY
@@ -142,7 +142,7 @@ FORCES = Record(
 PROBLEM = Record(
     {
         "t0": Field(Quantity(), "start time, s; 0 if omitted"),
-        "tend": Field(Quantity(), "end time, s: `tend: 10`", required=True),
+        "tend": Field(events.End(), "end time, s: `tend: 10`; or at an event, `tend: [10, landed]`", required=True),
         "positions": Field(
             Named(StartVector(), point_of, POINT), "guesses or fixed values of points, m", may_be_empty=True
         ),
@@ -214,6 +214,8 @@ DOCUMENT = Record(
         "AppliedForces": Field(FORCES, "gravity, torques, forces", may_be_empty=True),
         "Joints": Field(JOINTS, "sliders, slots, curves, ropes, gears, wheels, skates", may_be_empty=True),
         **motion.SECTIONS,
+        **contacts.SECTIONS,
+        **events.SECTIONS,
         "ProblemData": Field(PROBLEM, "the initial-value problem: t0, tend, positions, ...", required=True),
         "SolverParams": Field(SOLVER, "how to solve and what to write", may_be_empty=True),
         "Reference": Field(known.Section(), "answers known from elsewhere, for `mechsim bench`", may_be_empty=True),

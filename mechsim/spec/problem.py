@@ -72,7 +72,7 @@ def build_forces(entries: Mapping[str, Entry], parts: Parts, reading: Reading) -
 def build_problem(values: Mapping[str, Any], place: Mark, parts: Parts, reading: Reading) -> Problem:
     """`place` is where ProblemData stands, for values that are not written."""
     t0 = values.get("t0", Number(0.0, "0", place))
-    tend = values.get("tend")
+    tend = values["tend"][0] if "tend" in values else None
     if tend is not None and tend.value <= t0.value:
         reading.fault(f"tend is {shown(tend)}, but must be later than t0, which is {shown(t0)}", tend.mark)
     standing = Standing(

@@ -11,7 +11,9 @@ from typing import Any
 from mechsim.errors import OVERRIDES_FILE, Fault, Mark, SpecError
 from mechsim.spec.actions import Actions
 from mechsim.spec.animation import build_animation
+from mechsim.spec.contacts import build_contacts
 from mechsim.spec.document import MechSpec
+from mechsim.spec.events import build_events
 from mechsim.spec.functions import build_functions
 from mechsim.spec.joints import build_joints
 from mechsim.spec.known import build_reference
@@ -30,7 +32,7 @@ from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
 from mechsim.spec.sweeping import build_sweep
 from mechsim.spec.tablefile import TableFiles
 
-ACTING = ("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise")
+ACTING = ("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise", "Contacts", "Stops", "Events")
 MAX_FAULTS = 50  # nobody reads more; one slip may cause many
 
 
@@ -148,7 +150,8 @@ def _actions(values: Mapping[str, Any], scope: Scope) -> Actions:
     loads = build_loads(values.get("AppliedForces", {}), springs, scope)
     motion = build_motion(values, scope)
     joints = build_joints(values.get("Joints", {}), scope)
-    return Actions(**functions, **loads, **motion, **joints)
+    contacts, events = build_contacts(values, scope), build_events(values, scope)
+    return Actions(**functions, **loads, **motion, **joints, **contacts, **events)
 
 
 def _unless_empty(node: Node | None) -> Node | None:

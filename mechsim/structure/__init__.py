@@ -1,5 +1,6 @@
 """What the equations' structure tells before any number is integrated: offsets, index, freedom, redundancy."""
 
+from mechsim.structure.contacts import with_gaps
 from mechsim.structure.diagnosis import SINGULAR, is_singular, meeting_springs, near_singular, why_stopped
 from mechsim.structure.freedom import Choice, Freedom, Group, describe_sharing, freedom, sharing
 from mechsim.structure.offsets import Structure, analyse
@@ -29,4 +30,5 @@ __all__ += [
     "sharing",
     "tableau",
     "why_stopped",
+    "with_gaps",
 ]

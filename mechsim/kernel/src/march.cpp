@@ -41,6 +41,7 @@ March::March(int size, std::vector<int> equation_offsets, std::vector<int> varia
         if (row.own < 0) throw std::invalid_argument("a row that may rest has no place for its multiplier");
         spare_.push_back(row);
     }
+    may_rest_ = spare_;
     resting_.assign(size_, 0);
     for (int d : d_) largest_offset_ = std::max(largest_offset_, d);
     for (int c : c_) largest_offset_ = std::max(largest_offset_, c);
@@ -97,7 +98,7 @@ void March::ready() {
     std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
     polynomial_ = x_;
     low_.assign(std::size_t(size_) * std::max(largest_offset_, 1), 0.0);
-    residual_.assign(size_ + 1, 0.0);
+    residual_.assign(size_ + 1 + watchers_.size(), 0.0);
     matrix_.assign(matrix_constant_.size() + 1, 0.0);
     for (Block& block : blocks_) {
         block.allocate(x_.degrees);
@@ -116,14 +117,19 @@ void March::ready() {
                 if (order < d_[unknown]) matrix_order_ = std::max(matrix_order_, order);
                 affine_ = affine_ && order < d_[unknown];
             }
+    find_gaps();
     find_working();
 }
 
-// After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say.
+// After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say, but for gaps.
 void March::find_working() {
     working_.clear();
-    for (Block& block : blocks_)
-        if (!block.contributions.empty()) working_.push_back(&block);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        bool told = !blocks_[i].contributions.empty();
+        for (const Gap& gap : gaps_) told = told || gap.block == int(i);  // its series is read
+        for (const Watcher& watcher : watchers_) told = told || watcher.block == int(i);
+        if (told) working_.push_back(&blocks_[i]);
+    }
 }
 
 std::size_t March::table_size() const {
@@ -189,9 +195,16 @@ void March::set_state(double t, const double* derivatives) {
     peak_speed_ = last_step_ = earlier_leverage_ = 0;
     longest_ = INFINITY;
     retreats_ = 0;
+    met_ = false;
+    met_at_ = NAN;
+    event_ = fired_ = -1;
+    for (Gap& gap : gaps_) gap.zeros = 0;
+    for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false, watcher.size = 0;
 }
 
 void March::set_constant(int number, double value) {
+    for (const Gap& gap : gaps_)
+        if (gap.mode == number) set_closed(gap, value != 0);
     x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
     for (Block& block : blocks_) read_constants(block);
     continued_ = prepared_ || continued_;
@@ -215,7 +228,7 @@ void March::fill_matrix() {
 
 bool March::factor() {
     fill_matrix();
-    for (const Spare& row : spare_) {
+    for (const Spare& row : may_rest_) {
         if (!resting_[row.number]) continue;
         for (int entry : row.entries) matrix_[entry] = 0;
         matrix_[row.own] = 1;
@@ -233,7 +246,7 @@ void March::choose_rows() {
     if (!probed_) make_probe();
     std::vector<int> numbers;
     for (const Spare& row : spare_) numbers.push_back(row.number);
-    std::fill(resting_.begin(), resting_.end(), 0);
+    for (int row : numbers) resting_[row] = 0;
     for (int row : lu_.weakest(matrix_.data(), numbers, redundant_)) resting_[row] = 1;
     lu_.set_aside();
     chosen_ = true;
@@ -241,7 +254,7 @@ void March::choose_rows() {
 
 // A row that rests says that its multiplier is zero.
 void March::rest_rows(int stage) {
-    for (const Spare& row : spare_)
+    for (const Spare& row : may_rest_)
         if (resting_[row.number]) residual_[row.number] = stage == 0 ? -x_.degree(0)[row.number] : 0.0;
 }
 
@@ -303,7 +316,7 @@ double March::solve_stage(int stage, std::array<double, kMostOffsets>& reference
 // Whether the correction of stage 0 just made is small beside the forces in the rows. At rest these balance, and what is
 // left of the accelerations is rounding, to which no correction is small.
 bool March::balanced() const {
-    std::vector<double> correction(size_, 0.0), force(size_ + 1, 0.0);
+    std::vector<double> correction(size_, 0.0), force(residual_.size(), 0.0);
     for (const Block& block : blocks_) add_sizes(block, force.data());
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry)
         correction[lu_.rows()[entry]] += matrix_[entry] * residual_[lu_.columns()[entry]];
@@ -367,8 +380,11 @@ void March::note_mismatch() {
 // Constraints missed by about a unit of length each, with signs and sizes of no special kind.
 void March::make_probe() {
     probed_ = true;
+    const auto is_gap = [&](int i) {
+        return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.row == i; });
+    };
     for (int i = 0; i < size_; ++i)
-        if (c_[i] > 0) constraints_.push_back(i);
+        if (c_[i] > 0 && !is_gap(i)) constraints_.push_back(i);
     if (constraints_.empty()) return;
     lengths_.assign(size_, 0.0);
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {

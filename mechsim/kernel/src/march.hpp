@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "archive.hpp"
@@ -26,7 +27,9 @@ inline void add_exactly(double& hi, double& lo, double value) {
 // A number in (-1, 1) of no special kind for each i.
 inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
 
-enum class Status : int { reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable };
+enum class Status : int {
+    reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided, event
+};
 
 struct Control {
     int order = 0;             // p: stages 0..p-1
@@ -73,6 +76,36 @@ double time_to_pose(double last_step, double before, double now);
 // Whether one so far is neither within some steps of length h nor near by the speed.
 bool is_clear_of_pose(double time, double h, double speed);
 
+// A gap h >= 0 is one row in two variants: closed it says h = 0 and its multiplier pushes, open its multiplier is zero and
+// the row's series is the gap itself, on which events are found (events.cpp). The mode is a constant of the mechanism.
+struct Gap {
+    int row = 0, mode = 0;   // of its equation, and the constant that is 1 while it is closed
+    double restitution = 0;  // e of Newton's law
+    double size = 1;         // a length beside which it is small or not
+    int account = -1;        // the unknown that energy is taken from
+    int block = -1, output = 0, lane = 0;  // where its series is
+    std::vector<int> gradient, pull;       // entries of its row, and of its multiplier's column
+    int zeros = 0;       // so many of its terms are zero where the step begins, because it was left a moment ago
+    double deepest = 0;  // the least it ever was, if negative
+};
+
+// A function of the state that is watched: where it crosses zero the march stops, and says which it was.
+struct Watcher {
+    int block, output, lane;  // where its series is
+    int direction;            // 1: upwards, -1: downwards, 0: either
+    int side = 0;             // where it is; 0: not known yet
+    bool crossed = false;     // here and now: it begins at zero
+    double size = 0;          // the largest that it was
+};
+
+// What happened to one gap at one time.
+struct Happening {
+    double t;
+    int gap;
+    double before, after, impulse, lost;  // its rate before and after, what pushed it, and the energy that is gone
+    bool was_closed, is_closed;
+};
+
 class March {
   public:
     March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
@@ -82,6 +115,16 @@ class March {
     March& operator=(const March&) = delete;
     void add_block(Block block) { blocks_.push_back(std::move(block)); }
     void add_matrix_block(Block block) { matrix_blocks_.push_back(std::move(block)); }
+    // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
+    void add_gap(int row, int mode, double restitution, double size, int account);
+    const std::vector<Gap>& gaps() const { return gaps_; }
+    bool has_output(int block, int output, int lane) const {
+        const bool known = block >= 0 && std::size_t(block) < blocks_.size() && output >= 0 && lane >= 0;
+        return known && std::size_t(output) < blocks_[block].outputs.size() && lane < blocks_[block].lanes;
+    }
+    void add_watcher(int block, int output, int lane, int direction);
+    int fired() const { return fired_; }
+    std::vector<Happening> take_happenings() { return std::exchange(happenings_, {}); }
     void ready();
     // Other numbers for the same plan, before a state is set.
     void tune(const double* tables, std::vector<double> constants, std::vector<double> scales, std::vector<double> matrix);
@@ -135,6 +178,24 @@ class March {
     void fill_matrix();
     bool factor();
     void choose_rows();
+    void find_gaps();
+    bool is_closed(const Gap& gap) const { return !resting_[gap.row]; }
+    void set_closed(const Gap& gap, bool closed);
+    double output_term(int block, int output, int lane, int degree) const;
+    double gap_term(const Gap& gap, int degree) const { return output_term(gap.block, gap.output, gap.lane, degree); }
+    bool has_events() const { return !gaps_.empty() || !watchers_.empty(); }
+    double next_crossing(double h, double before);
+    using GapSeries = std::array<double, kMostDegrees>;
+    void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
+    double known_gaps(double h) const;
+    double next_event(double h);
+    Status polish_event(double& h, double left, double t_end);
+    Status meet();
+    std::vector<double> gap_values(int degree) const;
+    struct Touch;
+    void strike(Touch& touch);
+    bool settle_contacts(Touch& touch);
+    void write_meeting(Record& record);
     bool improve_choice();
     void rest_rows(int stage);
     void read_constants(Block& block) const;
@@ -198,6 +259,17 @@ class March {
         std::vector<int> entries;  // all of the row's
     };
     std::vector<Spare> spare_;
+    std::vector<Spare> may_rest_;  // these, and gaps
+    std::vector<Gap> gaps_;
+    std::vector<Watcher> watchers_;
+    std::vector<Happening> happenings_;
+    int fired_ = -1;               // the watcher that this step ends at
+    double slope_ = 0;             // of it there
+    int event_ = -1;               // the gap that this step ends at, because it closes, or because it opens (`releases_`)
+    bool releases_ = false, met_ = false;
+    double met_at_ = NAN;          // when gaps were met last, ...
+    int meetings_ = 0;             // ... and how often at that time
+    std::int64_t met_row_ = -1;    // the point of the record that tells how they were left
     int redundant_ = 0;
     std::vector<char> resting_;  // per row
     bool chosen_ = false;

@@ -275,6 +275,51 @@ nb::object expand(March& march) {
     return owned(std::move(values), {std::size_t(march.degrees()), std::size_t(march.size())});
 }
 
+// What happened at gaps since this was last asked, a row each: time, gap, rate before and after, impulse, energy lost, and
+// whether it was and is closed.
+nb::object take_events(March& march) {
+    std::vector<double> values;
+    for (const Happening& each : march.take_happenings())
+        values.insert(values.end(), {each.t, double(each.gap), each.before, each.after, each.impulse, each.lost,
+                                     double(each.was_closed), double(each.is_closed)});
+    const std::size_t count = values.size() / 8;
+    return owned(std::move(values), {count, 8});
+}
+
+// The least that each gap was so far, where that is negative.
+nb::object overlaps(const March& march) {
+    std::vector<double> values;
+    for (const Gap& gap : march.gaps()) values.push_back(gap.deepest);
+    const std::size_t count = values.size();
+    return owned(std::move(values), {count});
+}
+
+void add_gaps(March& march, const Integers& rows, const Integers& modes, const Doubles& restitutions, const Doubles& sizes,
+              const Integers& accounts) {
+    const std::size_t count = rows.size();
+    require(accounts.size() == count && modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have five numbers each");
+    require(march.coefficients().width == 0, "a gap comes after the march is ready");
+    for (std::size_t i = 0; i < count; ++i) {
+        const int row = rows.data()[i], mode = modes.data()[i];
+        require(row >= 0 && row < march.size() && mode >= 0 && std::size_t(mode) < march.constant_count(), "a gap is not there");
+        require(sizes.data()[i] > 0 && restitutions.data()[i] >= 0 && restitutions.data()[i] <= 1, "a gap has no size");
+        const int account = accounts.data()[i];
+        require(account >= 0 && account < march.size() && march.offset(account) == 1, "a gap has no account");
+        march.add_gap(row, mode, restitutions.data()[i], sizes.data()[i], account);
+    }
+}
+
+// Each is an output of a block, in a lane of it, and the direction in which its crossings count.
+void add_watchers(March& march, const Integers& watched) {
+    require(march.coefficients().width == 0, "a watcher comes after the march is ready");
+    require(watched.ndim() == 2 && shaped(watched, watched.shape(0), 4), "watchers have four numbers each");
+    for (std::size_t i = 0; i < watched.shape(0); ++i) {
+        const int* each = watched.data() + 4 * i;
+        require(march.has_output(each[0], each[1], each[2]) && std::abs(each[3]) <= 1, "a watcher has nothing to watch");
+        march.add_watcher(each[0], each[1], each[2], each[3]);
+    }
+}
+
 Constants make_constants(const Integers& steps, const Doubles& values, int parameters) {
     require(steps.ndim() == 2 && shaped(steps, values.size(), 3), "nodes of a program of constants");
     std::vector<Node> nodes;
@@ -360,6 +405,11 @@ NB_MODULE(_kernel, m) {
             require(self.coefficients().width == 0, "a block comes after the march is ready");
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
+        .def("add_gaps", &add_gaps)
+        .def("add_watchers", &add_watchers)
+        .def_prop_ro("fired", &March::fired)
+        .def("take_events", &take_events)
+        .def("overlaps", &overlaps)
         .def("ready", &March::ready)
         .def("set_state", [](March& self, double t, const Doubles& state) {
             require(state.size() >= std::size_t(begun(self).largest_offset()) * self.size(), "the state lacks derivatives");

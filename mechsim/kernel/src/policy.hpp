@@ -49,4 +49,19 @@ constexpr double kPoorer = 2.0;         // when rows that may rest are chosen an
 constexpr double kRetreat = 0.5;        // but is shortened to this, so that the next one carries across
 constexpr int kMostRetreats = 4;        // in this and the last steps; a pose that cannot be avoided is met
 
+// Gaps. A bounce that would rise less than kRise is not made: the gap stays closed. What is neglected by it is of second
+// order, energies and lengths of that size: so infinitely many bounces are passed as their time comes to its end.
+constexpr double kRise = 1e-15;          // of the gap's size
+constexpr double kTouch = 1e-14;         // ... nearer than this gaps touch, and an overlap up to it is rounding
+constexpr double kBegins = 1e-12;        // ... at the start, which a person gives with as many digits
+constexpr double kStill = 1e-14;         // of the fastest speed so far: a gap that closes more slowly than this does not
+constexpr double kUnloaded = 1e-12;      // of the largest load in the step: what pushes less may be rounding
+constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps: the same for what is pressed together
+constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before all that are left give way together
+constexpr int kMostMeetings = 200;       // at one time: then events are endless
+constexpr int kMostPolishings = 3;       // corrections of the time of an event, ...
+constexpr double kNearby = 1e-3;         // ... each no further than this part of the step
+constexpr double kCrossed = 1e-8;        // of its largest term in a step: what is watched and has just crossed zero is there
+constexpr double kGapTerms = 10;         // tolerances that the last terms of a gap may reach, of its size
+
 }  // namespace mechsim

@@ -123,7 +123,7 @@ void March::leave_out_roundings() {
 void March::note_leverage() {
     if (lengths_.empty()) return;
     leverage_ = probe_;
-    for (const Spare& row : spare_)
+    for (const Spare& row : may_rest_)
         if (resting_[row.number]) leverage_[row.number] = 0;
     lu_.solve(leverage_.data());
     for (int i : constraints_) pull_[i] = -leverage_[i] * lengths_[i];
@@ -222,7 +222,16 @@ double March::inspected(double h, int direction) {
 
 // A row of offset c that is missed by 1 is met again by a change of derivative d - c of the unknowns (see inspect.hpp).
 double March::response(int row, double h) {
-    if (row >= size_) return 0;  // of something that cannot move
+    if (row == size_) return 0;  // of something that cannot move
+    if (row > size_) {  // of what is watched, which moves nothing, but is to be known as well
+        const Watcher& watcher = watchers_[row - size_ - 1];
+        double size = watcher.size, power = 1;
+        for (int n = 0; n <= largest_offset_; ++n, power *= h)
+            size = std::max(size, power * std::abs(output_term(watcher.block, watcher.output, watcher.lane, n)));
+        return size > 0 ? 1 / size : 0.0;
+    }
+    for (const Gap& gap : gaps_)
+        if (gap.row == row && !is_closed(gap)) return 1 / gap.size;  // it moves nothing, but is to be known as well
     if (responses_.empty()) responses_.assign(size_, {});
     Responses& found = responses_[row];
     if (found.factorization != statistics_.factorizations) {
@@ -351,6 +360,10 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         const Status status = prepare();
         if (status != Status::reached) return status;
         if (tangents_ && !tangents_->prepare()) return Status::not_differentiable;
+        if (!gaps_.empty() && !met_) {  // what touches where the march begins
+            const Status met = meet();
+            if (met != Status::reached) return met;
+        }
         if (!continued_) write_point(record);  // a march that goes on has written this point already
         continued_ = false;
     }
@@ -362,9 +375,19 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         }
         const Status status = take_step(t_end);
         if (status != Status::reached) return status;
-        if (is_written(t_end)) continue;
-        if (record.keep_polynomials) write_step(record);
-        write_point(record);
+        if (!is_written(t_end) && t_ != written_) {
+            if (record.keep_polynomials) write_step(record);
+            write_point(record);
+        }
+        if (fired_ >= 0) {
+            watchers_[fired_].crossed = true;
+            cut_.clear();
+            return Status::event;
+        }
+        if (event_ < 0) continue;
+        const Status met = meet();
+        if (met != Status::reached) return met;
+        write_meeting(record);
     }
     return t_ == t_end ? Status::reached : Status::running;
 }
@@ -393,6 +416,16 @@ Status March::take_step(double t_end) {
     if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
+    event_ = fired_ = -1;
+    if (!gaps_.empty()) h = known_gaps(h);
+    const double whole = h;
+    if (has_events()) {
+        h = std::min(h, next_event(h));
+        if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
+        for (Gap& gap : gaps_) gap.zeros = 0;
+        for (Watcher& watcher : watchers_) watcher.crossed = false;
+    }
+    const double at_event = h;
     expanded_ = false;
     std::swap(x_, polynomial_);
     if (tangents_) tangents_->swap_series();
@@ -404,11 +437,13 @@ Status March::take_step(double t_end) {
     t_low_before_ = t_low_;
     const bool held = h == longest_;
     longest_ = INFINITY;
-    const Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
+    Status status = control_.fixed_step > 0 ? land(h, left, t_end) : land_well(h, left, t_end);
     if (status != Status::reached) return status;
+    if (h != at_event) event_ = fired_ = -1;  // the step had to be shorter
+    if ((event_ >= 0 || fired_ >= 0) && (status = polish_event(h, left, t_end)) != Status::reached) return status;
     if (tangents_ && !(prepared_ && tangents_->arrive(left < 0 ? -h : h))) return Status::not_differentiable;
     if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
-    last_step_ = h;
+    last_step_ = event_ >= 0 || fired_ >= 0 ? whole : h;
     aim_probe();
     statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
     ++statistics_.steps;

@@ -1,0 +1,422 @@
+// Gaps and what happens at them: when, found on the step's own series, and how the motion goes on (see struct Gap).
+//
+// With all gaps open the matrix of the step answers everything: Z are the changes of all unknowns by a unit impulse in each
+// gap that touches, with all joints kept, and W = h_q Z what it does to their rates. Impacts, lasting contacts and
+// releases are then small problems in W.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "complementarity.hpp"
+#include "march.hpp"
+#include "policy.hpp"
+#include "roots.hpp"
+
+namespace mechsim {
+
+// The gaps that touch, by their places in the list.
+struct March::Touch {
+    std::vector<int> gaps;
+    std::vector<std::vector<double>> responses;    // Z: of all unknowns to each
+    std::vector<double> w;                         // W, columns one after the other
+    std::vector<double> rates, still, pressed;     // h', below what it is zero, and h'' with all gaps open
+    std::vector<double> moving;                    // dh/dt of what moves by itself: it does work
+    std::vector<double> before, impulses, lost;
+    std::vector<char> was_closed, is_closed;
+    int released = -1;
+    std::size_t size() const { return gaps.size(); }
+    double response(std::size_t of, std::size_t to) const { return w[to * size() + of]; }
+    void push(std::size_t i, double impulse) {
+        const double earlier = rates[i];
+        for (std::size_t k = 0; k < size(); ++k) rates[k] += response(k, i) * impulse;
+        impulses[i] += impulse;
+        lost[i] -= impulse * (earlier + rates[i]) / 2;
+    }
+    // All at once: each does its work at the mean of its rates before and after.
+    void push(const std::vector<double>& impulse) {
+        const std::vector<double> earlier = rates;
+        for (std::size_t i = 0; i < size(); ++i)
+            for (std::size_t k = 0; k < size(); ++k) rates[k] += response(k, i) * impulse[i];
+        for (std::size_t i = 0; i < size(); ++i) {
+            impulses[i] += impulse[i];
+            lost[i] -= impulse[i] * (earlier[i] + rates[i]) / 2;
+        }
+    }
+};
+
+void March::add_gap(int row, int mode, double restitution, double size, int account) {
+    Gap gap;
+    gap.row = row, gap.mode = mode, gap.restitution = restitution, gap.size = size, gap.account = account;
+    Spare spare{row, -1, {}};
+    for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
+        const bool own = lu_.rows()[entry] == row && lu_.columns()[entry] == row;
+        if (own) spare.own = int(entry);
+        if (lu_.rows()[entry] == row) spare.entries.push_back(int(entry));
+        if (lu_.rows()[entry] == row && !own) gap.gradient.push_back(int(entry));
+        if (lu_.columns()[entry] == row && !own) gap.pull.push_back(int(entry));
+    }
+    if (spare.own < 0) throw std::invalid_argument("a gap has no place for its multiplier");
+    may_rest_.push_back(spare);
+    gaps_.push_back(gap);
+}
+
+void March::find_gaps() {
+    for (Gap& gap : gaps_) {
+        for (std::size_t i = 0; i < blocks_.size(); ++i)
+            for (std::size_t o = 0; o < blocks_[i].outputs.size(); ++o)
+                for (int l = 0; l < blocks_[i].lanes; ++l)
+                    if (blocks_[i].rows[o * blocks_[i].stride + l] == gap.row)
+                        gap.block = int(i), gap.output = int(o), gap.lane = l;
+        if (gap.block < 0) throw std::invalid_argument("a gap has no equation");
+        resting_[gap.row] = !(constants_[gap.mode] != 0);
+    }
+}
+
+void March::set_closed(const Gap& gap, bool closed) {
+    x_.degree(0)[size_ + gap.mode] = polynomial_.degree(0)[size_ + gap.mode] = closed ? 1.0 : 0.0;
+    if (is_closed(gap) == closed) return;
+    resting_[gap.row] = !closed;
+    lu_.set_aside();
+    if (!closed) {
+        for (int n = 0; n < x_.degrees; ++n) x_.degree(n)[gap.row] = 0;
+    }
+}
+
+// A term of the series of a row, of an open gap or of what is watched, once the step is expanded.
+double March::output_term(int number, int place, int lane, int degree) const {
+    const Block& block = blocks_[number];
+    const Output& output = block.outputs[place];
+    double sum = degree == 0 && output.constant >= 0 ? block.constant(output.constant)[lane] : 0.0;
+    for (int t = output.first_term; t < output.last_term; ++t)
+        sum += block.constant(block.terms[t].constant)[lane] * block.row(block.terms[t].reg, degree)[lane];
+    return sum;
+}
+
+void March::add_watcher(int block, int output, int lane, int direction) {
+    watchers_.push_back({block, output, lane, direction});
+    Block& own = blocks_[block];
+    own.rows[std::size_t(output) * own.stride + lane] = size_ + int(watchers_.size());  // behind all rows, for `response`
+}
+
+// The series of an open gap, or of the load on a closed one, in units of a step h.
+void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const {
+    const bool closed = is_closed(gap);
+    degree = last_ + (closed ? 0 : c_[gap.row]);
+    double power = 1;
+    for (int n = 0; n <= degree; ++n, power *= h) p[n] = (closed ? -x_.degree(n)[gap.row] : gap_term(gap, n)) * power;
+}
+
+// A step on which the series of all open gaps are known to the tolerance: theirs may converge more slowly than those of
+// coordinates.
+double March::known_gaps(double h) const {
+    const double allowed = kGapTerms * control_.tolerance;
+    for (const Gap& gap : gaps_) {
+        if (is_closed(gap)) continue;
+        GapSeries p;
+        int degree;
+        gap_series(gap, h, p, degree);
+        const double shortest = 1e-6 * h;
+        for (int n = degree - 1; n <= degree; ++n)
+            if (std::abs(p[n]) > allowed * gap.size)
+                h = std::max(shortest, std::min(h, h * std::pow(allowed * gap.size / std::abs(p[n]), 1.0 / n)));
+    }
+    return h;
+}
+
+// How far it is to the first event within h: an open gap closes, or what holds a closed one is gone. INFINITY: there is none.
+double March::next_event(double h) {
+    double first = INFINITY;
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+        Gap& gap = gaps_[i];
+        const bool closed = is_closed(gap);
+        GapSeries p;
+        int degree;
+        gap_series(gap, h, p, degree);
+        double largest = 0, least = 0;
+        for (int n = 0; n <= degree; ++n) largest = std::max(largest, std::abs(p[n]));
+        const int zeros = closed ? 0 : gap.zeros;
+        const double noise = closed ? kUnloaded * largest : kTouch * gap.size;
+        const double found = h * first_below(p.data() + zeros, degree - zeros, noise, least);
+        if (!closed && zeros == 0) gap.deepest = std::min(gap.deepest, least);
+        if (!(found < first)) continue;
+        first = found;
+        event_ = int(i);
+        releases_ = closed;
+    }
+    return next_crossing(h, first);
+}
+
+// The same for what is watched, if that comes first.
+double March::next_crossing(double h, double first) {
+    fired_ = -1;
+    for (std::size_t i = 0; i < watchers_.size(); ++i) {
+        Watcher& watcher = watchers_[i];
+        const int degree = last_;
+        GapSeries p;
+        double power = 1, largest = 0;
+        for (int n = 0; n <= degree; ++n, power *= h) {
+            p[n] = output_term(watcher.block, watcher.output, watcher.lane, n) * power;
+            largest = std::max(largest, std::abs(p[n]));
+        }
+        watcher.size = std::max(watcher.size, std::abs(p[0]));
+        const double noise = kTouch * largest;
+        int zeros = 0;
+        if (watcher.crossed && std::abs(p[0]) <= kCrossed * largest) zeros = 1;  // time is too coarse to meet zero itself
+        if (zeros == 0 && std::abs(p[0]) > noise)
+            watcher.side = p[0] > 0 ? 1 : -1;
+        else if (watcher.crossed || watcher.side == 0)
+            while (zeros < degree && std::abs(p[zeros]) <= noise) ++zeros;
+        if (zeros > 0) watcher.side = p[zeros] > 0 ? 1 : -1;
+        const double s = first_crossing(p.data() + zeros, degree - zeros, watcher.direction, watcher.side, noise);
+        if (!(h * s < first)) continue;
+        first = h * s;
+        event_ = -1;
+        fired_ = int(i);
+        slope_ = 0;
+        for (int n = degree; n >= 1; --n) slope_ = slope_ * s + n * p[n];
+        slope_ /= h;
+    }
+    return first;
+}
+
+// At a state gaps and loads are known better than from series: the time of an event is corrected by what they are there.
+Status March::polish_event(double& h, double left, double t_end) {
+    if (fired_ >= 0) {
+        const Watcher& watcher = watchers_[fired_];
+        const double better = h - output_term(watcher.block, watcher.output, watcher.lane, 0) / slope_;
+        const bool near = std::abs(better - h) <= kNearby * h && std::abs(better - h) > kNegligible * h;
+        const double before = h;
+        if (!near || !(better > 0) || better >= std::abs(left)) return Status::reached;
+        h = better;
+        if (land(h, left, t_end) == Status::reached) return Status::reached;
+        h = before;
+        return land(h, left, t_end);
+    }
+    const Gap& gap = gaps_[event_];
+    for (int count = 0; count < kMostPolishings; ++count) {
+        double value = gap_term(gap, 0), slope = gap_term(gap, 1);
+        if (releases_) {
+            value = -x_.degree(0)[gap.row], slope = 0;
+            for (int n = last_; n >= 1; --n) slope = slope * h - n * polynomial_.degree(n)[gap.row];
+        }
+        const double better = h - value / slope;
+        if (!(slope < 0) || !(better > 0) || better >= std::abs(left) || std::abs(better - h) > kNearby * h) break;
+        if (std::abs(better - h) <= kEpsilon * h || (!releases_ && std::abs(value) <= kNegligible * gap.size)) break;
+        const double before = h;
+        h = better;
+        const Status status = land(h, left, t_end);
+        if (status == Status::reached) continue;
+        h = before;
+        return land(h, left, t_end);
+    }
+    return Status::reached;
+}
+
+// Terms of all gaps at a prepared state: h, h', h'' / 2.
+std::vector<double> March::gap_values(int degree) const {
+    std::vector<double> values;
+    for (const Gap& gap : gaps_) values.push_back(gap_term(gap, degree));
+    return values;
+}
+
+// Impacts in turn: of the gaps that approach the one that does so fastest, beside what its size and the motion are, by
+// Newton's law; those that do not bounce give way together, when no other approaches.
+void March::strike(Touch& touch) {
+    const auto bounce = [&](std::size_t i) {
+        const Gap& gap = gaps_[touch.gaps[i]];
+        const double rate = gap.restitution * touch.rates[i], back = -touch.pressed[i];
+        return back > 0 && rate * rate <= 2 * back * kRise * gap.size ? 0.0 : gap.restitution;
+    };
+    for (int count = 0;; ++count) {
+        int fastest = -1;
+        bool gives_way = false;
+        double most = 1;
+        for (std::size_t i = 0; i < touch.size(); ++i) {
+            const double beside = -touch.rates[i] / touch.still[i];
+            if (!(beside > 1)) continue;
+            if (count >= kMostStrikes || bounce(i) == 0)
+                gives_way = true;
+            else if (beside > most)
+                most = beside, fastest = int(i);
+        }
+        if (fastest >= 0) {
+            const std::size_t i = std::size_t(fastest);
+            touch.push(i, -(1 + bounce(i)) * touch.rates[i] / touch.response(i, i));
+            continue;
+        }
+        if (!gives_way) return;
+        const std::vector<double> impulses = pushes(touch.w, touch.rates);
+        if (impulses.empty()) return;
+        touch.push(impulses);
+        for (std::size_t i = 0; i < touch.size(); ++i)
+            if (impulses[i] > 0) touch.rates[i] = 0;
+        if (count >= kMostStrikes) return;
+    }
+}
+
+// Which of the gaps that touch and do not part are held together from here on. False where nothing tells.
+bool March::settle_contacts(Touch& touch) {
+    std::vector<std::size_t> held;
+    double largest = peak_speed_ * peak_speed_;
+    for (std::size_t i = 0; i < touch.size(); ++i)
+        largest = std::max(largest, std::abs(touch.pressed[i]) / gaps_[touch.gaps[i]].size);
+    for (std::size_t i = 0; i < touch.size(); ++i)
+        if (int(i) != touch.released && std::abs(touch.rates[i]) <= touch.still[i]) held.push_back(i);
+    std::vector<double> w, q;
+    bool pressed = false;
+    for (std::size_t j : held) {
+        for (std::size_t i : held) w.push_back(touch.response(i, j));
+        const double unpressed = kUnpressed * largest * gaps_[touch.gaps[j]].size;
+        q.push_back(touch.pressed[j]);
+        pressed = pressed || q.back() < -unpressed;
+    }
+    if (pressed) {
+        const std::vector<double> loads = pushes(w, q);
+        if (loads.empty()) return false;
+        for (std::size_t k = 0; k < held.size(); ++k) {
+            touch.is_closed[held[k]] = loads[k] > 0;
+            for (std::size_t i = 0; i < touch.size(); ++i) touch.pressed[i] += touch.response(i, held[k]) * loads[k];
+        }
+    }
+    for (std::size_t i = 0; i < touch.size(); ++i) {
+        Gap& gap = gaps_[touch.gaps[i]];
+        const bool parts = touch.rates[i] > touch.still[i], lifts = touch.pressed[i] > kUnpressed * largest * gap.size;
+        gap.zeros = touch.is_closed[i] ? 0 : parts ? 1 : lifts ? 2 : 3;
+    }
+    return true;
+}
+
+// What happens where gaps touch: the velocities and modes with which the motion goes on.
+Status March::meet() {
+    if (t_ != met_at_) meetings_ = 0;
+    if (++meetings_ > kMostMeetings) return Status::endless;
+    const bool begins = !met_;
+    met_ = true;
+    met_at_ = t_;
+    Touch touch;
+    std::vector<char> closed;
+    for (const Gap& gap : gaps_) closed.push_back(is_closed(gap));
+    const std::vector<double> heights = gap_values(0);
+    bool opened = false;
+    for (const Gap& gap : gaps_)
+        if (is_closed(gap)) set_closed(gap, false), opened = true;
+    if (opened || begins || !prepared_) {
+        const Status status = prepare();
+        if (status != Status::reached) return status;
+    }
+    const std::vector<double> rates = gap_values(1), halves = gap_values(2);
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+        Gap& gap = gaps_[i];
+        gap.deepest = std::min(gap.deepest, heights[i]);
+        if (!(closed[i] || int(i) == event_ || heights[i] <= (begins ? kBegins : kTouch) * gap.size)) continue;
+        if (int(i) == event_ && releases_) touch.released = int(touch.size());
+        touch.gaps.push_back(int(i));
+        touch.rates.push_back(rates[i]);
+        touch.pressed.push_back(2 * halves[i]);
+        touch.still.push_back(kStill * std::max(peak_speed_, fastest(1)) * gap.size + 1e-300);
+        touch.was_closed.push_back(closed[i]);
+    }
+    event_ = -1;
+    const std::size_t count = touch.size();
+    touch.before = touch.rates;
+    touch.impulses.assign(count, 0.0);
+    touch.lost.assign(count, 0.0);
+    touch.is_closed.assign(count, 0);
+    if (count == 0) return Status::reached;
+    fill_matrix();
+    for (std::size_t i = 0; i < count; ++i) {
+        std::vector<double> change(size_, 0.0);
+        for (int entry : gaps_[touch.gaps[i]].pull) change[lu_.rows()[entry]] = matrix_[entry];
+        for (const Gap& gap : gaps_) change[gap.row] = change[gap.account] = 0;  // open ones; accounts are made up below
+        lu_.solve(change.data());
+        touch.responses.push_back(std::move(change));
+        for (std::size_t k = 0; k < count; ++k) {
+            double sum = 0;
+            for (int entry : gaps_[touch.gaps[k]].gradient) sum += matrix_[entry] * touch.responses[i][lu_.columns()[entry]];
+            touch.w.push_back(sum);
+        }
+        double moves = 0;
+        for (int entry : gaps_[touch.gaps[i]].gradient) moves += matrix_[entry] * x_.degree(1)[lu_.columns()[entry]];
+        touch.moving.push_back(touch.rates[i] - moves);
+        if (!(touch.response(i, i) > 0)) return Status::undecided;
+    }
+    strike(touch);
+    // What would rise less than can be told stays, if it is pressed.
+    std::vector<std::size_t> staying;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double rate = touch.rates[i], back = -touch.pressed[i];
+        const bool low = back > 0 && rate * rate <= 2 * back * kRise * gaps_[touch.gaps[i]].size;
+        if (int(i) != touch.released && std::abs(rate) > touch.still[i] && low) staying.push_back(i);
+    }
+    for (int round = 0; round < 100 && !staying.empty(); ++round) {
+        double off = 0;
+        for (std::size_t i : staying) {
+            off = std::max(off, std::abs(touch.rates[i]) / touch.still[i]);
+            touch.push(i, -touch.rates[i] / touch.response(i, i));
+        }
+        if (off <= 0.1) break;
+    }
+    for (std::size_t i : staying) touch.rates[i] = 0;
+    bool changed = false;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (touch.impulses[i] == 0) continue;
+        changed = true;
+        for (int j = 0; j < size_; ++j) {
+            if (d_[j] == 0) continue;
+            const int derivative = d_[j] - 1;  // what the leading one integrates to
+            double factor = touch.impulses[i];
+            for (int k = 2; k <= derivative; ++k) factor /= k;
+            add_exactly(x_.degree(derivative)[j], low_[std::size_t(derivative) * size_ + j], factor * touch.responses[i][j]);
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const int account = gaps_[touch.gaps[i]].account;
+        add_exactly(x_.degree(0)[account], low_[account], -touch.lost[i] - touch.impulses[i] * touch.moving[i]);
+    }
+    if (changed) {
+        const Status status = prepare();
+        if (status != Status::reached) return status;
+        const std::vector<double> after = gap_values(2);
+        for (std::size_t i = 0; i < count; ++i) touch.pressed[i] = 2 * after[touch.gaps[i]];
+    }
+    if (!settle_contacts(touch)) return Status::undecided;
+    bool any = false;
+    for (std::size_t i = 0; i < count; ++i)
+        if (touch.is_closed[i]) set_closed(gaps_[touch.gaps[i]], true), any = true;
+    if (any) {
+        const Status status = prepare();
+        if (status != Status::reached) return status;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool told = touch.impulses[i] != 0 || touch.was_closed[i] != touch.is_closed[i];
+        if (told)
+            happenings_.push_back({t_, touch.gaps[i], touch.before[i], touch.rates[i], touch.impulses[i], touch.lost[i],
+                                   touch.was_closed[i] != 0, touch.is_closed[i] != 0});
+    }
+    expanded_ = false;
+    leverage_.clear();
+    responses_.clear();
+    cut_.clear();
+    longest_ = INFINITY;
+    return Status::reached;
+}
+
+// The state after a meeting is a point of its own, at the same time; a step without length leads to it.
+void March::write_meeting(Record& record) {
+    const std::int64_t last = std::int64_t(record.t.size()) - 1;
+    if (meetings_ > 1 && last >= 0 && met_row_ == last) {  // met again at once: only the last state counts
+        record.t.pop_back();
+        record.x.resize(record.x.size() - size_);
+        record.v.resize(record.v.size() - size_);
+    } else if (record.keep_polynomials) {
+        record.start.push_back(t_);
+        for (int n = 0; n < degrees_; ++n)
+            for (int j = 0; j < size_; ++j)
+                record.polynomials.push_back(n <= std::min(d_[j], largest_offset_) ? x_.degree(n)[j] : 0.0);
+    }
+    write_point(record);
+    met_row_ = std::int64_t(record.t.size()) - 1;
+}
+
+}  // namespace mechsim

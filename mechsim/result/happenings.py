@@ -1,0 +1,53 @@
+"""Events of a motion as a table of their own: a file beside the CSV, arrays of the NPZ, a list in JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from mechsim.engine.events import COLUMNS, Events
+from mechsim.result.paths import replacing
+
+LABELS = ("t", "contact", "event", "rate_before", "rate_after", "impulse", "energy_lost")
+MOST_TOLD = 10_000  # of a JSON object; the file has all
+
+
+def path_beside(path: Path) -> Path:
+    """`out.csv` has its events in `out.events.csv`."""
+    return path.with_name(f"{path.stem}.events.csv")
+
+
+def write_beside(events: Events, path: Path) -> Path:
+    """The table of events of the results at this path."""
+    target = path_beside(path)
+    with replacing(target) as temporary:
+        temporary.write_text("".join(_lines(events)), encoding="utf-8")
+    return target
+
+
+def _lines(events: Events) -> Iterator[str]:
+    yield ",".join(LABELS) + "\n"
+    for each in events:
+        numbers = (each.before, each.after, each.impulse, each.lost)
+        yield (
+            ",".join([f"{each.t:.17g}", each.gap.replace(",", ";"), each.kind, *(f"{x:.17g}" for x in numbers)]) + "\n"
+        )
+
+
+def as_arrays(events: Events) -> dict[str, np.ndarray]:
+    """What an NPZ file holds of them."""
+    names = json.dumps({"names": events.names, "columns": COLUMNS})
+    return {"events": events.table, "event_overlaps": events.overlaps, "event_names": np.array(names)}
+
+
+def from_arrays(arrays: dict[str, np.ndarray]) -> Events:
+    facts = json.loads(str(arrays["event_names"]))
+    return Events(tuple(map(str, facts["names"])), arrays["events"], arrays["event_overlaps"])
+
+
+def as_list(events: Events) -> list[dict[str, object]]:
+    return [asdict(events[number]) for number in range(min(len(events), MOST_TOLD))]

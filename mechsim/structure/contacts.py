@@ -1,0 +1,41 @@
+"""Offsets of gaps. What a mechanism is free to do does not depend on them, so they come last, after the analysis."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mechsim.errors import AssemblyError, Fault
+from mechsim.kernel.system import System
+from mechsim.structure.offsets import Structure
+
+CLOSED = 2  # a gap is planned as if it were closed: a constraint of positions
+
+
+def with_gaps(structure: Structure, system: System) -> Structure:
+    """The structure of the system without its gaps, with the offsets that a march gives to gaps. Raises AssemblyError
+    where one meets what has no mass to be stopped."""
+    if not len(system.gap_rows):
+        return structure
+    d = structure.march_variable_offsets
+    rows, columns, _ = system.signature()
+    for row, gap in zip(system.gap_rows, system.gaps, strict=True):
+        met = columns[rows == system.n + row]
+        light = [int(column) for column in met if column < system.n and d[column] != CLOSED]
+        if light:
+            message = f"contact {gap.name} meets {system.labels[light[0]]}, which has no mass that an impact could stop"
+            raise AssemblyError(Fault(message, gap.mark, "give it a mass"))
+    reactive = [group for group in system.groups if group.kind.reactive]
+    if reactive:
+        owner = system.mechanism.elements[reactive[0].elements[0]]
+        message = (
+            f"{owner.title} depends on reactions, which impacts make infinite: this is not known together with contacts"
+        )
+        raise AssemblyError(Fault(message, owner.mark, "friction with a constant load is"))
+    count = len(system.gap_rows)
+    return replace(
+        structure,
+        march_equation_offsets=np.append(structure.march_equation_offsets, [CLOSED] * count),
+        march_variable_offsets=np.append(d, [0] * count),
+    )
