@@ -123,8 +123,9 @@ class Derived:
 def _load_columns(system: System) -> list[tuple[str, str]]:
     """`contact_floor`, the force with which a contact pushes, for each gap; names and units."""
     mechanism = system.mechanism
+    labels = [system.labels[system.n + row] for row in system.gap_rows]
     elements = [mechanism.elements[gap.element] for gap in system.gaps]
-    return [(element.multipliers[0], unit_of(mechanism, element.slots)) for element in elements]
+    return [(label, unit_of(mechanism, each.slots)) for label, each in zip(labels, elements, strict=True)]
 
 
 def _signal_columns(mechanism: Mechanism, taken: set[str]) -> dict[str, str]:

@@ -230,7 +230,7 @@ double March::response(int row, double h) {
         return size > 0 ? 1 / size : 0.0;
     }
     for (const Gap& gap : gaps_)
-        if (gap.row == row && !is_closed(gap)) return 1 / gap.size;  // it moves nothing, but is to be known as well
+        if (gap.row == row && !is_closed(gap)) return gap.pair >= 0 ? 0.0 : 1 / gap.size;  // it moves nothing, but is to be known as well
     if (responses_.empty()) responses_.assign(size_, {});
     Responses& found = responses_[row];
     if (found.factorization != statistics_.factorizations) {
@@ -420,6 +420,7 @@ Status March::take_step(double t_end) {
     const double whole = h;
     if (has_events()) {
         h = std::min(h, next_event(h));
+        if (crowded_) return Status::crowded;
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
         for (Gap& gap : gaps_) gap.zeros = 0;
         for (Watcher& watcher : watchers_) watcher.crossed = false;
