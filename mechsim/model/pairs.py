@@ -21,7 +21,7 @@ MOST_OF_CORNER = 3  # ... of one corner
 
 
 def add_pairs(quantities: Quantities, book: Book, first_gap: int) -> tuple[tuple[Gap, ...], tuple[Pair, ...]]:
-    """Each pair becomes an element with all its rows and one account."""
+    """Each row of a pair becomes an element; one has the account of them all."""
     gaps: list[Gap] = []
     pairs: list[Pair] = []
     for meeting in quantities.spec.actions.meetings:
@@ -104,15 +104,17 @@ class _Rows:
 
     def add(self, first_gap: int) -> tuple[list[Gap], Pair]:
         meeting, label = self.meeting, plain_name(self.meeting.name)
-        draft = Draft(f"contact {meeting.name}", meeting.mark, constraints=self.rows)
-        draft.account, draft.origin = f"work_contact_{label}", Origin("contact", meeting.name)
-        number = self.book.add(draft)
-        assert number is not None  # something in it moves
-        account = self.book.elements[number].slots[-1]
-        restitution = meeting.restitution.value
-        gaps = [
-            Gap(meeting.name, number, -1 - self.book.constant(0.0), account, restitution, meeting.mark)
-            for _ in self.rows
-        ]
+        gaps: list[Gap] = []
+        for row in self.rows:
+            draft = Draft(f"contact {meeting.name}", meeting.mark, constraints=[row])
+            draft.origin = Origin("contact", meeting.name)
+            if not gaps:
+                draft.account = f"work_contact_{label}"
+            number = self.book.add(draft)
+            assert number is not None  # something in it moves
+            # Nothing in these rows moves by itself, so one account serves them all.
+            account = gaps[0].account if gaps else self.book.elements[number].slots[-1]
+            mode = -1 - self.book.constant(0.0)
+            gaps.append(Gap(meeting.name, number, mode, account, meeting.restitution.value, meeting.mark))
         lent = tuple(Lent(first_gap + place, *each) for place, each in enumerate(self.lent))
         return gaps, Pair(meeting.name, *self.outlines, self.ways, self.values, lent, meeting.mark)

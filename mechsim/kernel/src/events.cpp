@@ -347,13 +347,17 @@ Status March::meet() {
         if (!(touch.response(i, i) > 0)) return Status::undecided;
     }
     strike(touch);
-    // What would rise less than can be told stays, if it is pressed.
+    // What would rise less than can be told stays, if it is pressed; what is at rest beside it stays so too.
     std::vector<std::size_t> staying;
+    bool rises = false;
     for (std::size_t i = 0; i < count; ++i) {
         const double rate = touch.rates[i], back = -touch.pressed[i];
         const bool low = back > 0 && rate * rate <= 2 * back * kRise * gaps_[touch.gaps[i]].size;
-        if (int(i) != touch.released && std::abs(rate) > touch.still[i] && low) staying.push_back(i);
+        if (int(i) == touch.released || !(low || std::abs(rate) <= touch.still[i])) continue;
+        staying.push_back(i);
+        rises = rises || std::abs(rate) > touch.still[i];
     }
+    if (!rises) staying.clear();
     for (int round = 0; round < 100 && !staying.empty(); ++round) {
         double off = 0;
         for (std::size_t i : staying) {
