@@ -205,6 +205,8 @@ def _refuse_overlaps(system: System, start: Start) -> None:
     """A motion cannot begin behind a barrier."""
     from mechsim.model.outlines import overlap
 
+    if not system.gaps:
+        return
     gaps = system.gap_values(start.t, start.positions)
     sizes = system.constraint_sizes[system.gap_rows]
     lent = {each.gap for pair in system.mechanism.pairs for each in pair.lent}

@@ -36,7 +36,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     readouts = _add_readouts(quantities, book)
     events = add_events(quantities, book)
     gaps = add_gaps(quantities, book)
-    lent, pairs = add_pairs(quantities, book, len(gaps))
+    lent, pairs = add_pairs(quantities, book, len(gaps)) if spec.dimension == PLANE else ((), ())
     elements = tuple(book.elements)
     faults = book.faults or checks.undetermined_points(spec, layout, elements)
     if faults:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mechsim.errors import Fault
+from mechsim.errors import Fault, SpecError
 from mechsim.lagrangian.formula import Formula, parameter
-from mechsim.lagrangian.vector import cross
+from mechsim.lagrangian.vector import SPACE, cross
 from mechsim.model.book import Book, Draft, moves
 from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
-from mechsim.spec.actions import Contact, Stop
+from mechsim.model.spatial_contacts import spatial_rows
+from mechsim.spec.actions import Contact, Meeting, Stop
 from mechsim.spec.motion import plain_name
 
 
@@ -19,9 +20,15 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
     """Each becomes an element with one constraint, a constant that tells whether it is closed, and an account."""
     gaps = []
     actions = quantities.spec.actions
-    found: list[tuple[Contact | Stop, tuple[str, Formula]]] = []
+    found: list[tuple[Contact | Stop | Meeting, tuple[str, Formula]]] = []
     found += [(each, _contact(each, quantities)) for each in actions.contacts]
     found += [(each, pair) for each in actions.stops for pair in _stop(each, quantities)]
+    if quantities.spec.dimension == SPACE:
+        for each in actions.meetings:
+            try:
+                found += [(each, pair) for pair in spatial_rows(each, quantities)]
+            except SpecError as error:
+                book.faults += error.faults
     for given, (name, row) in found:
         if not moves(row):
             hint = "its points are on one part, or fixed in the world: remove it"

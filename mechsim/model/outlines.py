@@ -195,9 +195,7 @@ def _corners(solid: Solid) -> list[Place]:
         local = [(float(x), float(y)) for x, y in map(values_of, solid.outline)]
     (ax, ay, *_), (bx, by, *_) = solid.axes[:2]
     at = [float(number.value) for number in solid.at]
-    return [
-        (at[0] + float(ax) * u + float(bx) * v, at[1] + float(ay) * u + float(by) * v) for u, v in local
-    ]
+    return [(at[0] + float(ax) * u + float(bx) * v, at[1] + float(ay) * u + float(by) * v) for u, v in local]
 
 
 def ways(first: Outline, second: Outline) -> tuple[np.ndarray, np.ndarray]:
@@ -223,9 +221,7 @@ def _ways(first: Outline, second: Outline) -> Iterator[tuple[int, int, int, list
                 yield CORNERS, int(i), int(k), [x, y, u, v, radius + further, 0.0, 0.0]
 
 
-def overlap(
-    first: Outline, second: Outline, q: np.ndarray, constants: Sequence[float]
-) -> float:
+def overlap(first: Outline, second: Outline, q: np.ndarray, constants: Sequence[float]) -> float:
     """How deep the one is in the other, 0 if it is not: by corners, and by edges that cross."""
     (origin, axis), (other_origin, other_axis) = (each.place(q, constants) for each in (first, second))
     depth = 0.0
@@ -238,7 +234,12 @@ def overlap(
         for x, y, radius, *_ in own.corners:
             world = from_[0] + _turned(from_[1], np.array([x, y]))
             depth = max(depth, -(_clearance(_turned(to[1] * [1, -1], world - to[0]), other) - radius))
-    if depth == 0 and first.solid and second.solid and _crosses(first, second, (origin, axis), (other_origin, other_axis)):
+    if (
+        depth == 0
+        and first.solid
+        and second.solid
+        and _crosses(first, second, (origin, axis), (other_origin, other_axis))
+    ):
         return min(first.reach, second.reach)
     return depth
 

@@ -11,7 +11,7 @@ from typing import Any
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Contact, Meeting, Stop
 from mechsim.spec.expression import parse_expression
-from mechsim.spec.meetings import is_meeting, meeting, sides_of
+from mechsim.spec.meetings import is_meeting, meeting, sides_of, spatial_meeting
 from mechsim.spec.names import PLANE
 from mechsim.spec.nodes import Node
 from mechsim.spec.number import Number
@@ -53,7 +53,10 @@ CONTACT = ShortOrLong(
     {"e": E},
     {
         "gap": Field(StateExpression(), "an expression of positions and time that stays at zero or above"),
-        "offset": Field(Quantity(), "how far the point stays to the left of the line, or outlines stay apart, as the radius of a disc, m"),
+        "offset": Field(
+            Quantity(),
+            "how far the point stays to the left of the line, or outlines stay apart, as the radius of a disc, m",
+        ),
         "radius": Field(Quantity(least=0), "how far two points stay apart, m"),
         "between": Field(FLAG, "the line ends at its points; with an offset it has two sides and round ends"),
         "inside": Field(FLAG, "the points stay nearer than the radius instead"),
@@ -108,6 +111,9 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         return None
     if set(own) & set(points) and len(own) + len(points) < 4:
         raise SpecError(Fault(f"{user} names a point twice", entry.mark))
+    if scope.reading.dimension != PLANE and (len(own) > 1 or len(points) > 2):
+        _refuse_others(values, ("between", "inside", "radius"), user, "in space there are planes and spheres", entry.mark)
+        return spatial_meeting(entry, own, points, scope)
     if scope.reading.dimension == PLANE and is_meeting(own, points, values, scope):
         return meeting(entry, own, points, scope)
     _refuse_others(values, ("between",), user, "it is for a point and a line in the plane", entry.mark)

@@ -52,8 +52,27 @@ def _side(points: tuple[str, ...], between: bool, hollow: bool, user: str, entry
         return Side("polygon", points, hollow=hollow)
     if entry.name.partition("-")[2].strip() == name:
         return Side("line", points)
-    hint = f"give {name} a shape: disc, plate or polygon" if part else "name a point, a rigid part or three or more points"
+    hint = (
+        f"give {name} a shape: disc, plate or polygon" if part else "name a point, a rigid part or three or more points"
+    )
     raise SpecError(Fault(f"{user}: {name} has no outline", entry.mark, hint))
+
+
+def spatial_meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope) -> Meeting:
+    """Of a point or a part with a plane, which three points give, or of two parts that are spheres. Raises SpecError."""
+    user, sides = f"Contacts.{entry.name}", []
+    for points in (first, second):
+        part = _rigid(points, scope)
+        if len(points) == 1:
+            sides.append(Side("point", points))
+        elif part is not None and any(solid.shape != "rod" for solid in part.solids):
+            sides.append(Side("part", points, part.name))
+        elif points is second and len(points) == 3:
+            sides.append(Side("plane", points))
+        else:
+            hint = "in space there are P-ABC, a point and a plane, and parts that are boxes, prisms or spheres"
+            raise SpecError(Fault(f"{user}: {''.join(points)} has no outline", entry.mark, hint))
+    return Meeting(entry.name, sides[0], sides[1], entry.value["e"], entry.value.get("offset"), entry.mark)
 
 
 def _rigid(points: tuple[str, ...] | str, scope: Scope) -> Rigid | None:
