@@ -18,7 +18,8 @@ from mechsim.spec.motion import plain_name
 
 def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
     """Each becomes an element with one constraint, a constant that tells whether it is closed, and an account."""
-    gaps = []
+    gaps: list[Gap] = []
+    accounts: dict[str, int] = {}
     actions = quantities.spec.actions
     found: list[tuple[Contact | Stop | Meeting, tuple[str, Formula]]] = []
     found += [(each, _contact(each, quantities)) for each in actions.contacts]
@@ -36,10 +37,14 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
             continue
         label = plain_name(name)
         draft = Draft(f"contact {name}", given.mark, constraints=[(f"contact_{label}", row)])
-        draft.account, draft.origin = f"work_contact_{label}", Origin("contact", name)
+        draft.origin = Origin("contact", name)
+        if given.name not in accounts or not isinstance(given, Meeting):  # nothing of a meeting moves by itself
+            draft.account = f"work_contact_{plain_name(given.name) if isinstance(given, Meeting) else label}"
         number = book.add(draft)
         assert number is not None  # something in it moves
-        mode, account = -1 - book.constant(0.0), book.elements[number].slots[-1]
+        account = book.elements[number].slots[-1] if draft.account else accounts[given.name]
+        accounts[given.name] = account
+        mode = -1 - book.constant(0.0)
         gaps.append(Gap(name, number, mode, account, given.restitution.value, given.mark))
     return tuple(gaps)
 

@@ -1,4 +1,4 @@
-"""Outlines of the plane that meet others: of a point, a disc, a line, a segment, a polygon, or all the shapes of a part.
+"""Outlines in the plane that meet others: a point, a disc, a line, a segment, a polygon, or all the shapes of a part.
 
 An outline is corners and edges in its own frame, each rounded by a radius, in tables that the kernel reads
 (src/pairs.hpp):
@@ -27,6 +27,7 @@ Place = tuple[float, float]
 CORNER_OF_FIRST, CORNER_OF_SECOND, CORNERS = range(3)  # sorts of ways to touch: a corner on an edge, or on a corner
 MOST_WAYS = 20_000  # in which two outlines may touch
 VALUES = 7  # of a way: corner x, y; edge or corner x, y; for an edge its direction x, y; how far apart
+INTO_RECESS = 1e-9  # of its length, an edge goes on where what is solid is not convex
 NOWHERE = (-1, -1, -1, -1)
 
 
@@ -87,11 +88,14 @@ class _Tables:
             corners = corners[::-1]
         count = len(corners)
         ways = [_way(corners[i], corners[(i + 1) % count]) for i in range(count)]
+        turns = [ways[i - 1][0][0] * ways[i][0][1] - ways[i - 1][0][1] * ways[i][0][0] for i in range(count)]
         for i, (x, y) in enumerate(corners):
             (before, _), (along, length) = ways[i - 1], ways[i]
-            convex = before[0] * along[1] - before[1] * along[0] < 0
-            self.corners.append([x, y, self.radius, -before[0], -before[1], *along, convex, self.component])
-            self.edges.append([x, y, *along, length, self.radius, self.component])
+            self.corners.append([x, y, self.radius, -before[0], -before[1], *along, turns[i] < 0, self.component])
+            # In a recess edges go on a little: who touches both of them leaves neither.
+            back, on = (INTO_RECESS * length if turns[place] >= 0 else 0.0 for place in (i, (i + 1) % count))
+            start = (x - back * along[0], y - back * along[1])
+            self.edges.append([*start, *along, back + length + on, self.radius, self.component])
         self.component += 1
 
     def outline(self, solid: bool, **frame: object) -> Outline:
@@ -215,10 +219,10 @@ def _ways(first: Outline, second: Outline) -> Iterator[tuple[int, int, int, list
                 yield sort, int(i), k, [x, y, *edge[:4], radius + edge[5]]
     for i in np.flatnonzero(first.corners[:, 7]):
         x, y, radius = first.corners[i, :3]
-        for k in np.flatnonzero(second.corners[:, 7]):
-            u, v, further = second.corners[k, :3]
+        for j in np.flatnonzero(second.corners[:, 7]):
+            u, v, further = second.corners[j, :3]
             if radius + further > 0:
-                yield CORNERS, int(i), int(k), [x, y, u, v, radius + further, 0.0, 0.0]
+                yield CORNERS, int(i), int(j), [x, y, u, v, radius + further, 0.0, 0.0]
 
 
 def overlap(first: Outline, second: Outline, q: np.ndarray, constants: Sequence[float]) -> float:

@@ -36,9 +36,7 @@ def spatial_rows(meeting: Meeting, quantities: Quantities) -> Iterator[tuple[str
         if not all(one[1] + other[1] + offset > 0 for one, other in pairs):
             hint = "in space spheres meet spheres, and everything a plane"
             raise SpecError(Fault(f"contact {meeting.name}: corners do not meet corners", meeting.mark, hint))
-        rows = [
-            _less(formula(sqrt(square(one[0] - other[0]))), one[1] + other[1] + offset) for one, other in pairs
-        ]
+        rows = [_less(formula(sqrt(square(one[0] - other[0]))), one[1] + other[1] + offset) for one, other in pairs]
     for number, row in enumerate(rows, 1):
         yield (meeting.name if len(rows) == 1 else f"{meeting.name} {number}"), row
 

@@ -312,8 +312,8 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Side:
-    """One of two things that meet. `sort`: "point", "line", "segment", "polygon" or "plane" of these points, or the `part`
-    of that name with all its shapes; `hollow`: the other one is inside."""
+    """One of two things that meet. `sort`: "point", "line", "segment", "polygon" or "plane" of these points, or the
+    `part` of that name with all its shapes; `hollow`: the other one is inside."""
 
     sort: Literal["point", "line", "segment", "polygon", "plane", "part"]
     points: tuple[str, ...]

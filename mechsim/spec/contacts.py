@@ -112,7 +112,9 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
     if set(own) & set(points) and len(own) + len(points) < 4:
         raise SpecError(Fault(f"{user} names a point twice", entry.mark))
     if scope.reading.dimension != PLANE and (len(own) > 1 or len(points) > 2):
-        _refuse_others(values, ("between", "inside", "radius"), user, "in space there are planes and spheres", entry.mark)
+        _refuse_others(
+            values, ("between", "inside", "radius"), user, "in space there are planes and spheres", entry.mark
+        )
         return spatial_meeting(entry, own, points, scope)
     if scope.reading.dimension == PLANE and is_meeting(own, points, values, scope):
         return meeting(entry, own, points, scope)

@@ -15,7 +15,7 @@ from mechsim.spec.scope import Scope
 FLAT = ("cylinder", "box", "prism")  # shapes that have an inside, as they are called in space
 
 
-def is_meeting(first: str, second: str, values: Mapping[str, Any], scope: Scope) -> bool:
+def is_meeting(first: tuple[str, ...], second: tuple[str, ...], values: Mapping[str, Any], scope: Scope) -> bool:
     """Whether outlines meet: anything but two points, or a point and a line."""
     part = _rigid(second, scope)
     has_outline = part is not None and has_shape(part)
@@ -59,7 +59,7 @@ def _side(points: tuple[str, ...], between: bool, hollow: bool, user: str, entry
 
 
 def spatial_meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope) -> Meeting:
-    """Of a point or a part with a plane, which three points give, or of two parts that are spheres. Raises SpecError."""
+    """Of a point or a part with a plane (three points), or of two parts that are spheres. Raises SpecError."""
     user, sides = f"Contacts.{entry.name}", []
     for points in (first, second):
         part = _rigid(points, scope)

@@ -208,7 +208,7 @@ class March {
     double size_of(int pair) const;
     double slowest(double size) const;
     int degree_of_pairs() const { return last_ + 2; }  // coordinates of points are known so far
-    bool lend_touching(const std::vector<char>& closed, bool begins);
+    bool lend_touching(std::vector<char>& closed, bool begins);
     double known_pairs(double h);
     Status polish_event(double& h, double left, double t_end);
     Status meet();

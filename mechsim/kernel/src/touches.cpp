@@ -118,9 +118,9 @@ double March::next_touch(double h, double first) {
     return first;
 }
 
-// Where gaps are met: rows for all that touch, and for nothing else. `closed` were those of the gaps. False if they do
-// not suffice.
-bool March::lend_touching(const std::vector<char>& closed, bool begins) {
+// Where gaps are met: rows for all that touch, and for nothing else. `closed` were those of the gaps, but for ways
+// that it lets go. False if rows do not suffice.
+bool March::lend_touching(std::vector<char>& closed, bool begins) {
     for (std::size_t i = 0; i < gaps_.size(); ++i)
         if (gaps_[i].pair >= 0 && !closed[i] && int(i) != event_) gaps_[i].way = -1;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
@@ -133,6 +133,7 @@ bool March::lend_touching(const std::vector<char>& closed, bool begins) {
             if (holder >= 0 && closed[holder] && !now) {
                 happenings_.push_back({t_, holder, 0, 0, 0, 0, true, false, int(k)});
                 gaps_[holder].way = -1;
+                closed[holder] = 0;
             }
             if (holder >= 0 || !now || std::abs(pair.height(int(k))) > (begins ? kBegins : kTouch) * size) continue;
             if (lend(int(i), int(k)) < 0) return false;
