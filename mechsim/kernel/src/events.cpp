@@ -77,6 +77,7 @@ void March::set_closed(const Gap& gap, bool closed) {
     x_.degree(0)[size_ + gap.mode] = polynomial_.degree(0)[size_ + gap.mode] = closed ? 1.0 : 0.0;
     if (is_closed(gap) == closed) return;
     resting_[gap.row] = !closed;
+    if (gap.pair >= 0) find_working();
     lu_.set_aside();
     if (!closed) {
         for (int n = 0; n < x_.degrees; ++n) x_.degree(n)[gap.row] = 0;

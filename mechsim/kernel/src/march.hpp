@@ -268,6 +268,7 @@ class March {
     std::vector<double> scales_, inverse_scales_, constants_, matrix_constant_, matrix_;
     Control control_;
     std::vector<Block> blocks_, matrix_blocks_;
+    std::vector<char> idle_;       // blocks that have nothing to say now
     std::vector<Block*> working_;  // those that take part in stages k >= 1
     std::vector<std::vector<double>> equation_factors_, unknown_factors_;  // per stage: -(k + c)!/k!, k!/(k + d)!
     std::vector<std::vector<double>> binomials_;                          // n over m, per m

@@ -53,6 +53,7 @@ void March::restore(const Bytes& bytes) {
     if (tangents_) tangents_->share_constants();
     polynomial_whole_ = false;
     responses_.clear();
+    find_working();
     if (expanded_) expand();
 }
 

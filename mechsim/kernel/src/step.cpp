@@ -211,7 +211,7 @@ double March::inspected(double h, int direction) {
     // What is at rest has no speed by which the error of one could be judged: what is coming may be slow.
     const double tolerance = control_.tolerance * (speed_ * h < kSlow ? kSlow : 1.0);
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-        if (!blocks_[i].watched) continue;
+        if (!blocks_[i].watched || idle_[i]) continue;
         SwingOf swing;
         if (tangents_) swing = [&, i](int lane) { return tangents_->swing(i, lane, h, last_ + 1); };
         h = inspect(blocks_[i], h, direction, last_ + 1, tolerance, response, swing);
