@@ -34,9 +34,9 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     quantities.add_inputs()
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
-    events = add_events(quantities, book)
     gaps = add_gaps(quantities, book)
     lent, pairs = add_pairs(quantities, book, len(gaps)) if spec.dimension == PLANE else ((), ())
+    events = add_events(quantities, book)
     elements = tuple(book.elements)
     faults = book.faults or checks.undetermined_points(spec, layout, elements)
     if faults:
