@@ -48,9 +48,7 @@ def test_a_rocking_block_loses_speed_by_a_closed_ratio_and_comes_to_rest():
     assert ratios == pytest.approx([(1 - k) / (1 + k)] * len(ratios), rel=1e-9)
     end = last_row(motion)
     assert abs(end["A_y_dot"]) + abs(end["B_y_dot"]) < 1e-15
-    assert end["contact_AB_OQ"] + sum(v for name, v in end.items() if name.startswith("contact_AB_OQ_")) == (
-        pytest.approx(9.81, rel=1e-12)
-    )
+    assert end["contact_AB_OQ"] == pytest.approx(9.81, rel=1e-12)
 
 
 def test_a_cradle_of_discs_hands_its_speed_from_one_end_to_the_other():
@@ -341,6 +339,7 @@ ProblemData:
         ("P-ABC: {e: 1, offset: -1}", "offset is negative"),
         ("P-Q: {e: 1, radius: 1, between: yes}", "has `?between`?, which does not belong here|for a line"),
         ("Q-KLM: [1]", "nothing in it can move"),
+        ("ABC-OQ: {e: 1, between: yes}", "the line has no thickness that a polygon could meet"),
         ("P-OXQ: [1]", "the point X, which no part has"),
     ],
 )

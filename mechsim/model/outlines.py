@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,14 +72,9 @@ class _Tables:
         self.edges.append([*start, *along, math.inf, self.radius, self.component])
         self.component += 1
 
-    def segment(self, start: Place, end: Place, both_sides: bool) -> None:
+    def segment(self, start: Place, end: Place) -> None:
         along, length = _way(start, end)
-        back = (-along[0], -along[1])
         self.edges.append([*start, *along, length, self.radius, self.component])
-        if both_sides:
-            self.edges.append([*end, *back, length, self.radius, self.component])
-            self.corners.append([*start, self.radius, *along, *along, 1, self.component])
-            self.corners.append([*end, self.radius, *back, *back, 1, self.component])
         self.component += 1
 
     def loop(self, corners: Sequence[Place], hollow: bool) -> None:
@@ -134,11 +129,20 @@ def outline_of(side: Side, radius: float, spec: MechSpec, layout: Layout, user: 
     if side.sort == "line":
         tables.line(*places)
     elif side.sort == "segment":
-        tables.segment(places[0], places[1], radius > 0)
+        tables.segment(*places)
     else:
         _refuse_crossing(places, side.points, user, mark)
         tables.loop(places, side.hollow)
-    return tables.outline(side.sort != "segment" or radius > 0, **frame)
+    return tables.outline(side.sort != "segment", **frame)
+
+
+def two_sided(segment: Outline) -> Outline:
+    """With its back and its ends, which only what has a radius can meet."""
+    ((x, y, u, v, length, radius, component),) = segment.edges.tolist()
+    end = (x + length * u, y + length * v)
+    edges = [[x, y, u, v, length, radius, component], [*end, -u, -v, length, radius, component]]
+    corners = [[x, y, radius, u, v, u, v, 1, component], [*end, radius, -u, -v, -u, -v, 1, component]]
+    return replace(segment, corners=np.array(corners), edges=np.array(edges), solid=True)
 
 
 def _frame(part: Rigid, layout: Layout) -> dict[str, object]:

@@ -11,7 +11,7 @@ from mechsim.lagrangian.vector import Vector, cross, square, turned
 from mechsim.model.book import Book, Draft, moves
 from mechsim.model.mechanism import Gap, Lent, Pair
 from mechsim.model.origin import Origin
-from mechsim.model.outlines import CORNER_OF_SECOND, CORNERS, MOST_WAYS, VALUES, Outline, outline_of, ways
+from mechsim.model.outlines import CORNER_OF_SECOND, CORNERS, MOST_WAYS, VALUES, Outline, outline_of, two_sided, ways
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.spec.actions import Meeting
 from mechsim.spec.motion import plain_name
@@ -45,9 +45,15 @@ def add_pairs(quantities: Quantities, book: Book, first_gap: int) -> tuple[tuple
 def _outlines(meeting: Meeting, quantities: Quantities) -> tuple[Outline, Outline]:
     user = f"Contacts.{meeting.name}"
     offset = float(meeting.offset.value) if meeting.offset is not None else 0.0
-    of_first, of_second = (0.0, offset) if meeting.second.sort == "segment" else (offset, 0.0)
-    first = outline_of(meeting.first, of_first, quantities.spec, quantities.layout, user, meeting.mark)
-    return first, outline_of(meeting.second, of_second, quantities.spec, quantities.layout, user, meeting.mark)
+    first = outline_of(meeting.first, offset, quantities.spec, quantities.layout, user, meeting.mark)
+    second = outline_of(meeting.second, 0.0, quantities.spec, quantities.layout, user, meeting.mark)
+    if meeting.second.sort == "segment":
+        if (first.corners[:, 2] > 0).all():
+            return first, two_sided(second)
+        if meeting.first.sort != "point":
+            hint = "give it an offset: half of its thickness"
+            raise SpecError(Fault(f"{user}: the line has no thickness that a polygon could meet", meeting.mark, hint))
+    return first, second
 
 
 def _refuse_one_part(meeting: Meeting, first: Outline, second: Outline, quantities: Quantities) -> None:
