@@ -204,17 +204,25 @@ def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepa
 
 def _refuse_overlaps(system: System, start: Start) -> None:
     """A motion cannot begin behind a barrier."""
+    from mechsim.model.outlines import overlap
+
     if not system.gaps:
         return
     gaps = system.gap_values(start.t, start.positions)
     sizes = system.constraint_sizes[system.gap_rows]
+    lent = {each.gap for pair in system.mechanism.pairs for each in pair.lent}
     faults = [
         Fault(
             f"the start is inside contact {gap.name} by {-value:.6g}", gap.mark, "begin where its gap is not negative"
         )
-        for gap, value, size in zip(system.gaps, gaps, sizes, strict=True)
-        if value < -OVERLAP * size
+        for number, (gap, value, size) in enumerate(zip(system.gaps, gaps, sizes, strict=True))
+        if value < -OVERLAP * size and number not in lent
     ]
+    for pair in system.mechanism.pairs:
+        depth = overlap(pair.first, pair.second, start.positions, system.mechanism.constants)
+        if depth > OVERLAP * sizes[pair.lent[0].gap]:
+            message = f"the start is inside contact {pair.name} by {depth:.6g}"
+            faults.append(Fault(message, pair.mark, f"move the one out of the other, by {depth:.3g} or more"))
     if faults:
         raise AssemblyError(*faults)
 

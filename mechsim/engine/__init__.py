@@ -60,6 +60,7 @@ MESSAGES = {
     Status.NOT_DIFFERENTIABLE: "the motion cannot be differentiated through a singular pose, or where its derivatives "
     "are no numbers",
     Status.ENDLESS: "events follow each other without end (contacts, or a switch that both sides push back to)",
+    Status.CROWDED: "two outlines touch in more places at one time than are known",
     Status.UNDECIDED: "the equations do not tell how contacts push",
 }
 

@@ -67,8 +67,9 @@ class Events:
         return self.table[:, COLUMNS.index(name)]
 
     def of(self, gap: str) -> Events:
-        """Those of one gap."""
-        return Events(self.names, self.table[self.column("gap") == self.names.index(gap)], self.overlaps)
+        """Those of one contact; two outlines have several gaps of one name."""
+        numbers = [number for number, name in enumerate(self.names) if name == gap]
+        return Events(self.names, self.table[np.isin(self.column("gap"), numbers)], self.overlaps)
 
 
 def no_events(system: System) -> Events:
@@ -83,6 +84,7 @@ class EventLog:
         self.system, self.march, self.stops = system, march, stops
         self.parts: list[np.ndarray] = []
         self._last, self._count = np.nan, 0
+        self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
     def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
@@ -96,16 +98,20 @@ class EventLog:
         """What happened since the last time."""
         if not len(self.system.gaps):
             return
-        table = np.asarray(self.march.take_events())
-        if not len(table):
+        found = np.asarray(self.march.take_events())
+        if not len(found):
             return
+        table, ways = found[:, :-1], found[:, -1].astype(int)
         self.parts.append(table)
         times = table[:, 0]
         ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
         first = 0
         for end in ends:
-            for row in table[first:end]:
+            for row, way in zip(table[first:end], ways[first:end], strict=True):
                 self.stops.constants[self.system.gap_modes[int(row[1])]] = row[7]
+                if way >= 0 and row[7]:
+                    pair, lent = self._lent[int(row[1])]
+                    self.stops.constants[list(lent.constants)] = pair.values[way][: len(lent.constants)]
             self.stops.log.begin(float(times[first]), self.stops.constants)
             first = int(end)
 

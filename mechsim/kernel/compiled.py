@@ -31,6 +31,7 @@ class Status(IntEnum):
     ENDLESS = 7
     UNDECIDED = 8
     EVENT = 9
+    CROWDED = 10
 
 
 def make_march(
@@ -68,6 +69,8 @@ def make_march(
         march.add_block(*block)
     if len(plan.gaps):
         march.add_gaps(*plan.gaps.arrays)
+    for pair in plan.pairs:
+        march.add_pair(pair.frames, pair.tables, pair.ways, pair.values, pair.lent)
     if len(plan.watchers):
         march.add_watchers(plan.watchers)
     march.ready()
@@ -78,7 +81,7 @@ def fingerprint(plan: Plan) -> str:
     """The same for plans whose marches are the same."""
     own = [plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
     own += [plan.matrix_columns, plan.matrix_constant, plan.spare, np.array(plan.redundant)]
-    own += [*plan.gaps.arrays, plan.watchers]
+    own += [*plan.gaps.arrays, plan.watchers, *(table for pair in plan.pairs for table in pair.arrays)]
     digest = hashlib.sha256()
     for table in (*own, *(np.asarray(each) for block in _blocks(plan) for each in block)):
         digest.update(repr(table.shape).encode() + table.tobytes())

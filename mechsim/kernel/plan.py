@@ -15,6 +15,8 @@ from mechsim.kernel.rates import with_rates
 from mechsim.kernel.schedule import ALWAYS, Schedule, available_of, schedule_of
 from mechsim.kernel.system import Group, System
 from mechsim.lagrangian.kind import Kind
+from mechsim.model.mechanism import Pair
+from mechsim.model.outlines import NOWHERE
 
 MATRIX_ORDERS = {"mass": 2, "damping": 1, "stiffness": 0, "gradient": 0, "slope": 1, "reaction": 0}
 
@@ -73,6 +75,34 @@ class GapTable:
 
 
 @frozen(slots=False)
+class PairTable:
+    """What `add_pair` in src/module.cpp is told of two outlines (model/outlines.py)."""
+
+    frames: list[np.ndarray]  # columns of the origin of each, and of a point on its x axis
+    tables: list[np.ndarray]  # of each: length of that, reach and whether it is solid; corners; edges
+    ways: np.ndarray
+    values: np.ndarray
+    lent: np.ndarray  # gap, sort, constants
+
+    @classmethod
+    def of(cls, pair: Pair, system: System) -> PairTable:
+        frames, tables = [], []
+        size = system.n + system.m
+        for outline in (pair.first, pair.second):
+            slots = np.array(outline.slots)
+            inside = outline.slots != NOWHERE
+            frames.append((np.where(slots >= 0, slots, size - 1 - slots) if inside else slots).astype(np.int32))
+            tables += [np.array([outline.length, outline.reach, outline.solid]), outline.corners, outline.edges]
+        width = pair.values.shape[1]
+        lent = [[each.gap, each.sort, *each.constants, *[-1] * (width - len(each.constants))] for each in pair.lent]
+        return cls(frames, tables, pair.ways, pair.values, np.array(lent, dtype=np.int32))
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        return [*self.frames, *self.tables, self.ways, self.values, self.lent]
+
+
+@frozen(slots=False)
 class Plan:
     size: int
     equation_offsets: np.ndarray
@@ -88,6 +118,7 @@ class Plan:
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
     gaps: GapTable  # constraints that rest while they are open
+    pairs: tuple[PairTable, ...]  # outlines, to which some of these are lent
     watchers: np.ndarray  # (events, 5): block, output, lane of what is watched, the direction that counts, a mode
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
 
@@ -148,6 +179,7 @@ def _make_plan(
         spare=spare_rows.astype(np.int32),
         redundant=redundant,
         gaps=gaps,
+        pairs=tuple(PairTable.of(pair, system) for pair in system.mechanism.pairs),
         watchers=watchers,
         complete=system.complete,
     )

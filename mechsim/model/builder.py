@@ -15,6 +15,7 @@ from mechsim.model.lines import spanning_pair
 from mechsim.model.mechanism import Attitude, Element, Facing, Guide, Mechanism, Part, Weld
 from mechsim.model.notes import notes_of
 from mechsim.model.origin import Origin
+from mechsim.model.pairs import add_pairs
 from mechsim.model.phase import meshed
 from mechsim.model.quantities import Quantities
 from mechsim.spec.document import Collinear, MechSpec, Particle, Spring
@@ -34,6 +35,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
     gaps = add_gaps(quantities, book)
+    lent, pairs = add_pairs(quantities, book, len(gaps)) if spec.dimension == PLANE else ((), ())
     events = add_events(quantities, book)
     elements = tuple(book.elements)
     faults = book.faults or checks.undetermined_points(spec, layout, elements)
@@ -59,7 +61,8 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         facings=_facings(spec),
         attitudes=tuple(Attitude(part, way) for part, way in spec.output.attitudes),
         events=events,
-        gaps=gaps,
+        gaps=(*gaps, *lent),
+        pairs=pairs,
         notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
     return meshed(mechanism, spec.problem)

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mechsim.errors import Fault
+from mechsim.errors import Fault, SpecError
 from mechsim.lagrangian.formula import Formula, parameter
-from mechsim.lagrangian.vector import cross
+from mechsim.lagrangian.vector import SPACE, cross
 from mechsim.model.book import Book, Draft, moves
 from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
-from mechsim.spec.actions import Contact, Stop
+from mechsim.model.spatial_contacts import spatial_rows
+from mechsim.spec.actions import Contact, Meeting, Stop
 from mechsim.spec.motion import plain_name
 
 
 def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
     """Each becomes an element with one constraint, a constant that tells whether it is closed, and an account."""
-    gaps = []
+    gaps: list[Gap] = []
+    accounts: dict[str, int] = {}
     actions = quantities.spec.actions
-    found: list[tuple[Contact | Stop, tuple[str, Formula]]] = []
+    found: list[tuple[Contact | Stop | Meeting, tuple[str, Formula]]] = []
     found += [(each, _contact(each, quantities)) for each in actions.contacts]
     found += [(each, pair) for each in actions.stops for pair in _stop(each, quantities)]
+    if quantities.spec.dimension == SPACE:
+        for each in actions.meetings:
+            try:
+                found += [(each, pair) for pair in spatial_rows(each, quantities)]
+            except SpecError as error:
+                book.faults += error.faults
     for given, (name, row) in found:
         if not moves(row):
             hint = "its points are on one part, or fixed in the world: remove it"
@@ -29,10 +37,14 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
             continue
         label = plain_name(name)
         draft = Draft(f"contact {name}", given.mark, constraints=[(f"contact_{label}", row)])
-        draft.account, draft.origin = f"work_contact_{label}", Origin("contact", name)
+        draft.origin = Origin("contact", name)
+        if given.name not in accounts or not isinstance(given, Meeting):  # nothing of a meeting moves by itself
+            draft.account = f"work_contact_{plain_name(given.name) if isinstance(given, Meeting) else label}"
         number = book.add(draft)
         assert number is not None  # something in it moves
-        mode, account = -1 - book.constant(0.0), book.elements[number].slots[-1]
+        account = book.elements[number].slots[-1] if draft.account else accounts[given.name]
+        accounts[given.name] = account
+        mode = -1 - book.constant(0.0)
         gaps.append(Gap(name, number, mode, account, given.restitution.value, given.mark))
     return tuple(gaps)
 

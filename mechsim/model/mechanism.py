@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from mechsim.errors import Mark, Note
 from mechsim.frozen import frozen
@@ -13,6 +16,9 @@ from mechsim.model.grip import Grip
 from mechsim.model.origin import NAMED_BY_SORT, NOT_OF_A_FILE, WORDS, Origin
 from mechsim.spec.document import Solid
 from mechsim.spec.living import PLAIN
+
+if TYPE_CHECKING:
+    from mechsim.model.outlines import Outline
 
 
 @frozen
@@ -124,6 +130,29 @@ class Gap:
 
 
 @frozen
+class Lent:
+    """A gap, by its number, that is lent to ways to touch of one sort; its constants say to which."""
+
+    gap: int
+    sort: int
+    constants: tuple[int, ...]
+
+
+@frozen(eq=False)
+class Pair:
+    """Two outlines that stay apart, all ways in which they may touch, what each gives to the constants of a gap that is
+    lent to it, and these gaps."""
+
+    name: str
+    first: Outline
+    second: Outline
+    ways: np.ndarray
+    values: np.ndarray
+    lent: tuple[Lent, ...]
+    mark: Mark | None = None
+
+
+@frozen
 class Watched:
     """An event of the user: where the first signal of `element` crosses zero, upwards (1), downwards (-1) or either way
     (0), constants take the values of its other signals, or the motion stops."""
@@ -192,6 +221,7 @@ class Mechanism:
     attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
     events: tuple[Watched, ...] = ()
     gaps: tuple[Gap, ...] = ()  # their elements are the last that have constraints
+    pairs: tuple[Pair, ...] = field(default=(), metadata=PLAIN)
 
     @property
     def binding(self) -> tuple[Element, ...]:
@@ -219,7 +249,7 @@ class Mechanism:
             law = replace(laws[element.kind], constraints=())
             laws[law.name] = law
             elements[gap.element] = replace(element, kind=law.name, multipliers=())
-        return replace(self, elements=tuple(elements), laws=laws, gaps=())
+        return replace(self, elements=tuple(elements), laws=laws, gaps=(), pairs=())
 
     @property
     def gap_rows(self) -> tuple[int, ...]:

@@ -47,6 +47,7 @@ class Derived:
         self.has_hamiltonian = has_hamiltonian(system)
         self.drives = drives(system.mechanism)
         self.loads = system.gap_rows  # constraints whose forces are columns: what contacts push with
+        self.together = _together(system)  # those of two outlines are added up
         self.gaps = 0  # rows in which the equations do not determine forces
         self.reactions = Reactions(system, reactions)
         self.balance = Balance(system.mechanism) if self.reactions.labels else None
@@ -91,7 +92,7 @@ class Derived:
             self.gaps += int(np.isnan(accelerations).any(axis=1).sum())
             full = multipliers.smallest(self.redundant, points, accelerations, found)
             columns += [drive.table(system, *state, accelerations, full) for drive in self.drives]
-            columns.append(-full[:, self.loads] + 0.0)
+            columns.append(-full[:, self.loads] @ self.together + 0.0)
             columns.append(self.reactions.table(system, *state, accelerations, full))
             if self.balance:
                 self.balance.observe(system, *state, accelerations, full)
@@ -123,8 +124,18 @@ class Derived:
 def _load_columns(system: System) -> list[tuple[str, str]]:
     """`contact_floor`, the force with which a contact pushes, for each gap; names and units."""
     mechanism = system.mechanism
-    elements = [mechanism.elements[gap.element] for gap in system.gaps]
-    return [(element.multipliers[0], unit_of(mechanism, element.slots)) for element in elements]
+    first = np.argmax(_together(system), axis=0) if system.gaps else ()
+    elements = [mechanism.elements[system.gaps[number].element] for number in first]
+    return [(each.multipliers[0], unit_of(mechanism, each.slots)) for each in elements]
+
+
+def _together(system: System) -> Array:
+    """Which gaps have one column: (gaps, columns) of zeros and ones."""
+    columns = list(range(len(system.gaps)))
+    for pair in system.mechanism.pairs:
+        for lent in pair.lent:
+            columns[lent.gap] = pair.lent[0].gap
+    return np.eye(len(columns))[:, sorted(set(columns))][columns] if columns else np.zeros((0, 0))
 
 
 def _signal_columns(mechanism: Mechanism, taken: set[str]) -> dict[str, str]:

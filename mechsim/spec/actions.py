@@ -312,6 +312,29 @@ class Contact:
 
 
 @frozen
+class Side:
+    """One of two things that meet. `sort`: "point", "line", "segment", "polygon" or "plane" of these points, or the
+    `part` of that name with all its shapes; `hollow`: the other one is inside."""
+
+    sort: Literal["point", "line", "segment", "polygon", "plane", "part"]
+    points: tuple[str, ...]
+    part: str = ""
+    hollow: bool = False
+
+
+@frozen
+class Meeting:
+    """Two outlines that stay apart, `offset` farther than their own shapes say."""
+
+    name: str
+    first: Side
+    second: Side
+    restitution: Number
+    offset: Number | None
+    mark: Mark
+
+
+@frozen
 class Stop:
     """A quantity that stays between two limits, or on one side of one."""
 
@@ -369,6 +392,7 @@ class Actions:
     holonomic: tuple[Term, ...] = ()
     nonholonomic: tuple[Term, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
     stops: tuple[Stop, ...] = ()
     events: tuple[Event, ...] = ()
 

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
-from mechsim.spec.actions import Contact, Stop
+from mechsim.spec.actions import Contact, Meeting, Stop
 from mechsim.spec.expression import parse_expression
-from mechsim.spec.names import PLANE, points_of
+from mechsim.spec.meetings import is_meeting, meeting, sides_of, spatial_meeting
+from mechsim.spec.names import PLANE
 from mechsim.spec.nodes import Node
 from mechsim.spec.number import Number
 from mechsim.spec.records import Entry, Field, Named, Record, ShortOrLong
@@ -52,8 +53,12 @@ CONTACT = ShortOrLong(
     {"e": E},
     {
         "gap": Field(StateExpression(), "an expression of positions and time that stays at zero or above"),
-        "offset": Field(Quantity(), "how far the point stays to the left of the line, as the radius of a disc, m"),
+        "offset": Field(
+            Quantity(),
+            "how far the point stays to the left of the line, or outlines stay apart, as the radius of a disc, m",
+        ),
         "radius": Field(Quantity(least=0), "how far two points stay apart, m"),
+        "between": Field(FLAG, "the line ends at its points; with an offset it has two sides and round ends"),
         "inside": Field(FLAG, "the points stay nearer than the radius instead"),
     },
 )
@@ -67,7 +72,7 @@ STOP = Record(
 SECTIONS = {
     "Contacts": Field(
         Named(CONTACT, _any_name, ANY),
-        "gaps: {P-AB: [e]} P stays left of AB, {P-Q: {radius: r, e: 1}}, {floor: {gap: P.y, e: 0.8}}",
+        "gaps: {P-AB: [e]} P stays left of AB, {P-Q: {radius: r, e: 1}}, {ABC-DEF: [e]}, {floor: {gap: P.y, e: 0.8}}",
         may_be_empty=True,
     ),
     "Stops": Field(
@@ -83,12 +88,13 @@ def build_contacts(values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
     contacts = [scope.reading.attempt(_contact, entry, scope) for entry in values.get("Contacts", {}).values()]
     stops = [scope.reading.attempt(_stop, entry, scope) for entry in values.get("Stops", {}).values()]
     return {
-        "contacts": tuple(each for each in contacts if each is not None),
+        "contacts": tuple(each for each in contacts if isinstance(each, Contact)),
+        "meetings": tuple(each for each in contacts if isinstance(each, Meeting)),
         "stops": tuple(each for each in stops if each is not None),
     }
 
 
-def _contact(entry: Entry, scope: Scope) -> Contact | None:
+def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
     values, user = entry.value, f"Contacts.{entry.name}"
     if values is None or "e" not in values:
         return None
@@ -99,16 +105,21 @@ def _contact(entry: Entry, scope: Scope) -> Contact | None:
         if not scope.allows(values["gap"], POSITION, f"{user}.gap"):
             return None
         return Contact(entry.name, values["e"], entry.mark, gap=values["gap"])
-    first, dash, second = (piece.strip() for piece in entry.name.partition("-"))
-    if not dash:
-        hint = "write P-AB for a point and a line, P-Q for two points, or give it a gap"
-        raise SpecError(Fault(f"{user} does not say what meets", entry.mark, hint))
-    points = points_of(second, entry.mark)
-    known = [scope.parts.known_point(name, entry.mark, user, scope.reading) for name in (first, *points)]
+    own, points = sides_of(entry.name, entry)
+    known = [scope.parts.known_point(name, entry.mark, user, scope.reading) for name in (*own, *points)]
     if not all(known):
         return None
-    if first in points or len(set(points)) != len(points):
+    if set(own) & set(points) and len(own) + len(points) < 4:
         raise SpecError(Fault(f"{user} names a point twice", entry.mark))
+    if scope.reading.dimension != PLANE and (len(own) > 1 or len(points) > 2):
+        _refuse_others(
+            values, ("between", "inside", "radius"), user, "in space there are planes and spheres", entry.mark
+        )
+        return spatial_meeting(entry, own, points, scope)
+    if scope.reading.dimension == PLANE and is_meeting(own, points, values, scope):
+        return meeting(entry, own, points, scope)
+    _refuse_others(values, ("between",), user, "it is for a point and a line in the plane", entry.mark)
+    (first,) = own
     if len(points) == 1:
         _refuse_others(values, ("offset",), user, "two points have a radius", entry.mark)
         if "radius" not in values or values["radius"].value <= 0:
@@ -117,7 +128,7 @@ def _contact(entry: Entry, scope: Scope) -> Contact | None:
         return Contact(entry.name, values["e"], entry.mark, (first, *points), number=values["radius"], inside=inside)
     if len(points) != 2 or scope.reading.dimension != PLANE:
         hint = "a line is given by two points in the plane; in space write a gap: {gap: P.z, e: 0.5}"
-        raise SpecError(Fault(f"{user}: {second} is no line", entry.mark, hint))
+        raise SpecError(Fault(f"{user}: {''.join(points)} is no line", entry.mark, hint))
     _refuse_others(values, ("radius", "inside"), user, "a line has an offset", entry.mark)
     return Contact(entry.name, values["e"], entry.mark, (first, *points), number=values.get("offset"))
 

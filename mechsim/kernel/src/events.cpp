@@ -77,6 +77,7 @@ void March::set_closed(const Gap& gap, bool closed) {
     x_.degree(0)[size_ + gap.mode] = polynomial_.degree(0)[size_ + gap.mode] = closed ? 1.0 : 0.0;
     if (is_closed(gap) == closed) return;
     resting_[gap.row] = !closed;
+    if (gap.pair >= 0) find_working();
     lu_.set_aside();
     if (!closed) {
         for (int n = 0; n < x_.degrees; ++n) x_.degree(n)[gap.row] = 0;
@@ -109,10 +110,10 @@ void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) cons
 
 // A step on which the series of all open gaps are known to the tolerance: theirs may converge more slowly than those of
 // coordinates.
-double March::known_gaps(double h) const {
+double March::known_gaps(double h) {
     const double allowed = kGapTerms * control_.tolerance;
     for (const Gap& gap : gaps_) {
-        if (is_closed(gap)) continue;
+        if (is_closed(gap) || gap.pair >= 0) continue;
         GapSeries p;
         int degree;
         gap_series(gap, h, p, degree);
@@ -121,15 +122,17 @@ double March::known_gaps(double h) const {
             if (std::abs(p[n]) > allowed * gap.size)
                 h = std::max(shortest, std::min(h, h * std::pow(allowed * gap.size / std::abs(p[n]), 1.0 / n)));
     }
-    return h;
+    return pairs_.empty() ? h : known_pairs(h);
 }
 
 // How far it is to the first event within h: an open gap closes, or what holds a closed one is gone. INFINITY: there is none.
 double March::next_event(double h) {
     double first = INFINITY;
+    leaves_ = crowded_ = false;
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
         const bool closed = is_closed(gap);
+        if (gap.pair >= 0 && !closed) continue;  // next_touch sees to it
         GapSeries p;
         int degree;
         gap_series(gap, h, p, degree);
@@ -144,6 +147,7 @@ double March::next_event(double h) {
         event_ = int(i);
         releases_ = closed;
     }
+    if (!pairs_.empty()) first = next_touch(h, first);
     return next_crossing(h, first);
 }
 
@@ -198,6 +202,7 @@ Status March::polish_event(double& h, double left, double t_end) {
         return land(h, left, t_end);
     }
     const Gap& gap = gaps_[event_];
+    if (leaves_) return Status::reached;
     for (int count = 0; count < kMostPolishings; ++count) {
         double value = gap_term(gap, 0), slope = gap_term(gap, 1);
         if (releases_) {
@@ -309,24 +314,25 @@ Status March::meet() {
     Touch touch;
     std::vector<char> closed;
     for (const Gap& gap : gaps_) closed.push_back(is_closed(gap));
-    const std::vector<double> heights = gap_values(0);
     bool opened = false;
     for (const Gap& gap : gaps_)
         if (is_closed(gap)) set_closed(gap, false), opened = true;
+    if (!pairs_.empty() && !lend_touching(closed, begins)) return Status::crowded;
     if (opened || begins || !prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
     }
-    const std::vector<double> rates = gap_values(1), halves = gap_values(2);
+    const std::vector<double> heights = gap_values(0), rates = gap_values(1), halves = gap_values(2);
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
+        if (!gap.is_lent()) continue;
         gap.deepest = std::min(gap.deepest, heights[i]);
-        if (!(closed[i] || int(i) == event_ || heights[i] <= (begins ? kBegins : kTouch) * gap.size)) continue;
+        if (!(gap.pair >= 0 || closed[i] || int(i) == event_ || heights[i] <= (begins ? kBegins : kTouch) * gap.size)) continue;
         if (int(i) == event_ && releases_) touch.released = int(touch.size());
         touch.gaps.push_back(int(i));
         touch.rates.push_back(rates[i]);
         touch.pressed.push_back(2 * halves[i]);
-        touch.still.push_back(kStill * std::max(peak_speed_, fastest(1)) * gap.size + 1e-300);
+        touch.still.push_back(slowest(gap.size));
         touch.was_closed.push_back(closed[i]);
     }
     event_ = -1;
@@ -356,13 +362,17 @@ Status March::meet() {
     strike(touch);
     for (std::size_t i = 0; i < count; ++i)
         if (!(touch.rates[i] >= -kContradicts * touch.still[i])) return Status::undecided;  // it would be entered
-    // What would rise less than can be told stays, if it is pressed.
+    // What would rise less than can be told stays, if it is pressed; what is at rest beside it stays so too.
     std::vector<std::size_t> staying;
+    bool rises = false;
     for (std::size_t i = 0; i < count; ++i) {
         const double rate = touch.rates[i], back = -touch.pressed[i];
         const bool low = back > 0 && rate * rate <= 2 * back * kRise * gaps_[touch.gaps[i]].size;
-        if (int(i) != touch.released && std::abs(rate) > touch.still[i] && low) staying.push_back(i);
+        if (int(i) == touch.released || !(low || std::abs(rate) <= touch.still[i])) continue;
+        staying.push_back(i);
+        rises = rises || std::abs(rate) > touch.still[i];
     }
+    if (!rises) staying.clear();
     for (int round = 0; round < 100 && !staying.empty(); ++round) {
         double off = 0;
         for (std::size_t i : staying) {
@@ -406,7 +416,7 @@ Status March::meet() {
         const bool told = touch.impulses[i] != 0 || touch.was_closed[i] != touch.is_closed[i];
         if (told)
             happenings_.push_back({t_, touch.gaps[i], touch.before[i], touch.rates[i], touch.impulses[i], touch.lost[i],
-                                   touch.was_closed[i] != 0, touch.is_closed[i] != 0});
+                                   touch.was_closed[i] != 0, touch.is_closed[i] != 0, gaps_[touch.gaps[i]].way});
     }
     expanded_ = false;
     leverage_.clear();

@@ -124,7 +124,14 @@ void March::ready() {
 // After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say, but for gaps.
 void March::find_working() {
     working_.clear();
+    idle_.assign(blocks_.size(), 0);
+    // Rows that are lent and open are read only where gaps are met.
+    std::vector<int> open(blocks_.size(), 0);
+    for (const Gap& gap : gaps_)
+        if (gap.pair >= 0 && !is_closed(gap)) ++open[gap.block];
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        idle_[i] = open[i] > 0 && open[i] == blocks_[i].lanes;
+        if (idle_[i]) continue;
         bool told = !blocks_[i].contributions.empty();
         for (const Gap& gap : gaps_) told = told || gap.block == int(i);  // its series is read
         for (const Watcher& watcher : watchers_) told = told || watcher.block == int(i);

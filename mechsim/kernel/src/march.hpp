@@ -1,6 +1,7 @@
 // The march: Taylor expansion of a DAE by structure, projection, step control. See DESIGN 4.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "archive.hpp"
 #include "block.hpp"
 #include "lu.hpp"
+#include "pairs.hpp"
 #include "tangent.hpp"
 
 namespace mechsim {
@@ -28,7 +30,8 @@ inline void add_exactly(double& hi, double& lo, double value) {
 inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
 
 enum class Status : int {
-    reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided, event
+    reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided, event,
+    crowded
 };
 
 struct Control {
@@ -87,6 +90,10 @@ struct Gap {
     std::vector<int> gradient, pull;       // entries of its row, and of its multiplier's column
     int zeros = 0;       // so many of its terms are zero where the step begins, because it was left a moment ago
     double deepest = 0;  // the least it ever was, if negative
+    // A row that is lent to two outlines (pairs.hpp), for ways to touch of one sort: which has it now, or last had it.
+    int pair = -1, sort = 0, way = -1;
+    std::vector<int> constants;  // that say which
+    bool is_lent() const { return pair < 0 || way >= 0; }
 };
 
 // A function of the state that is watched: where it crosses zero the march stops, and says which it was.
@@ -105,6 +112,7 @@ struct Happening {
     int gap;
     double before, after, impulse, lost;  // its rate before and after, what pushed it, and the energy that is gone
     bool was_closed, is_closed;
+    int way;  // to touch, of a pair
 };
 
 class March {
@@ -119,6 +127,10 @@ class March {
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
     void add_gap(int row, int mode, double restitution, double size, int account);
     const std::vector<Gap>& gaps() const { return gaps_; }
+    // Two outlines, and the gaps that are lent to the ways in which they touch.
+    void add_pair(Pair pair) { pairs_.push_back(std::move(pair)); }
+    void lend_gap(int gap, int sort, std::vector<int> constants);
+    double deepest(const Gap& gap) const { return gap.pair < 0 ? gap.deepest : std::min(gap.deepest, pairs_[gap.pair].deepest); }
     bool has_output(int block, int output, int lane) const {
         const bool known = block >= 0 && std::size_t(block) < blocks_.size() && output >= 0 && lane >= 0;
         return known && std::size_t(output) < blocks_[block].outputs.size() && lane < blocks_[block].lanes;
@@ -188,8 +200,17 @@ class March {
     double next_crossing(double h, double before);
     using GapSeries = std::array<double, kMostDegrees>;
     void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
-    double known_gaps(double h) const;
+    double known_gaps(double h);
     double next_event(double h);
+    double next_touch(double h, double first);
+    double first_touch(int pair, int way, double h) const;
+    int held(int pair, int way) const;
+    int lend(int pair, int way);
+    double size_of(int pair) const;
+    double slowest(double size) const;
+    int degree_of_pairs() const { return last_ + 2; }  // coordinates of points are known so far
+    bool lend_touching(std::vector<char>& closed, bool begins);
+    double known_pairs(double h);
     Status polish_event(double& h, double left, double t_end);
     Status meet();
     std::vector<double> gap_values(int degree) const;
@@ -249,6 +270,7 @@ class March {
     std::vector<double> scales_, inverse_scales_, constants_, matrix_constant_, matrix_;
     Control control_;
     std::vector<Block> blocks_, matrix_blocks_;
+    std::vector<char> idle_;       // blocks that have nothing to say now
     std::vector<Block*> working_;  // those that take part in stages k >= 1
     std::vector<std::vector<double>> equation_factors_, unknown_factors_;  // per stage: -(k + c)!/k!, k!/(k + d)!
     std::vector<std::vector<double>> binomials_;                          // n over m, per m
@@ -262,12 +284,15 @@ class March {
     std::vector<Spare> spare_;
     std::vector<Spare> may_rest_;  // these, and gaps
     std::vector<Gap> gaps_;
+    std::vector<Pair> pairs_;
     std::vector<Watcher> watchers_;
     std::vector<Happening> happenings_;
     int fired_ = -1;               // the watcher that this step ends at
     double slope_ = 0;             // of it there
     int event_ = -1;               // the gap that this step ends at, because it closes, or because it opens (`releases_`)
     bool releases_ = false, met_ = false;
+    bool crowded_ = false;         // more touches than there are rows for
+    bool leaves_ = false;          // it opens because it comes to the end of an edge
     double met_at_ = NAN;          // when gaps were met last, ...
     int meetings_ = 0;             // ... and how often at that time
     std::int64_t met_row_ = -1;    // the point of the record that tells how they were left

@@ -276,20 +276,20 @@ nb::object expand(March& march) {
 }
 
 // What happened at gaps since this was last asked, a row each: time, gap, rate before and after, impulse, energy lost, and
-// whether it was and is closed.
+// whether it was and is closed; of a pair, which of its ways to touch it is.
 nb::object take_events(March& march) {
     std::vector<double> values;
     for (const Happening& each : march.take_happenings())
         values.insert(values.end(), {each.t, double(each.gap), each.before, each.after, each.impulse, each.lost,
-                                     double(each.was_closed), double(each.is_closed)});
-    const std::size_t count = values.size() / 8;
-    return owned(std::move(values), {count, 8});
+                                     double(each.was_closed), double(each.is_closed), double(each.way)});
+    const std::size_t count = values.size() / 9;
+    return owned(std::move(values), {count, 9});
 }
 
 // The least that each gap was so far, where that is negative.
 nb::object overlaps(const March& march) {
     std::vector<double> values;
-    for (const Gap& gap : march.gaps()) values.push_back(gap.deepest);
+    for (const Gap& gap : march.gaps()) values.push_back(march.deepest(gap));
     const std::size_t count = values.size();
     return owned(std::move(values), {count});
 }
@@ -306,6 +306,69 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
         const int account = accounts.data()[i];
         require(account >= 0 && account < march.size() && march.offset(account) == 1, "a gap has no account");
         march.add_gap(row, mode, restitutions.data()[i], sizes.data()[i], account);
+    }
+}
+
+// Columns of an outline's tables are documented in mechsim/model/outlines.py, which writes them.
+Outline make_outline(const March& march, const Integers& frame, const Doubles& extent, const Doubles& corners,
+                     const Doubles& edges) {
+    require(frame.size() == 4 && extent.size() == 3, "the frame of an outline");
+    require(corners.ndim() == 2 && shaped(corners, corners.shape(0), 9), "corners of an outline");
+    require(edges.ndim() == 2 && shaped(edges, edges.shape(0), 7), "edges of an outline");
+    Outline outline;
+    for (int i = 0; i < 4; ++i) {
+        const int column = outline.frame.columns[i] = frame.data()[i];
+        const bool known = column >= 0 && std::size_t(column) < std::size_t(march.size()) + march.constant_count();
+        require(known || (frame.data()[0] < 0 && extent.data()[0] == 0), "an outline is nowhere");
+    }
+    outline.frame.length = extent.data()[0], outline.reach = extent.data()[1], outline.solid = extent.data()[2] != 0;
+    const auto component = [](double number) {
+        require(number >= 0 && number < 1e6, "a component of an outline");
+        return int(number);
+    };
+    for (std::size_t i = 0; i < corners.shape(0); ++i) {
+        const double* c = corners.data() + 9 * i;
+        outline.corners.push_back({{c[0], c[1]}, c[2], {c[3], c[4]}, {c[5], c[6]}, c[7] != 0, component(c[8])});
+    }
+    for (std::size_t i = 0; i < edges.shape(0); ++i) {
+        const double* e = edges.data() + 7 * i;
+        outline.edges.push_back({{e[0], e[1]}, {e[2], e[3]}, e[4], e[5], component(e[6])});
+    }
+    return outline;
+}
+
+// Two outlines, the ways in which they may touch (sort, corner, edge or corner; what their rows are made of), and the gaps
+// that are lent to them (gap, sort, constants, -1 for those that it does not need).
+void add_pair(March& march, const std::vector<Integers>& frames, const std::vector<Doubles>& tables, const Integers& ways,
+              const Doubles& values, const Integers& lent) {
+    require(march.coefficients().width == 0, "a pair comes after the march is ready");
+    require(frames.size() == 2 && tables.size() == 6, "a pair has two outlines");
+    require(ways.ndim() == 2 && shaped(ways, ways.shape(0), 3), "ways of a pair");
+    require(values.ndim() == 2 && values.shape(0) == ways.shape(0), "values of a pair");
+    const Outline first = make_outline(march, frames[0], tables[0], tables[1], tables[2]);
+    const Outline second = make_outline(march, frames[1], tables[3], tables[4], tables[5]);
+    std::vector<Way> found;
+    const auto below = [](int number, std::size_t count) { return number >= 0 && std::size_t(number) < count; };
+    for (std::size_t i = 0; i < ways.shape(0); ++i) {
+        const int *way = ways.data() + 3 * i, sort = way[0];
+        const Outline &own = sort == 1 ? second : first, &other = sort == 1 ? first : second;
+        require(below(sort, 3) && below(way[1], own.corners.size()) &&
+                    below(way[2], sort == 2 ? other.corners.size() : other.edges.size()),
+                "a way of a pair is not there");
+        const double* row = values.data() + values.shape(1) * i;
+        found.push_back({sort, way[1], way[2], std::vector<double>(row, row + values.shape(1))});
+    }
+    require(lent.ndim() == 2 && shaped(lent, lent.shape(0), 2 + values.shape(1)), "gaps of a pair");
+    march.add_pair(Pair(first, second, std::move(found)));
+    for (std::size_t i = 0; i < lent.shape(0); ++i) {
+        const int* row = lent.data() + lent.shape(1) * i;
+        std::vector<int> constants;
+        for (std::size_t k = 2; k < lent.shape(1) && row[k] >= 0; ++k) {
+            require(std::size_t(row[k]) < march.constant_count(), "a gap of a pair has no constants");
+            constants.push_back(row[k]);
+        }
+        require(below(row[0], march.gaps().size()) && below(row[1], 3), "a gap of a pair is not there");
+        march.lend_gap(row[0], row[1], std::move(constants));
     }
 }
 
@@ -407,6 +470,7 @@ NB_MODULE(_kernel, m) {
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
         .def("add_gaps", &add_gaps)
+        .def("add_pair", &add_pair)
         .def("add_watchers", &add_watchers)
         .def_prop_ro("fired", &March::fired)
         .def("take_events", &take_events)

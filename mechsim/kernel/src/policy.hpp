@@ -54,6 +54,7 @@ constexpr int kMostRetreats = 4;        // in this and the last steps; a pose th
 constexpr double kRise = 1e-15;          // of the gap's size
 constexpr double kTouch = 1e-14;         // ... nearer than this gaps touch, and an overlap up to it is rounding
 constexpr double kBegins = 1e-12;        // ... at the start, which a person gives with as many digits
+constexpr double kEdge = 1e-13;          // ... and a corner so near to the end of an edge is at it
 constexpr double kStill = 1e-14;         // of the fastest speed so far: a gap that closes more slowly than this does not
 constexpr double kUnloaded = 1e-12;      // of the largest load in the step: what pushes less may be rounding
 constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps: the same for what is pressed together

@@ -95,7 +95,8 @@ double first_below(const double* p, int degree, double noise, double& least) {
     return Search{p, degree, noise, least}.within(b, 0, 1, 0);
 }
 
-double first_crossing(const double* p, int degree, int direction, int side, double noise) {
+double first_crossing(const double* p, int degree, int direction, int side, double noise,
+                      const std::function<bool(double)>& counts) {
     constexpr int kMostCrossings = 200;  // the other way, within a step
     Bernstein q{};
     for (int n = 0; n <= degree; ++n) q[n] = side * p[n];
@@ -103,7 +104,7 @@ double first_crossing(const double* p, int degree, int direction, int side, doub
     for (int count = 0; count < kMostCrossings; ++count, side = -side) {
         const double s = first_below(q.data(), degree, noise, least);
         if (!std::isfinite(s)) return s;
-        if (direction != side) return from + length * s;
+        if (direction != side && (!counts || counts(from + length * s))) return from + length * s;
         // Go on behind it: about that place, in units of what is left, without the zero there, and turned over.
         for (int low = 0; low < degree; ++low)
             for (int n = degree - 1; n >= low; --n) q[n] += s * q[n + 1];

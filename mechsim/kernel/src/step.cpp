@@ -212,7 +212,7 @@ double March::inspected(double h, int direction) {
     // What is at rest has no speed by which the error of one could be judged: what is coming may be slow.
     const double tolerance = control_.tolerance * (speed_ * h < kSlow ? kSlow : 1.0);
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-        if (!blocks_[i].watched) continue;
+        if (!blocks_[i].watched || idle_[i]) continue;
         SwingOf swing;
         if (tangents_) swing = [&, i](int lane) { return tangents_->swing(i, lane, h, last_ + 1); };
         h = inspect(blocks_[i], h, direction, last_ + 1, tolerance, response, swing);
@@ -231,7 +231,7 @@ double March::response(int row, double h) {
         return size > 0 ? 1 / size : 0.0;
     }
     for (const Gap& gap : gaps_)
-        if (gap.row == row && !is_closed(gap)) return 1 / gap.size;  // it moves nothing, but is to be known as well
+        if (gap.row == row && !is_closed(gap)) return gap.pair >= 0 ? 0.0 : 1 / gap.size;  // it moves nothing, but is to be known as well
     if (responses_.empty()) responses_.assign(size_, {});
     Responses& found = responses_[row];
     if (found.factorization != statistics_.factorizations) {
@@ -421,6 +421,7 @@ Status March::take_step(double t_end) {
     const double whole = h;
     if (has_events()) {
         h = std::min(h, next_event(h));
+        if (crowded_) return Status::crowded;
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
         for (Gap& gap : gaps_) gap.zeros = 0;
         for (Watcher& watcher : watchers_) watcher.crossed = false;
