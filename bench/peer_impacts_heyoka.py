@@ -18,38 +18,20 @@ import numpy as np
 from bench import impact_problems as problems
 from bench.impact_problems import Barrier
 
-Vector = list[float]
-# A bounce that would rise less than this stays in contact. mechsim goes to 1e-15; heyoka misses events that follow each
-# other so closely, and falls through the barrier.
-RISE = 1e-12
+Vector = list[Any]
+Found = tuple[list[float], int, int]  # times of impacts, contacts that lasted, steps
+RISE = 1e-15  # a bounce that would rise less than this stays in contact, as the kernel of mechsim has it
+# After an event heyoka looks for no other one for a time that it finds from the event's slope. That is too long where
+# bounces die out, and very long after a release: then it falls through the barrier. So the time is given.
+BLIND = 1e-9
 STILL = 1e-12  # a gap that closes more slowly was left a moment ago
 
 
-def ball(tolerance: float) -> Callable[[], list[float]]:
-    y, v = heyoka.make_vars("y", "v")
-    times: list[float] = []
-
-    def bounce(ta: Any, sign: int) -> bool:
-        ta.state[1] = -ta.state[1]
-        times.append(float(ta.time))
-        return len(times) < problems.BOUNCES
-
-    event = heyoka.t_event(y, callback=bounce, direction=heyoka.event_direction.negative)
-    ta = heyoka.taylor_adaptive([(y, v), (v, heyoka.expression(-problems.GRAVITY))], [1.0, 1.0], tol=tolerance, t_events=[event])
-
-    def run() -> list[float]:
-        times.clear()
-        ta.time, ta.state[:] = 0.0, [1.0, 1.0]
-        ta.reset_cooldowns()
-        ta.propagate_until(1e9)
-        return list(times)
-
-    return run
-
-
-def pendulum(tolerance: float) -> Callable[[], list[float]]:
-    """From the horizontal against a wall below its pivot."""
+def bouncing(problem: str, tolerance: float) -> Callable[[], Found]:
+    """The ball, or the pendulum that falls from the horizontal against a wall below its pivot."""
     x, v = heyoka.make_vars("x", "v")
+    pull = heyoka.sin(x) if problem == problems.PENDULUM else heyoka.expression(1.0)
+    start = [math.pi / 2, 0.0] if problem == problems.PENDULUM else [1.0, 1.0]
     times: list[float] = []
 
     def bounce(ta: Any, sign: int) -> bool:
@@ -58,15 +40,15 @@ def pendulum(tolerance: float) -> Callable[[], list[float]]:
         return len(times) < problems.BOUNCES
 
     event = heyoka.t_event(x, callback=bounce, direction=heyoka.event_direction.negative)
-    equations = [(x, v), (v, -problems.GRAVITY * heyoka.sin(x))]
-    ta = heyoka.taylor_adaptive(equations, [math.pi / 2, 0.0], tol=tolerance, t_events=[event])
+    equations = [(x, v), (v, -problems.GRAVITY * pull)]
+    ta = heyoka.taylor_adaptive(equations, start, tol=tolerance, t_events=[event])
 
-    def run() -> list[float]:
+    def run() -> Found:
         times.clear()
-        ta.time, ta.state[:] = 0.0, [math.pi / 2, 0.0]
+        ta.time, ta.state[:] = 0.0, start
         ta.reset_cooldowns()
-        ta.propagate_until(1e9)
-        return list(times)
+        steps = ta.propagate_until(1e9)[3]
+        return list(times), 0, steps
 
     return run
 
@@ -107,10 +89,10 @@ def parts(p: Any, w: Any, torque: Any, c: float, sin: Any, cos: Any) -> tuple[li
 
 
 class Pendulum:
-    """The triple pendulum with its barrier, in two modes."""
+    """The triple pendulum with its barrier, in two modes; `kind` is the type of its numbers."""
 
-    def __init__(self, problem: Barrier, tolerance: float):
-        self.problem = problem
+    def __init__(self, problem: Barrier, tolerance: float, kind: Any = float):
+        self.problem, self.sin, self.cos = problem, *((math.sin, math.cos) if kind is float else (np.sin, np.cos))
         p, w = heyoka.make_vars("p0", "p1", "p2"), heyoka.make_vars("w0", "w1", "w2")
         torque = problem.q * heyoka.cos(problem.w * heyoka.time)
         mass, force = parts(p, w, torque, problem.c, heyoka.sin, heyoka.cos)
@@ -122,31 +104,32 @@ class Pendulum:
         held = [free[i] + answer[i] * load for i in range(3)]
         gap = problem.eta - heyoka.sum([heyoka.cos(each) for each in p])
         down = heyoka.event_direction.negative
-        start = [*problem.psi, 0.0, 0.0, 0.0]
-        rates = list(zip(p, w, strict=True))
+        blind = kind(BLIND)
         # heyoka copies what it is given, but not functions.
-        meets = heyoka.t_event(gap, callback=lambda ta, sign: self.strike(ta), direction=down)
-        leaves = heyoka.t_event(load, direction=down)
-        options = {"tol": tolerance, "compact_mode": False}
-        self.free = heyoka.taylor_adaptive(rates + list(zip(w, free, strict=True)), start, t_events=[meets], **options)
-        self.held = heyoka.taylor_adaptive(rates + list(zip(w, held, strict=True)), start, t_events=[leaves], **options)
-        self.start = start
-        self.times: list[float] = []
-        self.contacts: list[tuple[float, float]] = []
-        self.steps = 0
+        meets = heyoka.t_event(
+            gap, callback=lambda ta, sign: self.strike(ta), direction=down, cooldown=blind, fp_type=kind
+        )
+        leaves = heyoka.t_event(load, direction=down, cooldown=blind, fp_type=kind)
+        self.start = np.array([*problem.psi, 0.0, 0.0, 0.0], dtype=kind)
+        rates, options = list(zip(p, w, strict=True)), {"tol": kind(tolerance), "fp_type": kind}
+        self.free, self.held = (
+            heyoka.taylor_adaptive([*rates, *zip(w, turning, strict=True)], self.start, t_events=[event], **options)
+            for turning, event in ((free, meets), (held, leaves))
+        )
+        self.times: list[Any] = []
 
     def strike(self, ta: Any) -> bool:
         """Newton's law; False where the gap stays closed from here on."""
         problem, (*p, w0, w1, w2) = self.problem, ta.state.tolist()
         w = [w0, w1, w2]
-        pull = [math.sin(each) for each in p]
+        pull = [self.sin(each) for each in p]
         rate = pull[0] * w0 + pull[1] * w1 + pull[2] * w2
         if rate >= -STILL:
             return True
-        mass, _ = parts(p, w, 0.0, problem.c, math.sin, math.cos)
+        mass, _ = parts(p, w, 0.0, problem.c, self.sin, self.cos)
         (answer,) = solved(mass, pull)
         once = -rate / (pull[0] * answer[0] + pull[1] * answer[1] + pull[2] * answer[2])
-        self.times.append(float(ta.time))
+        self.times.append(ta.time)
         settled = [w[i] + answer[i] * once for i in range(3)]
         lift = self.lift(p, settled, ta.time)
         if lift < 0 and (problem.e * rate) ** 2 <= -2 * lift * RISE:
@@ -155,38 +138,62 @@ class Pendulum:
         ta.state[3:] = [w[i] + answer[i] * once * (1 + problem.e) for i in range(3)]
         return True
 
-    def lift(self, p: Vector, w: Vector, t: float) -> float:
+    def lift(self, p: Vector, w: Vector, t: Any) -> Any:
         """The second derivative of the open gap."""
         problem = self.problem
-        mass, force = parts(p, w, problem.q * math.cos(problem.w * t), problem.c, math.sin, math.cos)
+        mass, force = parts(p, w, problem.q * self.cos(problem.w * t), problem.c, self.sin, self.cos)
         (free,) = solved(mass, force)
-        return sum(math.cos(p[i]) * w[i] * w[i] + math.sin(p[i]) * free[i] for i in range(3))
+        return sum(self.cos(p[i]) * w[i] * w[i] + self.sin(p[i]) * free[i] for i in range(3))
 
-    def run(self, tend: float) -> tuple[list[float], list[tuple[float, float]]]:
-        self.times, self.contacts, self.steps = [], [], 0
-        self.free.time, self.free.state[:] = 0.0, self.start
-        self.free.reset_cooldowns()
+    def run(self, tend: float) -> Found:
+        self.times, contacts, total = [], 0, 0
+        now, other = self.free, self.held
+        now.time, now.state[:] = self.start[3], self.start  # at rest
+        now.reset_cooldowns()
         while True:
-            outcome, _, _, steps, *_ = self.free.propagate_until(tend)
-            self.steps += steps
+            outcome, _, _, steps, *_ = now.propagate_until(tend)
+            total += steps
             if outcome == heyoka.taylor_outcome.time_limit:
-                break
-            begun = float(self.free.time)
-            self.held.time, self.held.state[:] = begun, self.free.state
-            self.held.reset_cooldowns()
-            outcome, _, _, steps, *_ = self.held.propagate_until(tend)
-            self.steps += steps
-            self.contacts.append((begun, float(self.held.time)))
-            if outcome == heyoka.taylor_outcome.time_limit:
-                break
-            self.free.time, self.free.state[:] = self.held.time, self.held.state
-            self.free.reset_cooldowns()
-        return self.times, self.contacts
+                return self.times, contacts, total
+            contacts += now is self.free
+            other.time, other.state[:] = now.time, now.state
+            other.reset_cooldowns()
+            now, other = other, now
+
+
+def prepared(name: str, tolerance: float) -> Callable[[], Found]:
+    if name in (problems.BALL, problems.PENDULUM):
+        return bouncing(name, tolerance)
+    problem = next(each for each in problems.BARRIERS if each.figure == name)
+    pendulum = Pendulum(problem, tolerance)
+    return lambda: pendulum.run(problem.tend)
+
+
+def write_reference() -> None:
+    """The first impacts of each figure in extended precision."""
+    found = {}
+    for problem in problems.BARRIERS:
+        times, *_ = Pendulum(problem, 1e-19, np.longdouble).run(np.longdouble(30.0))
+        found[problem.figure] = [np.format_float_positional(t, 19, fractional=False) for t in times[: problems.COMPARED]]
+    problems.REFERENCE.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def main() -> None:
+    repeats, *settings = sys.argv[1:]
+    heyoka.set_logger_level_error()  # where a gap is left it warns of roots it cannot isolate
+    for each in settings:
+        name, setting = each.split("/")
+        begun = time.perf_counter()
+        run = prepared(name, float(setting))
+        preparing, runs = time.perf_counter() - begun, []
+        for _ in range(int(repeats)):
+            begun = time.perf_counter()
+            times, contacts, steps = run()
+            runs.append(time.perf_counter() - begun)
+        row = {"peer": "heyoka", "problem": name, "setting": setting, "digits": problems.digits(name, times)}
+        row |= {"impacts": len(times), "contacts": contacts, "steps": steps, "preparing": preparing, "times": runs}
+        print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
-    for problem in problems.BARRIERS:
-        pendulum = Pendulum(problem, 1e-15)
-        t = time.perf_counter()
-        times, contacts = pendulum.run(problem.tend * 0.1)
-        print(problem.figure, len(times), len(contacts), pendulum.steps, time.perf_counter() - t)
+    main()
