@@ -47,7 +47,7 @@ def bouncing(problem: str, tolerance: float) -> Callable[[], Found]:
         times.clear()
         ta.time, ta.state[:] = 0.0, start
         ta.reset_cooldowns()
-        steps = ta.propagate_until(1e9)[3]
+        steps = ta.propagate_until(1e9, max_delta_t=10.0)[3]  # its steps on a parabola have no end
         return list(times), 0, steps
 
     return run
@@ -111,7 +111,7 @@ class Pendulum:
         )
         leaves = heyoka.t_event(load, direction=down, cooldown=blind, fp_type=kind)
         self.start = np.array([*problem.psi, 0.0, 0.0, 0.0], dtype=kind)
-        rates, options = list(zip(p, w, strict=True)), {"tol": kind(tolerance), "fp_type": kind}
+        rates, options = list(zip(p, w, strict=True)), {"tol": kind(tolerance), "fp_type": kind, "compact_mode": kind is not float}
         self.free, self.held = (
             heyoka.taylor_adaptive([*rates, *zip(w, turning, strict=True)], self.start, t_events=[event], **options)
             for turning, event in ((free, meets), (held, leaves))
@@ -173,7 +173,10 @@ def write_reference() -> None:
     """The first impacts of each figure in extended precision."""
     found = {}
     for problem in problems.BARRIERS:
-        times, *_ = Pendulum(problem, 1e-19, np.longdouble).run(np.longdouble(30.0))
+        pendulum, until, times = Pendulum(problem, 1e-19, np.longdouble), 0.0, list[Any]()
+        while len(times) < problems.COMPARED:
+            until += 0.5
+            times, *_ = pendulum.run(np.longdouble(until))
         found[problem.figure] = [np.format_float_positional(t, 19, fractional=False) for t in times[: problems.COMPARED]]
     problems.REFERENCE.write_text(json.dumps(found, indent=1) + "\n")
 
