@@ -133,6 +133,7 @@ class Watched:
     stops: bool
     constants: tuple[int, ...]
     mark: Mark | None = None
+    switch: bool = False  # its one constant is the sign of what is watched, which other formulas read
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -209,6 +210,8 @@ class Mechanism:
     @property
     def bilateral(self) -> Mechanism:
         """The same without gaps: what always holds. Their elements stay, with nothing but their accounts."""
+        if not self.gaps:
+            return self
         elements, laws = list(self.elements), dict(self.laws)
         for gap in self.gaps:
             element = elements[gap.element]

@@ -93,8 +93,8 @@ double March::output_term(int number, int place, int lane, int degree) const {
     return sum;
 }
 
-void March::add_watcher(int block, int output, int lane, int direction) {
-    watchers_.push_back({block, output, lane, direction});
+void March::add_watcher(int block, int output, int lane, int direction, int mode) {
+    watchers_.push_back({block, output, lane, direction, mode});
     Block& own = blocks_[block];
     own.rows[std::size_t(output) * own.stride + lane] = size_ + int(watchers_.size());  // behind all rows, for `response`
 }
@@ -168,13 +168,17 @@ double March::next_crossing(double h, double first) {
         else if (watcher.crossed || watcher.side == 0)
             while (zeros < degree && std::abs(p[zeros]) <= noise) ++zeros;
         if (zeros > 0) watcher.side = p[zeros] > 0 ? 1 : -1;
-        const double s = first_crossing(p.data() + zeros, degree - zeros, watcher.direction, watcher.side, noise);
+        // A switch whose sign is not what equations take it for is thrown at once.
+        const double sign = watcher.mode >= 0 ? x_.degree(0)[size_ + watcher.mode] : double(watcher.side);
+        const bool wrong = watcher.side * sign < 0;
+        const double s = wrong ? 0.0 : first_crossing(p.data() + zeros, degree - zeros, watcher.direction, watcher.side, noise);
         if (!(h * s < first)) continue;
         first = h * s;
         event_ = -1;
         fired_ = int(i);
         slope_ = 0;
         for (int n = degree; n >= 1; --n) slope_ = slope_ * s + n * p[n];
+        if (wrong) slope_ = INFINITY;  // nothing to be corrected
         slope_ /= h;
     }
     return first;
