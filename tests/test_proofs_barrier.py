@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -60,22 +61,99 @@ def test_first_impacts_are_those_of_the_angles(figure, tend, count):
     np.testing.assert_allclose(angles(motion, tend), state, rtol=0, atol=1e-11)
 
 
+# --- attractors: a Poincaré section once in a period of the forcing, when 150 periods are forgotten
+
+KEPT, FORGOTTEN = 100, 150
+
+
 @cache
-def long(figure):
-    """250 periods, of which the first 150 are forgotten: the section once a period, and what happens in each."""
+def late(figure, **changed):
+    """The section, (time, angles and rates), and what happens at the barrier in each period."""
+    parameters = {name: str(value) for name, value in changed.items()}
     period = 2 * math.pi / FIGURES[figure].w
-    motion = mechsim.simulate(file(figure), tend=250.5 * period, tol=1e-12)
-    times = motion.events.of("section").column("t")[-100:]
-    section = np.array([angles(motion, t) for t in times])
-    counts = [Counter(e.kind for e in at_barrier(motion) if t <= e.t < t + period) for t in times[:-1]]
-    return motion, section, counts
+    tend = (FORGOTTEN + KEPT + 0.5) * period
+    motion = mechsim.simulate(file(figure), tend=tend, parameters=parameters, keep="table")
+    assert motion.certificate.deepest_overlap < 1e-14
+    assert motion.certificate.energy_drift < 1e-12
+    table, times = motion.trajectory, motion.events.of("section").column("t")[-KEPT:]
+    np.testing.assert_allclose(np.diff(times), period, rtol=1e-12)
+    rows = np.searchsorted(table.t, times, side="right") - 1
+    assert np.array_equal(table.t[rows], times)
+    links = ("theta_OA", "theta_AB", "theta_BC")
+    section = np.column_stack([table[f"{link}{end}"] for end in ("", "_dot") for link in links])[rows]
+    kinds = [(event.t, event.kind) for event in at_barrier(motion) if times[0] <= event.t < times[-1]]
+    each = [Counter() for _ in times[1:]]
+    for t, kind in kinds:
+        each[int(np.searchsorted(times, t, side="right")) - 1][kind] += 1
+    return section, each
+
+
+def returns(section, most=24):
+    """How far the section is from itself after so many periods."""
+    return np.array([np.abs(section[k:] - section[:-k]).max() for k in range(1, most + 1)])
+
+
+def total(each):
+    return sum(each, Counter())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("figure", FIGURES)
-def test_attractors(figure):
-    motion, section, counts = long(figure)
-    again = [np.abs(section[period:] - section[:-period]).max() for period in range(1, 25)]
-    print(figure, np.round(np.log10(again), 1), counts[-3:])
-    certificate = motion.certificate
-    assert certificate.deepest_overlap < 1e-14
+def test_figure_3a_is_periodic_with_impacts_only():
+    """It repeats itself after two periods of the forcing, with nine impacts."""
+    section, each = late("periodic_impacts")
+    assert returns(section)[1] < 1e-10
+    assert returns(section)[0] > 0.1
+    assert set(total(each)) == {"impact"}
+    assert all(one["impact"] + other["impact"] == 9 for one, other in pairwise(each))
+
+
+@pytest.mark.slow
+def test_figure_3b_is_periodic_and_slides():
+    """Each period has one phase of sliding, and bounces that die out before it."""
+    section, each = late("periodic_sliding")
+    assert returns(section)[0] < 1e-10
+    assert all(one["contact"] == one["release"] == 1 and one["impact"] > 30 for one in each)
+
+
+@pytest.mark.slow
+def test_figure_4ab_is_quasi_periodic_with_impacts_only():
+    """It never repeats itself, but its section is a curve: what is near stays near, in all directions but along it."""
+    section, each = late("quasiperiodic_impacts")
+    assert returns(section).min() > 1e-2
+    assert set(total(each)) == {"impact"}
+    assert all(one["impact"] == 2 for one in each)
+    assert spread(section) < 2.0
+
+
+@pytest.mark.slow
+def test_figure_4cd_slides_but_is_locked_at_its_printed_parameters():
+    """The seed calls it quasi-periodic. From 67 starts, at rest and not, and when q, w, c or eta come to their printed values
+    slowly, it settles to a motion of three periods of the forcing, in heyoka too. For q = 0.6 it does not repeat itself."""
+    section, each = late("quasiperiodic_sliding")
+    assert returns(section)[2] < 1e-8
+    assert returns(section)[:2].min() > 0.1
+    assert set(total(each)) == {"impact", "contact", "release"}
+    assert all(sum(part["contact"] for part in each[k : k + 3]) == 4 for k in range(len(each) - 3))
+    section, each = late("quasiperiodic_sliding", q=0.6)
+    assert returns(section).min() > 1e-2
+    assert total(each)["contact"] > 50
+
+
+@pytest.mark.slow
+def test_figure_4ef_is_chaotic_and_slides():
+    """What is near does not stay near; nothing bounces, so impacts that do not last are those that it slips off from."""
+    section, each = late("chaotic_sliding")
+    assert returns(section).min() > 0.1
+    assert total(each)["contact"] > 100
+    assert total(each)["impact"] < 0.1 * total(each)["contact"]
+    assert spread(section) > 10.0
+
+
+def spread(section):
+    """How much farther than at first points of the section are, which are each other's nearest, ten periods later: the
+    median. About one on a curve; it grows exponentially in chaos."""
+    now, later = section[:-10], section[10:]
+    apart = np.linalg.norm(now[:, None] - now[None, :], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    nearest = apart.argmin(axis=1)
+    return float(np.median(np.linalg.norm(later - later[nearest], axis=1) / apart.min(axis=1)))
