@@ -133,11 +133,16 @@ class Expression(NamedTuple):
 
 
 def parse_expression(
-    text: str, mark: Mark, state: bool = False, further: Mapping[str, int] = {}, bindings: Mapping[str, int] = {}
+    text: str,
+    mark: Mark,
+    state: bool = False,
+    further: Mapping[str, int] = {},
+    bindings: Mapping[str, int] = {},
+    switches: bool = True,
 ) -> Expression:
     """Parse `text`, which stands at `mark`; `state`: quantities of the mechanism may be used; `further` functions, with
-    their numbers of arguments, may be too; `bindings`: names that stand for whole numbers. Raises SpecError when it is
-    no expression of the language."""
+    their numbers of arguments, may be too; `bindings`: names that stand for whole numbers; `switches`: sign, min, max
+    and if are known. Raises SpecError when it is no expression of the language."""
     if len(text) > MAX_LENGTH:
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
@@ -151,7 +156,8 @@ def parse_expression(
     except (RecursionError, MemoryError):
         raise _too_deep(mark) from None
     expression = Expression(text, mark, _Binder(bindings).visit(tree) if bindings else tree, ())
-    names = _allowed_names(expression, state, further)
+    arity = ARITY if switches else {name: count for name, count in ARITY.items() if name not in SWITCHING[1:]}
+    names = _allowed_names(expression, state, {**arity, **further})
     return Expression(text, mark, expression.tree, tuple(dict.fromkeys(names)))
 
 
@@ -232,14 +238,14 @@ def _operation(node: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> C
     return functions[node.func.id]
 
 
-def _allowed_names(expression: Expression, state: bool, further: Mapping[str, int]) -> list[str]:
+def _allowed_names(expression: Expression, state: bool, arity: Mapping[str, int]) -> list[str]:
     """The names in the tree; raises SpecError at the first node that the language does not have."""
     names = []
     level = [expression.tree]
     for _ in range(MAX_DEPTH):
         below: list[ast.expr] = []
         for node in level:
-            fault = _refusal(expression, node, state, further)
+            fault = _refusal(expression, node, state, arity)
             if fault:
                 raise SpecError(fault)
             name = name_of(node)
@@ -253,7 +259,7 @@ def _allowed_names(expression: Expression, state: bool, further: Mapping[str, in
     raise _too_deep(expression.mark)
 
 
-def _refusal(expression: Expression, node: ast.expr, state: bool, further: Mapping[str, int]) -> Fault | None:
+def _refusal(expression: Expression, node: ast.expr, state: bool, arity: Mapping[str, int]) -> Fault | None:
     """Why this node is not in the language, or None."""
     if state and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return None
@@ -262,7 +268,7 @@ def _refusal(expression: Expression, node: ast.expr, state: bool, further: Mappi
     elif isinstance(node, ast.BinOp):
         known = type(node.op) in BINARY or isinstance(node.op, ast.Pow)
     elif isinstance(node, ast.Call):
-        return _call_refusal(expression, node, state, {**ARITY, **further})
+        return _call_refusal(expression, node, state, arity)
     else:
         known = isinstance(node, ast.Name) or (isinstance(node, ast.UnaryOp) and type(node.op) in UNARY)
     if known:
@@ -285,8 +291,8 @@ def _call_refusal(expression: Expression, node: ast.Call, state: bool, arity: Ma
         return None if points else Fault(f"{expression.shown(node)}: {name} takes two points, as {name}(A,B)", place)
     if name not in arity:
         smooth = f"write {SMOOTH_FORMS[name]}" if name in SMOOTH_FORMS else ""
-        hint = smooth or did_you_mean(name, [*arity, *(DISTANCES if state else ())]) or _LANGUAGE
-        return Fault(f"there is no function {name}", place, hint)
+        hint = smooth or did_you_mean(name.replace(IF, "if"), [*arity, *(DISTANCES if state else ())]) or _LANGUAGE
+        return Fault(f"there is no function {name.replace(IF, 'if')}", place, hint)
     if len(node.args) != arity[name] or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
         return Fault(f"{expression.shown(node)}: {name} takes {COUNTS[arity[name]]}", place)
     return None
