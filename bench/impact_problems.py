@@ -14,7 +14,7 @@ BALL, PENDULUM = "ball", "pendulum on a wall"
 GRAVITY = 9.8
 BOUNCES = 1000  # of ball and pendulum
 QUARTER = 1.8540746773013719184  # K(1/2): the pendulum falls from the horizontal in QUARTER / sqrt(GRAVITY)
-PERIODS = 100  # of the forcing of the triple pendulum
+PERIODS = 1000  # of the forcing of the triple pendulum
 COMPARED = 6  # impacts of each motion whose times are judged; errors of chaotic ones grow
 
 

@@ -190,9 +190,9 @@ def main() -> None:
         run = prepared(name, float(setting))
         preparing, runs = time.perf_counter() - begun, []
         for _ in range(int(repeats)):
-            begun = time.perf_counter()
+            begun = time.process_time()  # as ours is timed
             times, contacts, steps = run()
-            runs.append(time.perf_counter() - begun)
+            runs.append(time.process_time() - begun)
         row = {"peer": "heyoka", "problem": name, "setting": setting, "digits": problems.digits(name, times)}
         row |= {"impacts": len(times), "contacts": contacts, "steps": steps, "preparing": preparing, "times": runs}
         print(json.dumps(row), flush=True)
