@@ -40,7 +40,7 @@ BARRIERS = (
     Barrier("3a", "triple_pendulum_periodic_impacts.yaml", 0.1, 0.7, 1.2, 2.6, 0.9),
     Barrier("3b", "triple_pendulum_periodic_sliding.yaml", 0.2, 0.75, 1.0, 2.2, 0.8),
     Barrier("4ab", "triple_pendulum_quasiperiodic_impacts.yaml", 0.08, 0.83, 1.211, 2.5, 0.9),
-    Barrier("4cd", "triple_pendulum_quasiperiodic_sliding.yaml", 0.1, 0.65, 1.211, 2.5, 0.5),
+    Barrier("4cd", "triple_pendulum_locked_sliding.yaml", 0.1, 0.65, 1.211, 2.5, 0.5),
     Barrier("4ef", "triple_pendulum_chaotic_sliding.yaml", 0.02, 0.5, 1.0, 2.5, 0.0),
 )
 

@@ -1,4 +1,4 @@
-"""Impacts from YAML files beside heyoka with modes written by hand: time, digits of impact times, and what an event costs."""
+"""Impacts from YAML files beside heyoka with modes written by hand: time, digits, and what an event costs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def text(name: str) -> str:
 
 
 def ready(name: str) -> tuple[float, Callable[[], Solution]]:
-    """How long it took, and the whole motion with its log of events and overlaps, in memory that does not grow with it."""
+    """How long it took, and what follows the whole motion, with its log of events and overlaps."""
     begun = perf_counter()
     tend = next((each.tend for each in BARRIERS if each.figure == name), None)
     prepared = prepare(adjust(parse(text(name), f"{name}.yaml"), tol=TOLERANCE, tend=tend))
@@ -94,8 +94,7 @@ def measure(skipped: list[str]) -> Row:
 
 
 def event_cost() -> Row:
-    """What an impact of the pendulum adds to the time of the steps taken, in steps; a step is timed with a wall that is never
-    reached."""
+    """What an impact adds to the motion of the pendulum, and what a step takes, with a wall that is never reached."""
     far = prepare(adjust(parse(PENDULUM_TEXT.replace("P.x,", "P.x + 2,"), "far.yaml"), tol=TOLERANCE))
     runs = {"struck": ready(PENDULUM)[1], "far": lambda: follow(far, keep="outline")}
     found: dict[str, list[tuple[float, int, int]]] = {name: [] for name in runs}
@@ -114,7 +113,7 @@ def section(measured: Row) -> list[str]:
     """A part of docs/benchmarks.md."""
     rows = {(row["peer"], row["problem"]): row for row in measured["rows"]}
     lines = [
-        "| problem | impacts | lasting | digits | steps | s | heyoka: impacts | digits | steps | s | ratio | by fastest |",
+        "| problem | impacts | lasting | digits | steps | s | heyoka: impacts | digits | steps | s | ratio | fastest |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name in NAMES:
@@ -131,12 +130,13 @@ def section(measured: Row) -> list[str]:
     return [
         *lines,
         "",
-        f"{problems.BOUNCES} bounces of ball and pendulum; {problems.PERIODS} periods of the forcing of the triple pendulum "
-        f"with barrier of seed 003, by its figures. mechsim at tol {TOLERANCE:.0e} with its log of events and its check of "
-        f"overlaps (the deepest: {overlap:.0e} of a gap's size), from YAML files; heyoka at {PEER_TOLERANCE}, in angles, with "
-        "impact maps and a second ODE for sliding written by hand. Digits are those of the worst of the first "
-        f"{problems.COMPARED} impact times (bar: {DIGITS:.0f}); the bar for figures is {WITHIN:.0f} times heyoka's time. Later "
-        "times differ where motions are chaotic, so counts need not agree. Times are those of the processor.",
+        f"{problems.BOUNCES} bounces of ball and pendulum; {problems.PERIODS} periods of the forcing of the triple "
+        f"pendulum with barrier of seed 003, by its figures. mechsim at tol {TOLERANCE:.0e} with its log of events and "
+        f"its check of overlaps (the deepest: {overlap:.0e} of a gap's size), from YAML files; heyoka at "
+        f"{PEER_TOLERANCE}, in angles, with impact maps and a second ODE for sliding written by hand. Digits are those "
+        f"of the worst of the first {problems.COMPARED} impact times (bar: {DIGITS:.0f}); the bar for figures is "
+        f"{WITHIN:.0f} times heyoka's time. Later times differ where motions are chaotic, so counts need not agree. "
+        "Times are those of the processor.",
         "",
         f"An impact of the pendulum on a wall takes {1e6 * cost['event']:.1f} us beyond what the motion takes without "
         f"it, {cost['event'] / cost['step']:.1f} steps of {1e6 * cost['step']:.1f} us (bar: {EVENT:.0f}). "

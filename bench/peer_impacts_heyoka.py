@@ -111,7 +111,10 @@ class Pendulum:
         )
         leaves = heyoka.t_event(load, direction=down, cooldown=blind, fp_type=kind)
         self.start = np.array([*problem.psi, 0.0, 0.0, 0.0], dtype=kind)
-        rates, options = list(zip(p, w, strict=True)), {"tol": kind(tolerance), "fp_type": kind, "compact_mode": kind is not float}
+        rates, options = (
+            list(zip(p, w, strict=True)),
+            {"tol": kind(tolerance), "fp_type": kind, "compact_mode": kind is not float},
+        )
         self.free, self.held = (
             heyoka.taylor_adaptive([*rates, *zip(w, turning, strict=True)], self.start, t_events=[event], **options)
             for turning, event in ((free, meets), (held, leaves))
@@ -177,7 +180,9 @@ def write_reference() -> None:
         while len(times) < problems.COMPARED:
             until += 0.5
             times, *_ = pendulum.run(np.longdouble(until))
-        found[problem.figure] = [np.format_float_positional(t, 19, fractional=False) for t in times[: problems.COMPARED]]
+        found[problem.figure] = [
+            np.format_float_positional(t, 19, fractional=False) for t in times[: problems.COMPARED]
+        ]
     problems.REFERENCE.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Seed 003: the triple pendulum with a horizontal barrier, its five sets of parameters (figures 3a, 3b, 4ab, 4cd, 4ef)."""
+"""Seed 003: the triple pendulum with a horizontal barrier, for its five sets of parameters."""
 
 import math
 from collections import Counter
@@ -17,7 +17,7 @@ FIGURES = {
     "periodic_impacts": Barrier(0.1, 0.7, 1.2, 2.6, 0.9),  # 3a
     "periodic_sliding": Barrier(0.2, 0.75, 1.0, 2.2, 0.8),  # 3b
     "quasiperiodic_impacts": Barrier(0.08, 0.83, 1.211, 2.5, 0.9),  # 4ab
-    "quasiperiodic_sliding": Barrier(0.1, 0.65, 1.211, 2.5, 0.5),  # 4cd
+    "locked_sliding": Barrier(0.1, 0.65, 1.211, 2.5, 0.5),  # 4cd
     "chaotic_sliding": Barrier(0.02, 0.5, 1.0, 2.5, 0.0),  # 4ef
 }
 START = (1.0, 1.0, 1.0)
@@ -44,7 +44,7 @@ def at_barrier(motion):
         ("periodic_impacts", 18.0, 7),
         ("periodic_sliding", 2.65, 11),
         ("quasiperiodic_impacts", 19.0, 7),
-        ("quasiperiodic_sliding", 10.42, 10),
+        ("locked_sliding", 10.42, 10),
         ("chaotic_sliding", 24.7, 12),
     ],
 )
@@ -67,12 +67,11 @@ KEPT, FORGOTTEN = 100, 150
 
 
 @cache
-def late(figure, **changed):
+def late(figure):
     """The section, (time, angles and rates), and what happens at the barrier in each period."""
-    parameters = {name: str(value) for name, value in changed.items()}
     period = 2 * math.pi / FIGURES[figure].w
     tend = (FORGOTTEN + KEPT + 0.5) * period
-    motion = mechsim.simulate(file(figure), tend=tend, parameters=parameters, keep="table")
+    motion = mechsim.simulate(file(figure), tend=tend, keep="table")
     assert motion.certificate.deepest_overlap < 1e-14
     assert motion.certificate.energy_drift < 1e-12
     table, times = motion.trajectory, motion.events.of("section").column("t")[-KEPT:]
@@ -126,22 +125,19 @@ def test_figure_4ab_is_quasi_periodic_with_impacts_only():
 
 
 @pytest.mark.slow
-def test_figure_4cd_slides_but_is_locked_at_its_printed_parameters():
-    """The seed calls it quasi-periodic. From 67 starts, at rest and not, and when q, w, c or eta come to their printed values
-    slowly, it settles to a motion of three periods of the forcing, in heyoka too. For q = 0.6 it does not repeat itself."""
-    section, each = late("quasiperiodic_sliding")
+def test_figure_4cd_slides_and_is_locked_to_three_periods():
+    """The seed calls it quasi-periodic. With the parameters it prints we found no such motion: from 67 starts, 40 of them
+    with speeds, and coming slowly from other q, w, c and eta, heyoka's motions settle to this within 400 periods."""
+    section, each = late("locked_sliding")
     assert returns(section)[2] < 1e-8
     assert returns(section)[:2].min() > 0.1
     assert set(total(each)) == {"impact", "contact", "release"}
     assert all(sum(part["contact"] for part in each[k : k + 3]) == 4 for k in range(len(each) - 3))
-    section, each = late("quasiperiodic_sliding", q=0.6)
-    assert returns(section).min() > 1e-2
-    assert total(each)["contact"] > 50
 
 
 @pytest.mark.slow
 def test_figure_4ef_is_chaotic_and_slides():
-    """What is near does not stay near; nothing bounces, so impacts that do not last are those that it slips off from."""
+    """What is near does not stay near. Nothing bounces: an impact that does not last is one that it lifts off from."""
     section, each = late("chaotic_sliding")
     assert returns(section).min() > 0.1
     assert total(each)["contact"] > 100

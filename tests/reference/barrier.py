@@ -1,8 +1,8 @@
-"""The triple pendulum with a barrier of seed 003, as its text has it: eq (8) in angles, impacts by eq (3), sliding by eq (1),
-with DOP853. Nothing of mechsim.
+"""The triple pendulum with a barrier of seed 003, as its text has it: eq (8) in angles, impacts by eq (3), sliding by
+eq (1), with DOP853. Nothing of mechsim.
 
-An event is found on DOP853's own interpolant first, which is of lower order, and then by Newton's method on motions from
-the step before it.
+An event is found on DOP853's own interpolant first, which is of lower order, and then by Newton's method on motions
+from the step before it.
 """
 
 from __future__ import annotations
