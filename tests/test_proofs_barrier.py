@@ -126,8 +126,8 @@ def test_figure_4ab_is_quasi_periodic_with_impacts_only():
 
 @pytest.mark.slow
 def test_figure_4cd_slides_and_is_locked_to_three_periods():
-    """The seed calls it quasi-periodic. With the parameters it prints we found no such motion: from 67 starts, 40 of them
-    with speeds, and coming slowly from other q, w, c and eta, heyoka's motions settle to this within 400 periods."""
+    """The seed calls it quasi-periodic. With the parameters it prints we found no such motion: from 67 starts, 40 with
+    speeds, and coming slowly from other q, w, c and eta, heyoka's motions settle to this within 400 periods."""
     section, each = late("locked_sliding")
     assert returns(section)[2] < 1e-8
     assert returns(section)[:2].min() > 0.1
