@@ -25,8 +25,8 @@ def path_beside(path: Path) -> Path:
 def write_beside(events: Events, path: Path) -> Path:
     """The table of events of the results at this path."""
     target = path_beside(path)
-    with replacing(target) as temporary:
-        temporary.write_text("".join(_lines(events)), encoding="utf-8")
+    with replacing(target) as temporary, open(temporary, "w", encoding="utf-8") as stream:
+        stream.writelines(_lines(events))
     return target
 
 
