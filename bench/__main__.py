@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, handle, lanes, ours, peers, report, space, startup, sweep, tangents
+from bench import andrews, chain, handle, impacts, lanes, ours, peers, report, space, startup, sweep, tangents
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
@@ -62,6 +62,8 @@ def measure() -> Row:
     pendulums = sweep.measure(skipped)
     print("space, beside other codes", flush=True)
     in_space = space.measure(skipped)
+    print("impacts, beside heyoka", flush=True)
+    struck = impacts.measure(skipped)
     print("figures 5-9", flush=True)
     figures = [ours.figure(experiment) for experiment in ours.FIGURES]
     return {
@@ -79,6 +81,7 @@ def measure() -> Row:
         "sweep": swept,
         "pendulums": pendulums,
         "space": in_space,
+        "impacts": struck,
         "figures": figures,
     }
 

@@ -103,6 +103,42 @@ def test_a_phase_plane_of_a_circle_is_round(trajectory, tmp_path):
     assert np.abs(np.hypot(x, y) - 1).max() < 0.02  # steps of a whole radian: h^3 and h^4 terms of the cubic
 
 
+BALL = """
+PartData: {Particles: {P: 1}}
+AppliedForces: {Gravity: [0, -9.8]}
+Contacts: {ground: {gap: P.y, e: 0.5}}
+Events: {top: {when: P.vy, direction: down}}
+ProblemData: {tend: 2, positions: {P: [[0, fixed], [1, fixed]]}}
+"""
+
+
+def test_a_section_has_a_dot_for_each_event(command):
+    """Of CSV and Parquet from the table of events beside them, of NPZ from its own."""
+    motion = mechsim.simulate(BALL)
+    count = len(motion.events.of("top"))
+    assert count > 5
+    for name in ("c.csv", "c.parquet", "c.npz"):
+        motion.save(name)
+        result, _ = Result.of(name, mechsim.load(name), "-")
+        heights, speeds = result.at_events("top", "P_y", "P_y_dot")
+        assert len(heights) == count
+        assert np.abs(speeds).max() < 1e-12
+        assert command(name, "--phase", "P_y,P_y_dot", "--events", "top", "-o", "out.svg").code == 0
+    assert "at each top" in Path("out.svg").read_text()
+    done = command("c.csv", "--phase", "P_y,P_y_dot", "--events", "bottom")
+    assert done.code != 0
+    assert "has no event bottom" in done.err
+    assert "--phase X,Y" in command("c.csv", "--events", "top").err
+
+
+def test_events_of_another_run_are_not_taken(tmp_path):
+    """The table beside a file is of this run only if it has as many rows as the certificate says."""
+    path = mechsim.simulate(BALL).save(tmp_path / "c.csv")
+    beside = tmp_path / "c.events.csv"
+    beside.write_text("".join(beside.read_text().splitlines(keepends=True)[:-1]))
+    assert mechsim.load(path).events is None
+
+
 def test_results_without_a_mechanism_are_plotted_too(trajectory, tmp_path):
     plot([("a", replace(trajectory, spec_text=""))], tmp_path / "out.png", PlotOptions())
     assert (tmp_path / "out.png").is_file()

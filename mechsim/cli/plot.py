@@ -24,6 +24,7 @@ def _pairs(context: click.Context, option: click.Parameter, values: tuple[str, .
 @click.command(
     epilog="\b\nExamples:\n  mechsim plot out.csv\n  mechsim plot out.csv -o phase.svg --phase A_x,A_x_dot\n"
     "  mechsim plot out.csv -o path.pdf --path A,B\n  mechsim plot a.csv b.csv\n"
+    "  mechsim plot out.csv --phase A_x,A_x_dot --events section\n"
     '  mechsim plot sweep.parquet --x k --y "max(A_y)"\n  mechsim plot sweep.parquet --x k --y m --z "max(A_y)"',
     short_help="Plot energies, coordinates, paths; compare results; sweeps.",
 )
@@ -31,6 +32,7 @@ def _pairs(context: click.Context, option: click.Parameter, values: tuple[str, .
     click.argument("results", type=click.Path(), nargs=-1, required=True, metavar="RESULT..."),
     click.option("-o", "--output", metavar="FILE", help="File to write: .png (default), .svg or .pdf."),
     click.option("--phase", callback=_pairs, multiple=True, metavar="X,Y", help="One column against another."),
+    click.option("--events", metavar="E", help="With --phase: only where this event happened, as dots (Poincaré)."),
     click.option("--path", callback=names_of, metavar="A,B", help="The ways of points; in space from three sides."),
     click.option("--columns", callback=names_of, metavar="C,D", help="Columns against time, a panel for each."),
     click.option("--x", metavar="C", help="Of a sweep: the parameter (or measure) to plot against."),
@@ -49,6 +51,7 @@ def plot(
     results: tuple[str, ...],
     output: str | None,
     phase: tuple[tuple[str, str], ...],
+    events: str | None,
     path: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
     x: str | None,
@@ -76,6 +79,8 @@ def plot(
     target = output if output is not None else named_after(results[0], ".png")
     refuse_sources(check_film_target(target, FORMS), results)
     swept = [each for each in results if is_sweep(each)]
+    if events is not None and not phase:
+        raise click.UsageError("--events says where --phase X,Y is shown: name two columns.")
     _check_options(bool(swept), len(results), bool(phase or path or columns), bool(x or y or z or kind))
     if swept:
         from mechsim.render.sweeps import SweepOptions, plot_sweep
@@ -92,7 +97,7 @@ def plot(
         alike = len(set(map(_stem, results))) < len(results)
         trajectories = [(each if alike else _stem(each), read(each)) for each in results]
         hasten()
-        notes = draw(trajectories, target, PlotOptions(phase, path or (), columns or (), theme, size))
+        notes = draw(trajectories, target, PlotOptions(phase, path or (), columns or (), events, theme, size))
     if not quiet:
         for text in notes:
             errors.note(text)

@@ -22,6 +22,7 @@ LEAST_TOP = 1e-11  # the highest error it shows at least, so that rounding does 
 TITLE_LETTER, LEGEND_LETTER, LEGEND_LINE, ROOM = 7.5, 6.5, 48, 540  # pixels, about: of words above a panel
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ASIDE = 0.05  # room beside a curve, as a share of it
+DOT = 2.5  # of a section, in points
 
 
 Panel = Callable[["Axes", Sequence[Result], Theme], None]
@@ -169,6 +170,23 @@ def phase_panel(horizontal: str, vertical: str) -> Panel:
             axes.plot(x[0], y[0], "o", color=colour_of(theme, number))
             drawn.append((x, y))
         axes.set(title=f"{vertical} against {horizontal} (the dot is the start)")
+        axes.set(xlabel=_label(results[0], horizontal), ylabel=_label(results[0], vertical))
+        for which, label, curves in zip("xy", (horizontal, vertical), zip(*drawn, strict=True), strict=True):
+            _limit(axes, which, results, results[0].unit(label), *curves)
+
+    return panel
+
+
+def section_panel(event: str, horizontal: str, vertical: str) -> Panel:
+    """One column against another where an event happened, a dot for each."""
+
+    def panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
+        drawn = []
+        for number, result in enumerate(results):
+            x, y = result.at_events(event, horizontal, vertical)
+            axes.plot(x, y, "o", color=colour_of(theme, number), markersize=DOT, markeredgewidth=0)
+            drawn.append((x, y))
+        axes.set(title=f"{vertical} against {horizontal} at each {event}")
         axes.set(xlabel=_label(results[0], horizontal), ylabel=_label(results[0], vertical))
         for which, label, curves in zip("xy", (horizontal, vertical), zip(*drawn, strict=True), strict=True):
             _limit(axes, which, results, results[0].unit(label), *curves)

@@ -29,6 +29,7 @@ class PlotOptions:
     phase: tuple[tuple[str, str], ...] = ()
     path: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    events: str | None = None  # phase planes show only where these happened
     theme: str = "light"
     size: tuple[int, int] | None = None
 
@@ -47,7 +48,10 @@ def plot(named: Sequence[tuple[str, Trajectory]], path: str | Path, options: Plo
 
 
 def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
-    asked: list[Panel] = [panels.phase_panel(x, y) for x, y in options.phase]
+    asked: list[Panel] = [
+        panels.section_panel(options.events, x, y) if options.events else panels.phase_panel(x, y)
+        for x, y in options.phase
+    ]
     asked += panels.path_panels(results, options.path) if options.path else []
     asked += [panels.columns_panel([label]) for label in options.columns]
     if asked:

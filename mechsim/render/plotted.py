@@ -65,6 +65,19 @@ class Result:
         t = self.columns["t"]
         return np.interp(np.arange(SMOOTH * (len(t) - 1) + 1) / SMOOTH, np.arange(len(t)), t)
 
+    def at_events(self, name: str, *labels: str) -> list[Array]:
+        """Columns where an event happened, behind it: a Poincaré section."""
+        events = self.trajectory.events
+        if events is None or name not in events.names:
+            known = ", ".join(events.names) if events is not None else ""
+            raise OutputError(Fault(f"{self.name} has no event {name}", hint=f"events are {known}" if known else ""))
+        t, times = self.columns["t"], np.unique(events.of(name).column("t"))
+        rows = np.searchsorted(t, times, side="right") - 1
+        if not np.array_equal(t[rows], times):
+            hint = "run it without --samples and --dt: then events have rows"
+            raise OutputError(Fault(f"{self.name} has no rows at the times of {name}", hint=hint))
+        return [self.column(label)[rows] for label in labels]
+
     def energies(self) -> tuple[Array, dict[str, Array]]:
         """T and V against time; between rows from the mechanism itself, where they are near enough to tell it."""
         rows = self.columns["t"], {key: self.column(key) for key in "TV"}

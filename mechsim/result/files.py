@@ -13,7 +13,7 @@ from mechsim.engine.segments import Segments
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
-from mechsim.result.happenings import as_arrays, from_arrays, write_beside
+from mechsim.result.happenings import as_arrays, from_arrays, read_beside, write_beside
 from mechsim.result.journal import Journal
 from mechsim.result.paths import OutputError, check_target, replacing, sources
 from mechsim.result.soundness import Unsound, check
@@ -75,8 +75,15 @@ def _read(source: Path) -> Trajectory:
         case ".npz":
             return _read_npz(source)
         case ".parquet":
-            return _read_parquet(source)
-    return csvtext.parse(source.read_text(encoding="utf-8"), str(source))
+            return _with_events(_read_parquet(source), source)
+    return _with_events(csvtext.parse(source.read_text(encoding="utf-8"), str(source)), source)
+
+
+def _with_events(trajectory: Trajectory, source: Path) -> Trajectory:
+    """With the table beside the file, unless that is of another run."""
+    told = trajectory.certificate.events if trajectory.certificate else 0
+    events = read_beside(source) if told else None
+    return replace(trajectory, events=events) if events is not None and len(events) == told else trajectory
 
 
 def _replace(target: Path, write: Callable[[Path], None]) -> Path:

@@ -43,6 +43,7 @@ SparseLU::SparseLU(int size, std::vector<int> rows, std::vector<int> columns)
 
 bool SparseLU::factor(const double* values) {
     if (!pivots_.empty() && eliminate(values) < growth_limit_) return true;
+    set_aside();  // what swings comes back to where they served
     if (recall(values)) return true;
     return analyse(values) && eliminate(values) < kSingular;
 }
