@@ -65,6 +65,7 @@ def film_of(
         "start": float(dense.t[0]),
         "end": float(dense.t[-1]),
         "count": len(dense.t),
+        "pieces": channels.breaks,
         "speed": speed,
         "loop": options.loop is not False,
         "play": True,

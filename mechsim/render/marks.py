@@ -1,0 +1,96 @@
+"""What happened along a motion, as pictures mark it: when, where, and which way the impulse went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechsim.engine.events import Event, Events
+from mechsim.render.frames import Frames, sample
+from mechsim.render.gaps import Meeting, meetings
+from mechsim.render.rows import Drawable, table_of
+from mechsim.render.scene import Scene
+from mechsim.result.layout import Array
+
+MOST = 20_000  # events that are marked; of more, evenly some
+USUAL = 0.85  # the share of impulses that are drawn no longer than arrows are meant to be
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """Events in the order of time, as columns."""
+
+    events: tuple[Event, ...]
+    t: Array  # (k,)
+    places: Array  # (k, dimension); NaN: nowhere in particular
+    pushes: Array  # (k, dimension), N s: on the point that is pushed
+    returned: NDArray[np.bool_]  # (k,), whether another point that moves was pushed back
+    usual: float  # an impulse of usual strength, N s; 0: there is none
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def between(self, first: float, last: float) -> range:
+        """Numbers of those after `first` and not after `last`."""
+        low, high = np.searchsorted(self.t, (first, last), side="right")
+        return range(int(low), int(high))
+
+    def named(self) -> NDArray[np.bool_]:
+        """Which are events of the user."""
+        return np.array([event.kind == "event" for event in self.events], bool)
+
+
+def marks_of(trajectory: Drawable, scene: Scene) -> Marks | None:
+    """Of the events that results tell; None without any."""
+    events = table_of(trajectory).events
+    known = {gap.name for gap in scene.mechanism.gaps} | {event.name for event in scene.mechanism.events}
+    if events is None or not len(events) or not known.issuperset(events.names):
+        return None
+    chosen = tuple(_some(events))
+    t = np.array([event.t for event in chosen])
+    there = sample(trajectory, t, scene)
+    places, pushes = np.full((len(t), scene.dimension), np.nan), np.zeros((len(t), scene.dimension))
+    returned = np.zeros(len(t), bool)
+    by_name = {meeting.gap.name: meeting for meeting in meetings(scene)}
+    for name in {event.gap for event in chosen if event.kind != "event"}:
+        own = np.array([number for number, event in enumerate(chosen) if event.gap == name and event.kind != "event"])
+        impulses = np.array([chosen[number].impulse for number in own])
+        places[own], pushes[own] = _meeting(by_name[name], at(there, own), impulses)
+        returned[own] = by_name[name].sort == "pair" and all(map(by_name[name].moves, by_name[name].points))
+    sizes = np.linalg.norm(pushes, axis=1)
+    usual = float(np.quantile(sizes[sizes > 0], USUAL)) if sizes.any() else 0.0
+    return Marks(chosen, t, places, pushes, returned, usual)
+
+
+def with_marks(frames: Frames, trajectory: Drawable, scene: Scene) -> Frames:
+    """The same frames with what happened along their motion."""
+    return replace(frames, marks=marks_of(trajectory, scene))
+
+
+def _meeting(meeting: Meeting, there: Frames, impulses: Array) -> tuple[Array, Array]:
+    """Where a gap met at some moments, and the impulse on the point that was pushed."""
+    places = meeting.places(there)
+    if not meeting.pushed or meeting.sort == "turn":
+        return places, np.zeros_like(places)
+    return places, impulses[:, None] * meeting.slopes(there, meeting.pushed)
+
+
+def _some(events: Events) -> Iterator[Event]:
+    chosen = np.unique(np.linspace(0, len(events) - 1, min(len(events), MOST)).astype(int))
+    return (events[number] for number in chosen.tolist())
+
+
+def at(frames: Frames, moments: NDArray[np.int64]) -> Frames:
+    """Some moments of frames, without parts and energies."""
+    return Frames(
+        frames.t[moments],
+        {name: places[moments] for name, places in frames.points.items()},
+        {},
+        {},
+        {},
+        frames.coordinates[moments],
+        frames.rates[moments],
+    )
