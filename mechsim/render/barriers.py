@@ -152,7 +152,9 @@ def _line(shop: Workshop, name: str, meeting: Meeting) -> Fitting:
     if not shop.is_ground(ends):  # of a part: its own edge is the wall
         low, high = shop.extent(ends, ends, 0.0)
     height = FLOOR if shop.is_ground(ends) else shop.on_top(ends, 0.25)
-    return Fitting(name, "contact", tuple(symbols.hatching(low, high, _hatch(shop))), WALL, ends[0], ends, height=height)
+    return Fitting(
+        name, "contact", tuple(symbols.hatching(low, high, _hatch(shop))), WALL, ends[0], ends, height=height
+    )
 
 
 def _curve(shop: Workshop, name: str, meeting: Meeting) -> Iterator[Fitting]:

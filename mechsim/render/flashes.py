@@ -21,7 +21,6 @@ NAMED = 1.2  # and a name
 RADIUS = (7.0, 20.0)  # units: of its ring, as it opens
 RAYS = 9
 MOST = 24  # at once: the strongest
-MOST_TIMES = 1.5  # as long as usual, that an arrow may be; a stronger one ends there
 WIDTH, HEAD = 4.5, 16.0  # units, of an arrow
 SHADES = 24  # of fading
 SHORTEST = 2.0  # pixels: below, there is no arrow to see
@@ -39,9 +38,7 @@ def reaches(marks: Marks | None, dimension: int) -> tuple[Array, Array]:
 
 
 def _lengths(pushes: Array, usual: float) -> Array:
-    drawn = pushes / (usual or np.inf)
-    long = np.linalg.norm(drawn, axis=-1, keepdims=True)
-    return np.asarray(drawn * np.minimum(1.0, MOST_TIMES / np.maximum(long, 1e-300)))
+    return np.asarray(pushes / (usual or np.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +65,8 @@ class Flashes:
         self._names(marks, t, speed)
 
     def _flash(self, marks: Marks, number: int, fresh: float, seen: Seen) -> None:
-        """A ring that opens and rays that leave it, fainter with age; smaller where the impulse was small. Two that push
-        each other apart have half of the arrow each."""
+        """A ring that opens and rays that leave it, fainter with age; smaller where the impulse was small. Two that
+        push each other apart have half of the arrow each."""
         push = _lengths(marks.pushes[number], marks.usual)
         at, tip = seen(np.array([marks.places[number], marks.places[number] + self.arrow * push]))
         event, colour = marks.events[number], self.theme.trace[0]

@@ -119,7 +119,7 @@ def jumps(trajectory: Trajectory, start: float, stop: float) -> Array:
 
 
 def both_sides(times: Array) -> Array:
-    """The last moment before each of these times, where all is as it was, and the time itself, where it has happened."""
+    """The last moment before each of these times, when all is as it was, and the time itself, when it has happened."""
     return np.union1d(np.nextafter(times, -np.inf), times)
 
 

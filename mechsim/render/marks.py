@@ -16,7 +16,7 @@ from mechsim.render.scene import Scene
 from mechsim.result.layout import Array
 
 MOST = 20_000  # events that are marked; of more, evenly some
-USUAL = 0.85  # the share of impulses that are drawn no longer than arrows are meant to be
+MOST_TIMES = 1.5  # as long as an arrow of usual strength is that of the strongest impulse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +60,7 @@ def marks_of(trajectory: Drawable, scene: Scene) -> Marks | None:
         impulses = np.array([chosen[number].impulse for number in own])
         places[own], pushes[own] = _meeting(by_name[name], at(there, own), impulses)
         returned[own] = by_name[name].sort == "pair" and all(map(by_name[name].moves, by_name[name].points))
-    sizes = np.linalg.norm(pushes, axis=1)
-    usual = float(np.quantile(sizes[sizes > 0], USUAL)) if sizes.any() else 0.0
+    usual = float(np.linalg.norm(pushes, axis=1).max()) / MOST_TIMES
     return Marks(chosen, t, places, pushes, returned, usual)
 
 

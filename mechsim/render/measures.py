@@ -47,7 +47,16 @@ class Measures:
         return _words(pen, theme, unit, left, y, length_text(length))
 
     def _push(
-        self, pen: Pen, theme: Theme, unit: float, right: float, y: float, room: float, arrow: float, name: str, ink: str
+        self,
+        pen: Pen,
+        theme: Theme,
+        unit: float,
+        right: float,
+        y: float,
+        room: float,
+        arrow: float,
+        name: str,
+        ink: str,
     ) -> float:
         """An arrow of round strength, where one of strength 1 is `arrow` long."""
         strength = nice_below(0.6 * room / arrow)

@@ -86,7 +86,7 @@ def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
     mechanism = only_points(spec) if trajectory.drawing else build(spec)
     columns, _ = usable(trajectory, state_columns(mechanism))
     skin = _skin(spec, _reach(mechanism, columns))
-    segments, unknown = segments_along(mechanism, columns, trajectory.segments)
+    segments, unknown = segments_along(mechanism, columns, trajectory.segments, trajectory.events)
     return Scene(
         title=printable(spec.title or trajectory.title),
         parameters_to_show=_parameters(spec),

@@ -13,7 +13,7 @@ from mechsim.engine.segments import Segments
 from mechsim.errors import Fault
 from mechsim.result import csvtext
 from mechsim.result.certificate import Certificate
-from mechsim.result.happenings import as_arrays, from_arrays, write_beside
+from mechsim.result.happenings import as_arrays, from_arrays, read_beside, write_beside
 from mechsim.result.journal import Journal
 from mechsim.result.paths import OutputError, check_target, replacing, sources
 from mechsim.result.soundness import Unsound, check
@@ -56,6 +56,8 @@ def load(path: str | Path) -> Trajectory:
     source = Path(path)
     try:
         trajectory = _read(source)
+        if trajectory.events is None and source.suffix.lower() != ".npz":
+            trajectory = replace(trajectory, events=read_beside(source))
         check(trajectory)
         return trajectory
     except OutputError:
