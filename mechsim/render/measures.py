@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,10 +32,10 @@ class Measures:
         right = self._bar(pen, theme, unit, right, y, room)
         if self.strength.force:
             arrow = self.arrow / self.strength.force
-            right = self._push(pen, theme, unit, right - GAP * unit, y, room, arrow, "N", theme.faint)
+            right = self._push(pen, theme, unit, right - GAP * unit, y, room, arrow, "N")
         if self.impulse:
-            arrow, colour = self.arrow / self.impulse, theme.trace[0]
-            right = self._push(pen, theme, unit, right - GAP * unit, y, room, arrow, "N s", colour)
+            arrow, red = self.arrow / self.impulse, replace(theme, faint=theme.trace[0])
+            right = self._push(pen, red, unit, right - GAP * unit, y, room, arrow, "N s")
         if self.strength.torque:
             self._torque(pen, theme, unit, right - GAP * unit, y)
 
@@ -47,21 +47,11 @@ class Measures:
         return _words(pen, theme, unit, left, y, length_text(length))
 
     def _push(
-        self,
-        pen: Pen,
-        theme: Theme,
-        unit: float,
-        right: float,
-        y: float,
-        room: float,
-        arrow: float,
-        name: str,
-        ink: str,
+        self, pen: Pen, theme: Theme, unit: float, right: float, y: float, room: float, arrow: float, name: str
     ) -> float:
         """An arrow of round strength, where one of strength 1 is `arrow` long."""
         strength = nice_below(0.6 * room / arrow)
-        shape = symbols.arrow(strength * arrow, 4.5 * unit, 16 * unit)
-        pen.fill(closed(shape), place(1.0, 0.0, right - strength * arrow, y), ink)
+        _fill(pen, theme, symbols.arrow(strength * arrow, 4.5 * unit, 16 * unit), right - strength * arrow, y)
         return _words(pen, theme, unit, right - strength * arrow, y, force_text(strength, name))
 
     def _torque(self, pen: Pen, theme: Theme, unit: float, right: float, y: float) -> None:
