@@ -203,6 +203,8 @@ def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepa
 
 def _refuse_overlaps(system: System, start: Start) -> None:
     """A motion cannot begin behind a barrier."""
+    if not system.gaps:
+        return
     gaps = system.gap_values(start.t, start.positions)
     sizes = system.constraint_sizes[system.gap_rows]
     faults = [

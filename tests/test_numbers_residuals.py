@@ -24,6 +24,9 @@ ENDS |= {f"space/{path.stem}": 1.0 for path in (SPECS / "space").glob("*.yaml")}
 
 def test_every_spec_is_looked_at():
     found = (path.relative_to(SPECS).with_suffix("").as_posix() for path in SPECS.rglob("*.yaml"))
+    found = (
+        name for name in found if not name.startswith("contacts/")
+    )  # gaps hold only now and then: test_contacts.py
     assert sorted(ENDS) == sorted(found)
 
 

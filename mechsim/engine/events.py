@@ -72,7 +72,7 @@ class Events:
 
 
 def no_events(system: System) -> Events:
-    names = *(gap.name for gap in system.gaps), *(event.name for event in system.mechanism.events)
+    names = *(gap.name for gap in system.gaps), *(event.name for event in system.events)
     return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
 
 
@@ -83,7 +83,7 @@ class EventLog:
         self.system, self.march, self.stops = system, march, stops
         self.parts: list[np.ndarray] = []
         self._last, self._count = np.nan, 0
-        self._sizes = system.constraint_sizes[system.gap_rows]
+        self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
     def take(self) -> None:
         """What happened since the last time."""
@@ -105,7 +105,7 @@ class EventLog:
     def fired(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, np.ndarray]:
         """Do what the event asks for at which the march has stopped: whether it ends there, and what accounts gain."""
         number = self.march.fired
-        event = self.system.mechanism.events[number]
+        event = self.system.events[number]
         row = np.zeros((1, len(COLUMNS)))
         row[0, :2] = t, len(self.system.gaps) + number
         self.parts.append(row)

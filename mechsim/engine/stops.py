@@ -61,7 +61,7 @@ class Stops:
         self.taken = 0  # switches already made
         self.counts = [self._passed(sampler, math.floor) for sampler in self.samplers]  # samples taken, of each
         self.log = Log(
-            changing(self.switches, self.samplers, system.gaps, system.mechanism.events),
+            changing(self.switches, self.samplers, system.gaps, system.events),
             self.constants,
             start.t,
             tend,

@@ -27,7 +27,7 @@ def assemble(mechanism: Mechanism, system: System, problem: Problem, *, branch: 
     `branch` (counted from 1, else the file's `Branch`) picks one of `configurations`.
     """
     with _explained():
-        return assembly.assemble(mechanism, system, problem, branch=branch)
+        return assembly.assemble(mechanism.bilateral, system.bilateral, problem, branch=branch)
 
 
 def start_beside(beside: Beside, system: System, problem: Problem, way: Way, *, thorough: bool = False) -> Start | Lost:
@@ -46,7 +46,9 @@ def configurations(
 ) -> list[Start]:
     """The different ways the mechanism closes, as far as a search finds them (see `branches`)."""
     with _explained():
-        return branches.configurations(mechanism, system, problem, random_starts=random_starts, told=told)
+        return branches.configurations(
+            mechanism.bilateral, system.bilateral, problem, random_starts=random_starts, told=told
+        )
 
 
 @contextmanager

@@ -38,13 +38,11 @@ class InitialValueProblem:
     @cached_property
     def start(self) -> Start:
         """Consistent positions and velocities. Raises AssemblyError."""
-        bilateral = self.system.bilateral
-        return self.given or assemble(bilateral.mechanism, bilateral, self.asked)
+        return self.given or assemble(self.mechanism, self.system, self.asked)
 
     def starts(self, told: Callable[[int, int], None]) -> list[Start]:
         """The different ways the mechanism closes; `told` hears how many were found in how many trials."""
-        bilateral = self.system.bilateral
-        return configurations(bilateral.mechanism, bilateral, self.asked, told=told)
+        return configurations(self.mechanism, self.system, self.asked, told=told)
 
     @cached_property
     def structure(self) -> Structure:

@@ -98,6 +98,8 @@ class TunedSystem(System):
     def __init__(self, like: System, numbers: Numbers, values: np.ndarray, living: Mechanism | Settling):
         for name in ("kinds", "dropped", "n", "m", "labels", "levels", "complete", "_known", "_constraint_number"):
             setattr(self, name, getattr(like, name))
+        for name in ("events", "gaps", "gap_rows", "gap_modes"):  # none: with some of them a mechanism has no handle
+            setattr(self, name, getattr(like, name))
         self._like, self._numbers, self._all, self._living = like, numbers, values, living
         self._programs = like._programs  # parts of programs, which have no numbers yet
         self.constants = values[numbers.constants]

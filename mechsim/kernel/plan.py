@@ -55,7 +55,7 @@ class GapTable:
             (system.n + system.gap_rows).astype(np.int32),
             system.gap_modes.astype(np.int32),
             np.array([gap.restitution for gap in system.gaps], dtype=float),
-            system.constraint_sizes[system.gap_rows],
+            system.constraint_sizes[system.gap_rows] if system.gaps else np.zeros(0),
             np.array([gap.account for gap in system.gaps], dtype=np.int32),
         )
 
@@ -146,7 +146,7 @@ def _make_plan(
 def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Block]) -> np.ndarray:
     """Adds blocks of what events watch, which have no rows of the system; where each is found."""
     found: dict[int, list[int]] = {}
-    directions = {event.element: event.direction for event in system.mechanism.events}
+    directions = {event.element: event.direction for event in system.events}
     for number, group in enumerate(system.groups):
         program = group.program.restrict(lambda key: key[0] == "signal" and key[1] == 0)
         if not directions.keys() & set(group.elements):
@@ -160,8 +160,9 @@ def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Blo
                 element = group.elements[lane]
                 if element in directions:
                     found[element] = [len(blocks), 0, place, directions[element]]
-            blocks.append(_block(system, number, lanes, program, schedule, rows, leads))
-    order = [found[event.element] for event in system.mechanism.events]
+            block = _block(system, number, lanes, program, schedule, rows, leads)
+            blocks.append(replace(block, watched=bool(program.operations)))
+    order = [found[event.element] for event in system.events]
     return np.array(order, dtype=np.int32).reshape(len(order), 4)
 
 

@@ -56,6 +56,7 @@ class System(Incidence, Values):
             (int(self._constraint_number[row]), gap)
             for row, gap in zip(mechanism.gap_rows, mechanism.gaps, strict=True)
         ]
+        self.events = mechanism.events
         self.gaps = tuple(gap for row, gap in gaps if row >= 0)
         self.gap_rows = np.array([row for row, _ in gaps if row >= 0], dtype=int)
         self.gap_modes = np.array([gap.mode for gap in self.gaps], dtype=int)

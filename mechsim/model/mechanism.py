@@ -209,6 +209,8 @@ class Mechanism:
     @property
     def bilateral(self) -> Mechanism:
         """The same without gaps: what always holds. Their elements stay, with nothing but their accounts."""
+        if not self.gaps:
+            return self
         elements, laws = list(self.elements), dict(self.laws)
         for gap in self.gaps:
             element = elements[gap.element]

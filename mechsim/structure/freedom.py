@@ -40,6 +40,8 @@ class Complete(Constrained, Protocol):
 
     @property
     def levels(self) -> NDArray[np.int64]: ...
+    @property
+    def bilateral(self) -> Complete: ...
     def without(self, constraints: Iterable[int]) -> Complete: ...
     def constraint_jacobian(self, t: float, q: Array) -> Triplets: ...
 
@@ -72,6 +74,7 @@ def freedom(system: Complete, t: float, q: Array, v: Array) -> Freedom | None:
     """The freedom of a complete system at a consistent start; None if it is too large for this to be quick."""
     if system.n > MOST_COORDINATES:
         return None
+    system = system.bilateral
     mechanism, prescribed = system.mechanism, system.mechanism.prescribed
     undriven = system.without(prescribed)
     groups = tuple(sharing(undriven, t, q))

@@ -95,6 +95,8 @@ double March::output_term(int number, int place, int lane, int degree) const {
 
 void March::add_watcher(int block, int output, int lane, int direction) {
     watchers_.push_back({block, output, lane, direction});
+    Block& own = blocks_[block];
+    own.rows[std::size_t(output) * own.stride + lane] = size_ + int(watchers_.size());  // behind all rows, for `response`
 }
 
 // The series of an open gap, or of the load on a closed one, in units of a step h.
@@ -157,9 +159,11 @@ double March::next_crossing(double h, double first) {
             p[n] = output_term(watcher.block, watcher.output, watcher.lane, n) * power;
             largest = std::max(largest, std::abs(p[n]));
         }
+        watcher.size = std::max(watcher.size, std::abs(p[0]));
         const double noise = kTouch * largest;
         int zeros = 0;
-        if (std::abs(p[0]) > noise)
+        if (watcher.crossed && std::abs(p[0]) <= kCrossed * largest) zeros = 1;  // time is too coarse to meet zero itself
+        if (zeros == 0 && std::abs(p[0]) > noise)
             watcher.side = p[0] > 0 ? 1 : -1;
         else if (watcher.crossed || watcher.side == 0)
             while (zeros < degree && std::abs(p[zeros]) <= noise) ++zeros;

@@ -97,7 +97,7 @@ void March::ready() {
     std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
     polynomial_ = x_;
     low_.assign(std::size_t(size_) * std::max(largest_offset_, 1), 0.0);
-    residual_.assign(size_ + 1, 0.0);
+    residual_.assign(size_ + 1 + watchers_.size(), 0.0);
     matrix_.assign(matrix_constant_.size() + 1, 0.0);
     for (Block& block : blocks_) {
         block.allocate(x_.degrees);
@@ -198,7 +198,7 @@ void March::set_state(double t, const double* derivatives) {
     met_at_ = NAN;
     event_ = fired_ = -1;
     for (Gap& gap : gaps_) gap.zeros = 0;
-    for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false;
+    for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false, watcher.size = 0;
 }
 
 void March::set_constant(int number, double value) {
@@ -315,7 +315,7 @@ double March::solve_stage(int stage, std::array<double, kMostOffsets>& reference
 // Whether the correction of stage 0 just made is small beside the forces in the rows. At rest these balance, and what is
 // left of the accelerations is rounding, to which no correction is small.
 bool March::balanced() const {
-    std::vector<double> correction(size_, 0.0), force(size_ + 1, 0.0);
+    std::vector<double> correction(size_, 0.0), force(residual_.size(), 0.0);
     for (const Block& block : blocks_) add_sizes(block, force.data());
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry)
         correction[lu_.rows()[entry]] += matrix_[entry] * residual_[lu_.columns()[entry]];

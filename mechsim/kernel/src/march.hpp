@@ -95,6 +95,7 @@ struct Watcher {
     int direction;            // 1: upwards, -1: downwards, 0: either
     int side = 0;             // where it is; 0: not known yet
     bool crossed = false;     // here and now: it begins at zero
+    double size = 0;          // the largest that it was
 };
 
 // What happened to one gap at one time.

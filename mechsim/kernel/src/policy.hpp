@@ -61,6 +61,7 @@ constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before 
 constexpr int kMostMeetings = 200;       // at one time: then events are endless
 constexpr int kMostPolishings = 3;       // corrections of the time of an event, ...
 constexpr double kNearby = 1e-3;         // ... each no further than this part of the step
+constexpr double kCrossed = 1e-8;        // of its largest term in a step: what is watched and has just crossed zero is there
 constexpr double kGapTerms = 10;         // tolerances that the last terms of a gap may reach, of its size
 
 }  // namespace mechsim

@@ -26,7 +26,7 @@ void March::transfer(Archive& archive) {
     archive(prepared_), archive(continued_), archive(probed_), archive(expanded_);
     archive(statistics_);
     archive(met_), archive(met_at_), archive(meetings_);
-    for (Watcher& watcher : watchers_) archive(watcher.side), archive(watcher.crossed);
+    for (Watcher& watcher : watchers_) archive(watcher.side), archive(watcher.crossed), archive(watcher.size);
     for (Gap& gap : gaps_) archive(gap.zeros), archive(gap.deepest);
     if (tangents_) tangents_->transfer(archive, std::min(largest_offset_ + 1, x_.degrees));
 }

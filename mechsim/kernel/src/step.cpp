@@ -221,7 +221,14 @@ double March::inspected(double h, int direction) {
 
 // A row of offset c that is missed by 1 is met again by a change of derivative d - c of the unknowns (see inspect.hpp).
 double March::response(int row, double h) {
-    if (row >= size_) return 0;  // of something that cannot move
+    if (row == size_) return 0;  // of something that cannot move
+    if (row > size_) {  // of what is watched, which moves nothing, but is to be known as well
+        const Watcher& watcher = watchers_[row - size_ - 1];
+        double size = watcher.size, power = 1;
+        for (int n = 0; n <= largest_offset_; ++n, power *= h)
+            size = std::max(size, power * std::abs(output_term(watcher.block, watcher.output, watcher.lane, n)));
+        return size > 0 ? 1 / size : 0.0;
+    }
     for (const Gap& gap : gaps_)
         if (gap.row == row && !is_closed(gap)) return 1 / gap.size;  // it moves nothing, but is to be known as well
     if (responses_.empty()) responses_.assign(size_, {});
