@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from mechsim.lagrangian.formula import Formula, evaluated, symbol
+from mechsim.lagrangian.formula import Formula, derivative, evaluated, symbol
 from mechsim.model.mechanism import Element, Gap
 from mechsim.render.curves import FUNCTIONS
 from mechsim.render.frames import Frames
@@ -58,24 +58,32 @@ class Meeting:
 
     def width(self, frames: Frames, shifts: Mapping[int, Array] | None = None) -> Array:
         """How wide the gap is, (k,), also where it is closed; `shifts` move coordinates by their slots."""
+        return self._value(self._row, frames, shifts or {})
+
+    def _value(self, row: Formula, frames: Frames, shifts: Mapping[int, Array]) -> Array:
         mechanism, segments = self.scene.mechanism, self.scene.segments
         held = segments.constants(mechanism.constants, segments.at(frames.t))
         given: dict[str, Array] = {name: np.full(len(frames), value) for name, value in self.element.parameters.items()}
         for local, slot in enumerate(self.element.slots):
             own = frames.coordinates[:, slot] if slot >= 0 else held[:, -1 - slot]
-            given[f"x{local}"] = own + shifts[slot] if shifts and slot in shifts else own
+            given[f"x{local}"] = own + shifts[slot] if slot in shifts else own
         given["t"] = frames.t
         with np.errstate(all="ignore"):
-            row = evaluated(self._row, lambda leaf: given[symbol(leaf)], FUNCTIONS)
-        return np.broadcast_to(np.asarray(row, float), frames.t.shape)
+            value = evaluated(row, lambda leaf: given[symbol(leaf)], FUNCTIONS)
+        return np.broadcast_to(np.asarray(value, float), frames.t.shape)
 
     def slope(self, frames: Frames, slot: int) -> Array:
-        """By how much it widens with a coordinate, (k,)."""
-        if slot not in self.element.slots:
-            return np.zeros(len(frames))
-        step = np.full(len(frames), NEAR * self.scene.mechanism.variables[slot].scale)
-        wide, narrow = (self.width(frames, {slot: sign * step}) for sign in (1.0, -1.0))
-        return np.asarray((wide - narrow) / (2 * step))
+        """By how much it widens with a coordinate, (k,): by its formula, or by a difference where that has functions
+        whose derivatives are not known here."""
+        names = {f"x{local}" for local, each in enumerate(self.element.slots) if each == slot}
+        leaves = {leaf for leaf in self._row.leaves() if not leaf.is_number and symbol(leaf) in names}
+        try:
+            rows = [derivative(self._row, leaf) for leaf in leaves]
+            return np.sum([np.zeros(len(frames)), *(self._value(row, frames, {}) for row in rows)], axis=0)
+        except NotImplementedError:
+            step = np.full(len(frames), NEAR * self.scene.mechanism.variables[slot].scale)
+            wide, narrow = (self.width(frames, {slot: sign * step}) for sign in (1.0, -1.0))
+            return np.asarray((wide - narrow) / (2 * step))
 
     def slopes(self, frames: Frames, point: str) -> Array:
         """The same of all coordinates of a point, (k, dimension): where a push of the contact drives it to."""
