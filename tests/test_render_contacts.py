@@ -21,6 +21,7 @@ from mechsim.render.options import Options
 from mechsim.render.page.data import film_of
 from mechsim.render.plotted import Result
 from mechsim.render.scene import scene_of
+from mechsim.render.still import picture_of
 from mechsim.result.files import load
 
 SPECS = Path(__file__).parents[1] / "specs" / "contacts"
@@ -273,3 +274,40 @@ def test_a_motion_without_events_has_one_piece():
     film = prepare(motion, SMALL, page=True)
     data = film_of(film.scene, film.frames, motion.trajectory, film.options)
     assert len(data["pieces"]) == 1 and data["events"] is None
+
+
+SPACE = """
+Dimension: 3
+PartData:
+  Fixed: {O: [0.3, 0, 0.3]}
+  Particles: {P: 1, Q: 1}
+AppliedForces: {Gravity: [0, 0, -9.8]}
+Contacts: {floor: {gap: P.z, e: 0.8}, ground: {gap: Q.z, e: 0.6}, wall: {gap: 1.2 - P.x - 0.05*sin(6*t), e: 0.8},
+           P-O: {radius: 0.3, e: 0.9}}
+ProblemData:
+  tend: 0.6
+  positions: {P: [[-0.2, fixed], [0, fixed], [1.2, fixed]], Q: [[0.8, fixed], [0.6, fixed], [0.9, fixed]]}
+  velocities: {P: [[0.5, fixed], [0.1, fixed], [0, fixed]]}
+"""
+
+
+def test_planes_and_balls_in_space():
+    from mechsim.render.spatial_barriers import plates, rounds
+
+    motion = mechsim.simulate(SPACE)
+    film = prepare(motion, replace(SMALL, renderer="flat"))
+    floor, wall = plates(film.scene, film.frames, np.eye(3))  # both points have one floor
+    assert np.allclose(floor.normal, [0, 0, 1]) and np.allclose(floor.middle[:, 2], 0) and floor.stands
+    assert np.allclose(wall.normal, [-1, 0, 0]) and not wall.stands
+    assert np.allclose(wall.middle[:, 0], 1.2 - 0.05 * np.sin(6 * film.frames.t))
+    (ball,) = rounds(film.scene, film.frames)
+    assert ball.points == ("O",) and ball.radius == pytest.approx(0.3)
+    marks = film.frames.marks
+    struck = [number for number, event in enumerate(marks.events) if event.gap == "P-O"]
+    away = marks.places[struck] - np.array([0.3, 0, 0.3])
+    assert len(struck) and np.allclose(np.linalg.norm(away, axis=1), 0.3)
+    assert np.allclose(np.cross(away, marks.pushes[struck]), 0, atol=1e-9)  # along the normal
+    data = film_of(film.scene, film.frames, motion.trajectory, film.options)
+    assert len(data["plates"]) == 2 and len(data["stones"]) == 1
+    picture = picture_of(film, film.options)
+    assert picture.draw(len(film.frames) - 1).any()

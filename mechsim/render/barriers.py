@@ -24,7 +24,8 @@ REACH = Paint(None, 0.42, 1.4)
 ROPE = Paint(None, 0.85, 2.2)
 STOP = Paint(0.5, 1.0, 1.3)
 BESIDE = 0.22  # of the motion's extent, that a wall goes on beyond where it is met
-HATCH = (0.012, 0.03)  # of the motion's extent: the shortest and longest strokes of hatching
+HATCH = (0.02, 0.03)  # of the motion's extent: the shortest and longest strokes of hatching
+LEAST_CURVE = 3.0  # strokes long: what is shorter is a corner of a curve that comes into the picture
 DASHES = 40  # of a whole circle
 SAGS = 48  # halvings of the range in which the sag of a slack rope is looked for
 CORNERS = 33  # of a slack rope
@@ -75,7 +76,7 @@ def wall_of(shop: Workshop, name: str, meeting: Meeting) -> Wall | None:
     """Where the gap of one point is zero, if that is a straight line at all times. It stands across from the middle of
     the point's way, and goes with the gap."""
     point = meeting.points[0]
-    if not _is_straight(shop, meeting):
+    if not is_straight(meeting, shop.frames):
         return None
     normal, foot = _level(meeting, shop.drawn)
     way = shop.frames.points[point]
@@ -100,10 +101,9 @@ def _level(meeting: Meeting, frames: Frames) -> tuple[Array, Array]:
     return slopes / steep, frames.points[point] - width[:, None] * slopes / steep**2
 
 
-def _is_straight(shop: Workshop, meeting: Meeting) -> bool:
+def is_straight(meeting: Meeting, frames: Frames) -> bool:
     """Whether the gap is linear in the coordinates of its point, and only these and the time move it."""
-    frames, size = shop.frames, shop.scene.size
-    own = set(shop.scene.mechanism.points[meeting.points[0]])
+    size, own = meeting.scene.size, set(meeting.scene.mechanism.points[meeting.points[0]])
     slots = [slot for slot in meeting.element.slots if slot in own]
     steps = [{slot: np.full(len(frames), size)} for slot in slots]
     steps += [{slot: np.full(len(frames), size) for slot in slots}]
@@ -162,7 +162,7 @@ def _curve(shop: Workshop, name: str, meeting: Meeting) -> Iterator[Fitting]:
     shape = CurveShape(None, _track(shop, meeting), shop)
     if shape.moves:
         yield Fitting(name, "contact", shape.reach, WALL, moving=shape)
-    elif lines := shape.lines(0):
+    elif lines := tuple(line for line in shape.lines(0) if _length(line) > LEAST_CURVE * _hatch(shop)):
         strokes = [stroke for line in lines for stroke in hatched(line, _forbidden(shape, line), _hatch(shop))]
         yield Fitting(name, "contact", (*lines, *strokes), WALL)
 
@@ -207,7 +207,7 @@ def hatched(line: Array, across: Array, size: float) -> list[Array]:
 # --- discs and ropes
 
 
-def _radius(meeting: Meeting, frames: Frames) -> Array:
+def radius_of(meeting: Meeting, frames: Frames) -> Array:
     """How far two points stay apart or together, (k,)."""
     apart = np.linalg.norm(np.subtract(*(frames.points[point] for point in meeting.points)), axis=1)
     width = meeting.width(frames)
@@ -217,7 +217,7 @@ def _radius(meeting: Meeting, frames: Frames) -> Array:
 def _pair(shop: Workshop, name: str, meeting: Meeting) -> Iterator[Fitting]:
     """About a point that stands a disc to stay out of; two that move are discs themselves. A dashed circle to stay in,
     and the rope that holds."""
-    radius = float(np.median(_radius(meeting, shop.frames)))
+    radius = float(np.median(radius_of(meeting, shop.frames)))
     standing = [point for point in reversed(meeting.points) if not meeting.moves(point)]
     if meeting.inside:
         if standing:
@@ -248,7 +248,7 @@ class SlackRope:
 
     @property
     def lengths(self) -> Array:
-        return _radius(self.meeting, self.frames)
+        return radius_of(self.meeting, self.frames)
 
     def lines(self, frame: int) -> tuple[Array, ...]:
         start, end = (self.frames.points[point][frame] for point in self.meeting.points)
@@ -285,6 +285,10 @@ def _stop(shop: Workshop, name: str, meeting: Meeting) -> Fitting:
     block = moved(symbols.rounded_block(0.75 * size, 0.7 * size), meeting.arm, 1.75 * meeting.side(shop.drawn) * size)
     way = shop.drawn.points[joint], meeting.closed_at(shop.drawn)
     return Fitting(name, "contact", (block,), STOP, height=shop.height(joint) + 0.3, way=way)
+
+
+def _length(line: Array) -> float:
+    return float(np.hypot(*np.diff(line, axis=0).T).sum())
 
 
 def _hatch(shop: Workshop) -> float:

@@ -58,7 +58,7 @@ def film_of(
     strength = Strength.of(dense, scene)
     peak_speed = max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0)
     peak_speed = 0.0 if sizes.is_nothing("m/s", peak_speed) else peak_speed
-    spatial = in_space(scene, dense) if scene.dimension == SPACE else {}
+    spatial = in_space(scene, dense, channels) if scene.dimension == SPACE else {}
     seen = spatial.get("bounds") or bounds(scene, dense, options.view)
     return {
         "title": scene.title,
