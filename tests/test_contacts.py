@@ -482,3 +482,64 @@ def test_backwards_is_refused():
     prepared = prepare(read(CONTACTS / "bouncing_particle.yaml", None, ()))
     with pytest.raises(IntegrationError, match="backwards"):
         integrate(prepared.system, prepared.structure, prepared.start, tend=-1.0, tolerance=1e-12)
+
+
+# --- functions that switch
+
+SWITCHED = """
+PhysicalParams: {{k: 4}}
+PartData: {{Particles: {{P: 1}}}}
+AppliedForces: {{Forces: {{P: ["{force}", 0]}}}}
+ProblemData:
+  tend: {tend}
+  positions: {{P: [[{x}, fixed], [0, fixed]]}}
+  velocities: {{P: [[{v}, fixed], [0, fixed]]}}
+SolverParams: {{Integration: {{tol: 1e-14}}}}
+"""
+
+
+def switched(force: str, x: float = 1.0, v: float = 0.0, tend: float = 7.0):
+    return mechsim.simulate(SWITCHED.format(force=force, x=x, v=v, tend=tend))
+
+
+def test_a_constant_pull_to_the_middle_swings_in_parabolas():
+    """-k sign(x) from 1 at rest: a quarter of the period is sqrt(2/k). A step is a whole parabola."""
+    motion = switched("-k*sign(P.x)")
+    quarter = math.sqrt(2 / 4)
+    assert motion(np.array([2, 4, 8]) * quarter)["P"][:, 0] == pytest.approx([-1, 1, 1], abs=1e-14)
+    assert motion.certificate.steps < 10
+    assert motion.certificate.energy_drift < 1e-15
+    assert len(motion.events) == 0  # switches are no events of the user
+
+
+def test_a_spring_that_is_stiffer_on_one_side():
+    """Half periods pi/2 and pi, in turn."""
+    motion = switched("-k*max(P.x, 0) - min(0, P.x)", tend=10.0)
+    period = 1.5 * math.pi
+    assert motion(np.array([period, 2 * period]))["P"][:, 0] == pytest.approx([1, 1], abs=1e-14)
+    assert motion.certificate.energy_drift < 1e-15
+
+
+def test_drag_by_the_size_of_the_speed_is_exact():
+    """v' = -|v| v: v = 1/(1 + t), and the same to the left."""
+    right, left = switched("-abs(P.vx)*P.vx", x=0.0, v=1.0), switched("-abs(P.vx)*P.vx", x=0.0, v=-1.0)
+    assert right(7.0)["P"][0] == pytest.approx(math.log(8), abs=1e-13)
+    assert left(7.0)["P"][0] == pytest.approx(-math.log(8), abs=1e-13)
+
+
+def test_a_choice_by_time_and_by_state():
+    motion = switched("if(t - 1, 3, if(P.vx, 1, 2))", x=0.0, v=1.0, tend=2.0)
+    assert motion.velocity(2.0)["P"][0] == pytest.approx(1 + 1 + 3, abs=1e-14)
+
+
+def test_a_switch_that_both_sides_push_back_to_stops_and_says_so():
+    with pytest.raises(IntegrationError, match="both sides push back") as found:
+        switched("-0.5*sign(P.vx)", x=0.0, v=1.0)
+    motion = found.value.motion
+    assert motion.t[-1] == pytest.approx(2.0, abs=1e-15)
+    assert motion(motion.t[-1])["P"][0] == pytest.approx(1.0, abs=1e-15)
+
+
+def test_switches_have_no_handle():
+    with pytest.raises(SpecError, match="no handle yet"):
+        mechsim.mechanism(SWITCHED.format(force="-k*sign(P.x)", x=1, v=0, tend=1))

@@ -83,19 +83,25 @@ def test_all_unknown_names_come_at_once(run):
 @pytest.mark.parametrize(
     ("expression", "smooth"),
     [
-        ("abs(omega_OA)", "sqrt(x**2 + eps**2)"),
-        ("sign(omega_OA)", "tanh(x/eps)"),
-        ("1 if t < 1 else 0", "(1 + tanh(x/eps))/2"),
+        ("1 if t < 1 else 0", "write if(x, a, b)"),
         ("(t < 1)*2", "Tables or Piecewise"),
-        ('"min(t, 1)"', "(a + b - sqrt((a - b)**2 + eps**2))/2"),
-        ('"max(omega_OA, 0)"', "(a + b + sqrt((a - b)**2 + eps**2))/2"),
+        ("sgn(t)", "sign(x)"),
+        ('"where(t, 1, 0)"', "if(x, 1, 0)"),
         ("floor(t)", "Tables or Piecewise"),
     ],
 )
-def test_a_corner_is_refused_with_its_smooth_form(run, expression, smooth):
+def test_what_is_no_expression_is_refused_with_one_that_is(run, expression, smooth):
     shown = run(forces(f"Torques: {{OA: {expression}}}"))
     column = shown.err.split(":")[2]
     refused(shown, 2, f"{FORCES}:{column}", "hint: ", smooth)
+
+
+@pytest.mark.parametrize("expression", ["abs(omega_OA)", '"min(t, 1)"', '"max(omega_OA, 0)"', '"if(t - 1, 1, 0)"'])
+def test_a_switch_runs_in_a_torque_but_not_in_a_drive(run, expression):
+    assert run(forces(f"Torques: {{OA: {expression}}}")).code == 0
+    shown = run(forces("Torques: {OA: 0}") + f"\nDrives: {{theta_OA: {expression.replace('omega_OA', 't')}}}\n")
+    assert shown.code == 2
+    assert "must be smooth, but abs, sign, min, max and if" in shown.err
 
 
 def test_abs_of_a_constant_is_no_corner(run):

@@ -47,12 +47,10 @@ FAULTS = [
     ("AppliedForces: {Gravity: {mu: 1, center: O}}", 34, "unknown key center in AppliedForces.Gravity", "centre"),
     ("AppliedForces: {Gravity: {mu: 1, centre: X}}", 26, "Gravity.centre uses the point X, which no part has", ""),
     # what is not smooth
-    ("AppliedForces: {Forces: {A: [abs(B.x)]}}", 30, "Forces.A: abs has a corner at zero", "sqrt(x**2 + eps**2)"),
-    ("AppliedForces: {Forces: {A: [sign(B.vx)]}}", 30, "there is no function sign", "write tanh(x/eps)"),
-    ("AppliedForces: {Forces: {A: ['min(t, 1)']}}", 31, "there is no function min", "sqrt((a - b)**2 + eps**2)"),
     ("AppliedForces: {Forces: {A: [floor(t)]}}", 30, "there is no function floor", "Tables or Piecewise"),
-    ("AppliedForces: {Forces: {A: [1 if t else 2]}}", 30, "`1 if t else 2` is not allowed", "tanh(x/eps)"),
-    ("AppliedForces: {Forces: {A: [t > 1]}}", 30, "`t > 1` is not allowed in an expression", "not smooth"),
+    ("AppliedForces: {Forces: {A: [1 if t else 2]}}", 30, "`1 if t else 2` is not allowed", "write if(x, a, b)"),
+    ("AppliedForces: {Forces: {A: [t > 1]}}", 30, "`t > 1` is not allowed in an expression", "write if(x, a, b)"),
+    ("AppliedForces: {Potentials: {p: abs(B.x)}}", 33, "Potentials.p must be smooth", "sqrt(x**2 + eps**2)"),
     # drives and controllers
     ("Drives: {O.x: t}", 10, "Drives.O.x drives O, which is fixed in the world", "remove it from PartData.Fixed"),
     ("Drives: {theta_OA: A.x}", 20, "Drives.theta_OA may use a function of time, but A.x changes", ""),

@@ -59,7 +59,7 @@ MESSAGES = {
     Status.NOT_PROJECTED: "the constraints could not be met again after a step",
     Status.NOT_DIFFERENTIABLE: "the motion cannot be differentiated through a singular pose, or where its derivatives "
     "are no numbers",
-    Status.ENDLESS: "events follow each other without end at one time",
+    Status.ENDLESS: "events follow each other without end (contacts, or a switch that both sides push back to)",
     Status.UNDECIDED: "the equations do not tell how contacts push",
 }
 
@@ -112,6 +112,8 @@ def integrate(
     status, interrupted = Status.RUNNING, False
     steps = max(1, min(BATCH_STEPS, BATCH_NUMBERS // (plan.size * (order + 2)))) if collector.dense else BATCH_STEPS
     try:
+        if handed_on is None and system.events:
+            happened.begin(start.t, start.positions, start.velocities)
         gain = stops.begin(march)
         collector.jump(gain)
         differentiated.jump(gain)

@@ -72,7 +72,7 @@ class Events:
 
 
 def no_events(system: System) -> Events:
-    names = *(gap.name for gap in system.gaps), *(event.name for event in system.events)
+    names = *(gap.name for gap in system.gaps), *(event.name for event in system.events if not event.switch)
     return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
 
 
@@ -84,6 +84,13 @@ class EventLog:
         self.parts: list[np.ndarray] = []
         self._last, self._count = np.nan, 0
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
+
+    def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Let switches be as they are at the start; those that are just at zero the kernel throws, if need be."""
+        for event in self.system.events:
+            if event.switch and self.stops.now.signals(event.element, t, q, v)[0] < 0:
+                self.stops.changed(self.march, t, q, v, {event.constants[0]: -1.0})
+        self.stops.gained[:] = 0.0
 
     def take(self) -> None:
         """What happened since the last time."""
@@ -106,14 +113,18 @@ class EventLog:
         """Do what the event asks for at which the march has stopped: whether it ends there, and what accounts gain."""
         number = self.march.fired
         event = self.system.events[number]
-        row = np.zeros((1, len(COLUMNS)))
-        row[0, :2] = t, len(self.system.gaps) + number
-        self.parts.append(row)
+        if not event.switch:
+            row = np.zeros((1, len(COLUMNS)))
+            row[0, :2] = t, len(self.system.gaps) + number
+            self.parts.append(row)
         if t != self._last:
             self._last, self._count = t, 0
         self._count += 1
         gain = np.zeros_like(self.stops.gained)
-        if event.constants:
+        if event.switch:
+            sign = self.stops.constants[event.constants[0]]
+            gain = self.stops.changed(self.march, t, q, v, {event.constants[0]: -sign})
+        elif event.constants:
             values = self.stops.now.signals(event.element, t, q, v)[1:]
             gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
         return event.stops, gain

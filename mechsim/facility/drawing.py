@@ -166,7 +166,7 @@ def _expressions(
 def _expression(given: Any, label: str, known: set[str]) -> Expression:
     text = given if isinstance(given, str) else repr(number(given, f"{label} of draw"))
     try:
-        expression = parse_expression(text, Mark(f"draw of {label}", 1, 1))
+        expression = parse_expression(text, Mark(f"draw of {label}", 1, 1), switches=False)
         if faults := undefined(expression, known):
             raise SpecError(*faults)
         if place := expression.unsmooth(lambda name: True):

@@ -45,9 +45,11 @@ class MechanismHandle(Equations):
         actions = spec.actions
         barred = [each.mark for each in actions.contacts] + [each.mark for each in actions.stops]
         barred += [each.mark for each in actions.events]
+        corners = (each.unsmooth(lambda name: name not in spec.parameters) for each in actions.expressions())
+        barred += [corner for corner in corners if corner]
         if barred:
             message = (
-                "with contacts or events a mechanism has no handle yet: it cannot be swept, stepped or differentiated"
+                "with contacts, events or switches a mechanism has no handle yet: it cannot be swept or differentiated"
             )
             raise SpecError(Fault(message, barred[0], "mechsim.simulate and mechsim run follow its motion"))
         self._file = spec

@@ -83,7 +83,7 @@ class Plan:
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
     gaps: GapTable  # constraints that rest while they are open
-    watchers: np.ndarray  # (events, 4): block, output and lane of what is watched, and the direction that counts
+    watchers: np.ndarray  # (events, 5): block, output, lane of what is watched, the direction that counts, a mode
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
 
 
@@ -147,6 +147,7 @@ def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Blo
     """Adds blocks of what events watch, which have no rows of the system; where each is found."""
     found: dict[int, list[int]] = {}
     directions = {event.element: event.direction for event in system.events}
+    modes = {event.element: event.constants[0] if event.switch else -1 for event in system.events}
     for number, group in enumerate(system.groups):
         program = group.program.restrict(lambda key: key[0] == "signal" and key[1] == 0)
         if not directions.keys() & set(group.elements):
@@ -159,11 +160,11 @@ def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Blo
             for place, lane in enumerate(lanes):
                 element = group.elements[lane]
                 if element in directions:
-                    found[element] = [len(blocks), 0, place, directions[element]]
+                    found[element] = [len(blocks), 0, place, directions[element], modes[element]]
             block = _block(system, number, lanes, program, schedule, rows, leads)
             blocks.append(replace(block, watched=bool(program.operations)))
     order = [found[event.element] for event in system.events]
-    return np.array(order, dtype=np.int32).reshape(len(order), 4)
+    return np.array(order, dtype=np.int32).reshape(len(order), 5)
 
 
 def constant_part(plan: Plan, tables: Sequence[np.ndarray]) -> np.ndarray:

@@ -33,8 +33,8 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     quantities.add_inputs()
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
-    events = add_events(quantities, book)
     gaps = add_gaps(quantities, book)
+    events = add_events(quantities, book)
     elements = tuple(book.elements)
     faults = book.faults or checks.undetermined_points(spec, layout, elements)
     if faults:

@@ -48,6 +48,11 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
         assert number is not None  # a readout is kept
         constants = tuple(book.inputs[name].value for name, _ in event.sets)
         events.append(Watched(event.name, number, event.direction, event.stops, constants, event.mark))
+    for watched, sign in quantities.switches.items():
+        draft = Draft("a switch", None, signals=[watched], readout=True, origin=Origin("event", "switch"))
+        number = book.add(draft)
+        assert number is not None
+        events.append(Watched("switch", number, 0, False, (-1 - sign.operands[0],), switch=True))
     return tuple(events)
 
 

@@ -133,6 +133,7 @@ class Watched:
     stops: bool
     constants: tuple[int, ...]
     mark: Mark | None = None
+    switch: bool = False  # its one constant is the sign of what is watched, which other formulas read
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from mechsim.lagrangian.formula import (
     FUNCTIONS,
     TIME,
     Formula,
+    constant,
     coordinate,
     cos,
     formula,
@@ -25,7 +26,7 @@ from mechsim.model.mechanism import Port
 from mechsim.model.tables import piecewise, table
 from mechsim.spec.actions import Input, Term
 from mechsim.spec.document import MechSpec, Number, Rigid
-from mechsim.spec.expression import CONSTANTS, MATH, Expression
+from mechsim.spec.expression import CONSTANTS, IF, MATH, Expression
 from mechsim.spec.names import AXES, Coordinate, Distance, Reference, TurnAngle, reference
 from mechsim.spec.number import values_of
 from mechsim.spec.turning import angle_key
@@ -50,6 +51,9 @@ class Quantities:
         self.tables = {each.name: each for each in actions.tables}
         self.pieces = {each.name: each for each in actions.piecewise}
         self.known: dict[str, Formula] = {}
+        self.switches: dict[Formula, Formula] = {}  # what switches by its sign, and the constant that is its sign
+        self._functions: dict[str, Callable[..., Formula]] = {**FUNCTIONS, "abs": self._size, "sign": self._sign}
+        self._functions |= {"min": self._least, "max": self._most, IF: self._chosen}
 
     def add_inputs(self) -> None:
         """Every input is there to be set, also one that nothing uses."""
@@ -67,7 +71,31 @@ class Quantities:
     def of(self, expression: Expression, local: Mapping[str, Formula] = {}) -> Formula:
         """A user's expression as a formula; `local` are further names."""
         environment = {name: local[name] if name in local else self.named(name) for name in expression.names}
-        return formula(expression.evaluate(environment, FUNCTIONS))
+        return formula(expression.evaluate(environment, self._functions))
+
+    def _sign(self, value: Formula | float) -> Formula:
+        """A constant that changes where the value crosses zero; of what never changes, its sign."""
+        tree = formula(value)
+        if not any(leaf.operation in "xvamt" for leaf in tree.leaves()):
+            return parameter(f"sign {tree}", MATH["sign"](constant(tree)))
+        if tree not in self.switches:
+            self.switches[tree] = coordinate(self.book.constant(1.0))
+        return self.switches[tree]
+
+    def _size(self, value: Formula | float) -> Formula:
+        tree = formula(value)
+        return self._sign(tree) * tree
+
+    def _chosen(self, condition: Formula | float, one: Formula | float, other: Formula | float) -> Formula:
+        """The one where the condition is above zero, else the other: exactly, as its weight is 1 or 0."""
+        weight = (1 + self._sign(condition)) / 2
+        return weight * formula(one) + (1 - weight) * formula(other)
+
+    def _most(self, one: Formula | float, other: Formula | float) -> Formula:
+        return self._chosen(formula(one) - other, one, other)
+
+    def _least(self, one: Formula | float, other: Formula | float) -> Formula:
+        return self._chosen(formula(other) - one, one, other)
 
     def named(self, name: str) -> Formula:
         """The formula of a name. Signals that it needs come first, one by one: a chain of them may be long."""

@@ -18,14 +18,23 @@ from mechsim.render.frames import Frames
 from mechsim.render.workshop import Workshop
 from mechsim.result.layout import Array
 from mechsim.spec.actions import Curve
-from mechsim.spec.expression import MATH
+from mechsim.spec.expression import IF, MATH
 from mechsim.spec.names import AXES
 
 Nested: TypeAlias = "float | str | list[Nested]"
 
 FINENESS = 241  # lines of the grid, and points of a sampled curve: a few pixels apart
+
+
+def _chosen(condition: Array, one: Array, other: Array) -> Array:
+    return np.where(condition > 0, one, other)
+
+
+OF_NUMPY: Mapping[str, Callable[..., Array]] = {
+    "abs": np.abs, "sign": np.sign, "min": np.minimum, "max": np.maximum, IF: _chosen, "**": np.power,
+}  # fmt: skip
 FUNCTIONS: Mapping[str, Callable[..., Array]] = {
-    name: {"**": np.power, "abs": np.abs}.get(name) or getattr(np, name.replace("asin", "arcsin"), None)
+    name: OF_NUMPY.get(name) or getattr(np, name.replace("asin", "arcsin"), None)
     or getattr(np, name.replace("atan", "arctan").replace("acos", "arccos")) for name in MATH
 }  # fmt: skip
 

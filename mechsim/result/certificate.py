@@ -92,7 +92,7 @@ class Certificate:
             found.append(f"{rows} at a change point, where the equations do not tell forces: these are nan there")
         if (self.reaction_balance or 0.0) > DOUBTFUL_BALANCE:
             found.append(f"reactions balance only to {self.reaction_balance:.1e}: do not trust them")
-        if (self.deepest_overlap or 0.0) > DOUBTFUL_RESIDUAL:
+        if (self.deepest_overlap or 0.0) > max(DOUBTFUL_RESIDUAL, DOUBTFUL_STEP * self.tolerance):
             found.append(f"a contact was entered by {self.deepest_overlap:.1e} of the size: do not trust this motion")
         if max(self.position_residual, self.velocity_residual) > DOUBTFUL_RESIDUAL:
             found.append("constraints are not met as they should be: do not trust this motion")

@@ -27,9 +27,16 @@ MAX_DEPTH = 120
 MATH: Mapping[str, Callable[..., Any]] = {
     "**": aware("pow"),
     "abs": abs,
+    "sign": lambda x: 1.0 if x > 0 else -1.0 if x < 0 else 0.0,
+    "min": lambda a, b: a if a < b else b,
+    "max": lambda a, b: a if a > b else b,
+    "iF": lambda condition, a, b: a if condition > 0 else b,
     **{name: aware(name) for name in "sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh".split()},
 }
-ARITY = {name: 2 if name == "atan2" else 1 for name in MATH if name != "**"}
+# Functions that switch at zero: exactly, where they are of what moves (model/quantities.py). `if` is no name of Python.
+IF = "iF"
+SWITCHING = ("abs", "sign", "min", "max", IF)
+ARITY = {name: {"atan2": 2, "min": 2, "max": 2, IF: 3}.get(name, 1) for name in MATH if name != "**"}
 COUNTS = {1: "one argument", 2: "two arguments", 3: "three arguments"}
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}  # a parameter of the same name wins
 
@@ -42,11 +49,9 @@ UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.UAdd: operator.po
 DISTANCES = ("dist", "rate")
 # What people reach for, and the smooth form that a Taylor series can follow.
 SMOOTH_FORMS: Mapping[str, str] = {
-    **dict.fromkeys(("abs", "fabs"), "sqrt(x**2 + eps**2)"),
-    **dict.fromkeys(("sign", "sgn", "signum"), "tanh(x/eps)"),
-    "min": "(a + b - sqrt((a - b)**2 + eps**2))/2",
-    "max": "(a + b + sqrt((a - b)**2 + eps**2))/2",
-    **dict.fromkeys(("step", "heaviside", "if_", "where"), "(1 + tanh(x/eps))/2"),
+    "fabs": "abs(x)",
+    **dict.fromkeys(("sgn", "signum"), "sign(x)"),
+    **dict.fromkeys(("step", "heaviside", "if_", "where"), "if(x, 1, 0)"),
     **dict.fromkeys(("floor", "ceil", "round", "mod", "fmod"), "a function of time in Tables or Piecewise"),
 }
 
@@ -54,6 +59,7 @@ NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # What Python may warn of, in a text that we refuse anyway: `1if`, a string. To be deaf to it takes time.
 ODD = re.compile(r"""[\d.][A-Za-z_]|["'\\]""")
 # Python refuses 010; people and other YAML tools write it. Zeros are blanked, so that columns stay.
+CONDITION = re.compile(r"(?<![\w.])if(?=\s*\()")
 LEADING_ZEROS = re.compile(r"(?<![\w.])(?<![eE][+-])0+(?=\d)")
 
 
@@ -77,9 +83,9 @@ class Expression(NamedTuple):
         return next(self.at(node) for node in _nodes(self.tree) if name_of(node) == name)
 
     def unsmooth(self, changing: Callable[[str], bool]) -> Mark | None:
-        """Where `abs` is taken of something that changes: of an argument with a name for which `changing` holds."""
+        """Where a function switches by something that changes: by a name for which `changing` holds."""
         for node in _nodes(self.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "abs":
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SWITCHING:
                 names = [name_of(part) for argument in node.args for part in ast.walk(argument)]
                 if any(name is not None and changing(name) for name in names):
                     return self.at(node)
@@ -115,7 +121,7 @@ class Expression(NamedTuple):
 
     def shown(self, node: ast.expr) -> str:
         """A node of the tree as it was written, in quotes."""
-        return f"`{ast.get_source_segment(_readable(self.text), node) or self.text.strip()}`"
+        return f"`{ast.get_source_segment(_readable(self.text), node) or self.text.strip()}`".replace(f"{IF}(", "if(")
 
     def at(self, node: ast.expr) -> Mark:
         """Where a node of the tree stands."""
@@ -127,11 +133,16 @@ class Expression(NamedTuple):
 
 
 def parse_expression(
-    text: str, mark: Mark, state: bool = False, further: Mapping[str, int] = {}, bindings: Mapping[str, int] = {}
+    text: str,
+    mark: Mark,
+    state: bool = False,
+    further: Mapping[str, int] = {},
+    bindings: Mapping[str, int] = {},
+    switches: bool = True,
 ) -> Expression:
     """Parse `text`, which stands at `mark`; `state`: quantities of the mechanism may be used; `further` functions, with
-    their numbers of arguments, may be too; `bindings`: names that stand for whole numbers. Raises SpecError when it is
-    no expression of the language."""
+    their numbers of arguments, may be too; `bindings`: names that stand for whole numbers; `switches`: sign, min, max
+    and if are known. Raises SpecError when it is no expression of the language."""
     if len(text) > MAX_LENGTH:
         hint = "name its pieces in PhysicalParams"
         raise SpecError(Fault(f"an expression of {len(text)} characters is too long", mark, hint))
@@ -145,7 +156,8 @@ def parse_expression(
     except (RecursionError, MemoryError):
         raise _too_deep(mark) from None
     expression = Expression(text, mark, _Binder(bindings).visit(tree) if bindings else tree, ())
-    names = _allowed_names(expression, state, further)
+    arity = ARITY if switches else {name: count for name, count in ARITY.items() if name not in SWITCHING[1:]}
+    names = _allowed_names(expression, state, {**arity, **further})
     return Expression(text, mark, expression.tree, tuple(dict.fromkeys(names)))
 
 
@@ -191,7 +203,8 @@ def normal_name(name: str) -> str:
 
 
 def _readable(text: str) -> str:
-    return LEADING_ZEROS.sub(lambda zeros: " " * len(zeros[0]), text.replace("\n", " ")).lstrip()
+    text = CONDITION.sub(IF, text.replace("\n", " "))
+    return LEADING_ZEROS.sub(lambda zeros: " " * len(zeros[0]), text).lstrip()
 
 
 def _nodes(tree: ast.expr) -> list[ast.expr]:
@@ -225,14 +238,14 @@ def _operation(node: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> C
     return functions[node.func.id]
 
 
-def _allowed_names(expression: Expression, state: bool, further: Mapping[str, int]) -> list[str]:
+def _allowed_names(expression: Expression, state: bool, arity: Mapping[str, int]) -> list[str]:
     """The names in the tree; raises SpecError at the first node that the language does not have."""
     names = []
     level = [expression.tree]
     for _ in range(MAX_DEPTH):
         below: list[ast.expr] = []
         for node in level:
-            fault = _refusal(expression, node, state, further)
+            fault = _refusal(expression, node, state, arity)
             if fault:
                 raise SpecError(fault)
             name = name_of(node)
@@ -246,7 +259,7 @@ def _allowed_names(expression: Expression, state: bool, further: Mapping[str, in
     raise _too_deep(expression.mark)
 
 
-def _refusal(expression: Expression, node: ast.expr, state: bool, further: Mapping[str, int]) -> Fault | None:
+def _refusal(expression: Expression, node: ast.expr, state: bool, arity: Mapping[str, int]) -> Fault | None:
     """Why this node is not in the language, or None."""
     if state and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return None
@@ -255,7 +268,7 @@ def _refusal(expression: Expression, node: ast.expr, state: bool, further: Mappi
     elif isinstance(node, ast.BinOp):
         known = type(node.op) in BINARY or isinstance(node.op, ast.Pow)
     elif isinstance(node, ast.Call):
-        return _call_refusal(expression, node, state, {**ARITY, **further})
+        return _call_refusal(expression, node, state, arity)
     else:
         known = isinstance(node, ast.Name) or (isinstance(node, ast.UnaryOp) and type(node.op) in UNARY)
     if known:
@@ -264,7 +277,7 @@ def _refusal(expression: Expression, node: ast.expr, state: bool, further: Mappi
     if isinstance(node, ast.Tuple) and re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", expression.text):
         hint = f"decimals have a point: {expression.text.strip().replace(',', '.')}"
     if isinstance(node, ast.IfExp | ast.Compare | ast.BoolOp):
-        hint = "a switch is not smooth: write (1 + tanh(x/eps))/2, or a function of time in Tables or Piecewise"
+        hint = "write if(x, a, b): a where x > 0, else b; or a function of time in Tables or Piecewise"
     return Fault(f"{expression.shown(node)} is not allowed in an expression", expression.at(node), hint)
 
 
@@ -277,9 +290,9 @@ def _call_refusal(expression: Expression, node: ast.Call, state: bool, arity: Ma
         points = len(node.args) == 2 and not node.keywords and all(isinstance(a, ast.Name) for a in node.args)
         return None if points else Fault(f"{expression.shown(node)}: {name} takes two points, as {name}(A,B)", place)
     if name not in arity:
-        smooth = f"it is not smooth: write {SMOOTH_FORMS[name]}" if name in SMOOTH_FORMS else ""
-        hint = smooth or did_you_mean(name, [*arity, *(DISTANCES if state else ())]) or _LANGUAGE
-        return Fault(f"there is no function {name}", place, hint)
+        smooth = f"write {SMOOTH_FORMS[name]}" if name in SMOOTH_FORMS else ""
+        hint = smooth or did_you_mean(name.replace(IF, "if"), [*arity, *(DISTANCES if state else ())]) or _LANGUAGE
+        return Fault(f"there is no function {name.replace(IF, 'if')}", place, hint)
     if len(node.args) != arity[name] or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
         return Fault(f"{expression.shown(node)}: {name} takes {COUNTS[arity[name]]}", place)
     return None

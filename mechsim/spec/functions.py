@@ -169,7 +169,7 @@ def _signals(entries: Mapping[str, Entry], scope: Scope) -> list[Term]:
         scope.reading.fault(f"signals depend on each other in a circle: {shown(circle)}", terms[circle[0]].mark, hint)
     scope.broken.update(terms.keys() - set(order))
     for name in order:
-        if scope.allows(terms[name].expression, VELOCITY, f"Signals.{name}"):
+        if scope.allows(terms[name].expression, VELOCITY, f"Signals.{name}", switches=True):
             scope.functions[name] = scope.furthest(terms[name].expression)
         else:
             scope.broken.add(name)

@@ -6,7 +6,7 @@ from mechsim.errors import Fault, SpecError
 from mechsim.spec import contacts, events, functions, known, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
 from mechsim.spec.document import NUMBER_FORMAT, SMALLEST_TOLERANCE, Number, StartValue
-from mechsim.spec.expression import ARITY
+from mechsim.spec.expression import ARITY, IF
 from mechsim.spec.inertia import Inertia
 from mechsim.spec.joints import JOINTS
 from mechsim.spec.names import POINT, point_of, points_of
@@ -229,7 +229,7 @@ DOCUMENT = Record(
 
 def schema() -> Schema:
     """A JSON Schema (draft 2020-12) of mechanism files, for editors: completion, hints, first checks."""
-    names = ", ".join(ARITY)
+    names = ", ".join(ARITY).replace(IF, "if")
     expression = {"type": ["number", "string"], "description": f"a number or an expression; functions: {names}"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -274,7 +274,7 @@ def part_torque(entry: Entry, user: str, parts: Parts, reading: Reading) -> Part
 def _part_torque(entry: Entry, user: str, scope: Scope) -> PartTorque | None:
     if not isinstance(entry.value, list):
         return None
-    fine = [scope.allows(component, VELOCITY, user) for component in entry.value]
+    fine = [scope.allows(component, VELOCITY, user, switches=True) for component in entry.value]
     return part_torque(entry, user, scope.parts, scope.reading) if all(fine) else None
 
 
@@ -284,7 +284,7 @@ def _torque(entry: Entry, user: str, scope: Scope) -> StateTorque | None:
     if scope.reading.dimension == SPACE and "-" not in entry.name:
         raise one_number(entry, user, scope.parts)
     parts = two_parts(entry, user, scope)
-    fine = scope.allows(entry.value, VELOCITY, user)
+    fine = scope.allows(entry.value, VELOCITY, user, switches=True)
     return StateTorque(*parts, entry.value, entry.mark) if parts and fine else None
 
 
@@ -300,7 +300,7 @@ def _force(entry: Entry, user: str, scope: Scope) -> StateForce | None:
     if len(entry.value) > scope.reading.dimension:
         message = f"{user} has {len(entry.value)} coordinates, but the dimension is {scope.reading.dimension}"
         raise SpecError(Fault(message, entry.mark))
-    fine = [scope.allows(component, VELOCITY, user) for component in entry.value]
+    fine = [scope.allows(component, VELOCITY, user, switches=True) for component in entry.value]
     return StateForce(point, part or None, tuple(entry.value), entry.mark) if all(fine) else None
 
 

@@ -48,9 +48,18 @@ class Scope:
     reading: Reading
     functions: dict[str, int] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)  # functions whose own fault is recorded already
+    switching: set[str] = field(default_factory=set)  # signals that switch
 
-    def allows(self, expression: Expression | None, most: int, user: str, local: Mapping[str, int] = {}) -> bool:
-        """Whether all names are known and reach no further than `most`; records a fault for each that does not."""
+    def allows(
+        self,
+        expression: Expression | None,
+        most: int,
+        user: str,
+        local: Mapping[str, int] = {},
+        switches: bool = False,
+    ) -> bool:
+        """Whether all names are known and reach no further than `most`, and whether it is smooth unless it may have
+        `switches`; records a fault for each that does not."""
         if expression is None:
             return True
         before = len(self.reading.faults)
@@ -60,9 +69,13 @@ class Scope:
                 message = f"{user} may use {WORDS[most]}, but {name} changes with {WORDS[reach]}"
                 self.reading.fault(message, expression.place(name))
         corner = expression.unsmooth(lambda name: reaches.get(name, CONSTANT) > CONSTANT)
-        if corner:
-            hint = "write sqrt(x**2 + eps**2) with a small eps"
-            self.reading.fault(f"{user}: abs has a corner at zero, which no Taylor series can pass", corner, hint)
+        switching = [name for name in expression.names if name in self.switching]
+        if (corner or switching) and not switches:
+            hint = "write abs(x) as sqrt(x**2 + eps**2), sign(x) as tanh(x/eps), with a small eps"
+            message = f"{user} must be smooth, but abs, sign, min, max and if have a corner or jump"
+            self.reading.fault(message, corner or expression.place(switching[0]), hint)
+        if (corner or switching) and switches and user.startswith("Signals."):
+            self.switching.add(user.removeprefix("Signals."))
         return len(self.reading.faults) == before and not self._unsure(expression)
 
     def furthest(self, expression: Expression) -> int:

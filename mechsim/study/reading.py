@@ -78,7 +78,7 @@ class Reader:
         return found
 
     def _read(self, text: str, mark: Mark, label: str) -> Asked:
-        expression = parse_expression(text, mark, state=True, further=FUNCTIONS)
+        expression = parse_expression(text, mark, state=True, further=FUNCTIONS, switches=False)
         inside: dict[str, Meaning] = {}
         outside: dict[str, Meaning] = {}
         faults = [*self._of_number(expression, expression.tree, inside, outside)]

@@ -93,8 +93,8 @@ double March::output_term(int number, int place, int lane, int degree) const {
     return sum;
 }
 
-void March::add_watcher(int block, int output, int lane, int direction) {
-    watchers_.push_back({block, output, lane, direction});
+void March::add_watcher(int block, int output, int lane, int direction, int mode) {
+    watchers_.push_back({block, output, lane, direction, mode});
     Block& own = blocks_[block];
     own.rows[std::size_t(output) * own.stride + lane] = size_ + int(watchers_.size());  // behind all rows, for `response`
 }
@@ -168,13 +168,17 @@ double March::next_crossing(double h, double first) {
         else if (watcher.crossed || watcher.side == 0)
             while (zeros < degree && std::abs(p[zeros]) <= noise) ++zeros;
         if (zeros > 0) watcher.side = p[zeros] > 0 ? 1 : -1;
-        const double s = first_crossing(p.data() + zeros, degree - zeros, watcher.direction, watcher.side, noise);
+        // A switch whose sign is not what equations take it for is thrown at once.
+        const double sign = watcher.mode >= 0 ? x_.degree(0)[size_ + watcher.mode] : double(watcher.side);
+        const bool wrong = watcher.side * sign < 0;
+        const double s = wrong ? 0.0 : first_crossing(p.data() + zeros, degree - zeros, watcher.direction, watcher.side, noise);
         if (!(h * s < first)) continue;
         first = h * s;
         event_ = -1;
         fired_ = int(i);
         slope_ = 0;
         for (int n = degree; n >= 1; --n) slope_ = slope_ * s + n * p[n];
+        if (wrong) slope_ = INFINITY;  // nothing to be corrected
         slope_ /= h;
     }
     return first;
@@ -257,32 +261,40 @@ void March::strike(Touch& touch) {
 
 // Which of the gaps that touch and do not part are held together from here on. False where nothing tells.
 bool March::settle_contacts(Touch& touch) {
-    std::vector<std::size_t> held;
     double largest = peak_speed_ * peak_speed_;
     for (std::size_t i = 0; i < touch.size(); ++i)
         largest = std::max(largest, std::abs(touch.pressed[i]) / gaps_[touch.gaps[i]].size);
-    for (std::size_t i = 0; i < touch.size(); ++i)
-        if (int(i) != touch.released && std::abs(touch.rates[i]) <= touch.still[i]) held.push_back(i);
-    std::vector<double> w, q;
-    bool pressed = false;
-    for (std::size_t j : held) {
-        for (std::size_t i : held) w.push_back(touch.response(i, j));
-        const double unpressed = kUnpressed * largest * gaps_[touch.gaps[j]].size;
-        q.push_back(touch.pressed[j]);
-        pressed = pressed || q.back() < -unpressed;
-    }
-    if (pressed) {
-        const std::vector<double> loads = pushes(w, q);
-        if (loads.empty()) return false;
-        for (std::size_t k = 0; k < held.size(); ++k) {
-            touch.is_closed[held[k]] = loads[k] > 0;
-            for (std::size_t i = 0; i < touch.size(); ++i) touch.pressed[i] += touch.response(i, held[k]) * loads[k];
+    const auto unpressed = [&](std::size_t i) { return kUnpressed * largest * gaps_[touch.gaps[i]].size; };
+    const std::vector<double> open = touch.pressed;
+    for (;;) {
+        std::vector<std::size_t> held;
+        for (std::size_t i = 0; i < touch.size(); ++i)
+            if (int(i) != touch.released && std::abs(touch.rates[i]) <= touch.still[i]) held.push_back(i);
+        std::vector<double> w, q;
+        bool pressed = false;
+        for (std::size_t j : held) {
+            for (std::size_t i : held) w.push_back(touch.response(i, j));
+            q.push_back(open[j]);
+            pressed = pressed || open[j] < -unpressed(j);
         }
+        touch.pressed = open;
+        touch.is_closed.assign(touch.size(), 0);
+        if (pressed) {
+            const std::vector<double> loads = pushes(w, q);
+            if (loads.empty()) return false;
+            for (std::size_t k = 0; k < held.size(); ++k) {
+                touch.is_closed[held[k]] = loads[k] > 0;
+                for (std::size_t i = 0; i < touch.size(); ++i) touch.pressed[i] += touch.response(i, held[k]) * loads[k];
+            }
+        }
+        // What was to open is pressed together all the same: it is asked like the others.
+        if (touch.released < 0 || touch.pressed[touch.released] >= -kContradicts * unpressed(touch.released)) break;
+        touch.released = -1;
     }
     for (std::size_t i = 0; i < touch.size(); ++i) {
-        Gap& gap = gaps_[touch.gaps[i]];
-        const bool parts = touch.rates[i] > touch.still[i], lifts = touch.pressed[i] > kUnpressed * largest * gap.size;
-        gap.zeros = touch.is_closed[i] ? 0 : parts ? 1 : lifts ? 2 : 3;
+        const bool parts = touch.rates[i] > touch.still[i], lifts = touch.pressed[i] > unpressed(i);
+        if (!parts && !touch.is_closed[i] && touch.pressed[i] < -kContradicts * unpressed(i)) return false;
+        gaps_[touch.gaps[i]].zeros = touch.is_closed[i] ? 0 : parts ? 1 : lifts ? 2 : 3;
     }
     return true;
 }
@@ -342,6 +354,8 @@ Status March::meet() {
         if (!(touch.response(i, i) > 0)) return Status::undecided;
     }
     strike(touch);
+    for (std::size_t i = 0; i < count; ++i)
+        if (!(touch.rates[i] >= -kContradicts * touch.still[i])) return Status::undecided;  // it would be entered
     // What would rise less than can be told stays, if it is pressed.
     std::vector<std::size_t> staying;
     for (std::size_t i = 0; i < count; ++i) {

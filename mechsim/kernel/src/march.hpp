@@ -93,6 +93,7 @@ struct Gap {
 struct Watcher {
     int block, output, lane;  // where its series is
     int direction;            // 1: upwards, -1: downwards, 0: either
+    int mode;                 // the constant that is to be its sign, or -1: it decides a switch in the equations
     int side = 0;             // where it is; 0: not known yet
     bool crossed = false;     // here and now: it begins at zero
     double size = 0;          // the largest that it was
@@ -122,7 +123,7 @@ class March {
         const bool known = block >= 0 && std::size_t(block) < blocks_.size() && output >= 0 && lane >= 0;
         return known && std::size_t(output) < blocks_[block].outputs.size() && lane < blocks_[block].lanes;
     }
-    void add_watcher(int block, int output, int lane, int direction);
+    void add_watcher(int block, int output, int lane, int direction, int mode);
     int fired() const { return fired_; }
     std::vector<Happening> take_happenings() { return std::exchange(happenings_, {}); }
     void ready();

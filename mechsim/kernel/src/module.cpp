@@ -311,11 +311,12 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
 // Each is an output of a block, in a lane of it, and the direction in which its crossings count.
 void add_watchers(March& march, const Integers& watched) {
     require(march.coefficients().width == 0, "a watcher comes after the march is ready");
-    require(watched.ndim() == 2 && shaped(watched, watched.shape(0), 4), "watchers have four numbers each");
+    require(watched.ndim() == 2 && shaped(watched, watched.shape(0), 5), "watchers have five numbers each");
     for (std::size_t i = 0; i < watched.shape(0); ++i) {
-        const int* each = watched.data() + 4 * i;
+        const int* each = watched.data() + 5 * i;
         require(march.has_output(each[0], each[1], each[2]) && std::abs(each[3]) <= 1, "a watcher has nothing to watch");
-        march.add_watcher(each[0], each[1], each[2], each[3]);
+        require(each[4] >= -1 && each[4] < int(march.constant_count()), "a switch has no constant");
+        march.add_watcher(each[0], each[1], each[2], each[3], each[4]);
     }
 }
 
