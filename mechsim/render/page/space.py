@@ -32,8 +32,10 @@ DIRECTIONS = 128  # in which it is asked how far the motion reaches
 MOST_MOMENTS = 400
 
 
-def in_space(scene: Scene, frames: Frames, channels: Channels) -> dict[str, Any]:
-    """What the film of a mechanism in space has besides that of a flat one, or instead of it."""
+def in_space(scene: Scene, frames: Frames, channels: Channels | None = None) -> dict[str, Any]:
+    """What the film of a mechanism in space has besides that of a flat one, or instead of it. What moves by itself is
+    added to the channels of the film."""
+    channels = channels or Channels(frames.t)
     parts, sizes = _rigid(scene), _radii(scene)
     meshes = Meshes()
     hinges = _hinges(scene, parts, sizes)
