@@ -311,3 +311,20 @@ def test_planes_and_balls_in_space():
     assert len(data["plates"]) == 2 and len(data["stones"]) == 1
     picture = picture_of(film, film.options)
     assert picture.draw(len(film.frames) - 1).any()
+
+
+def test_a_part_with_shapes_has_their_outline():
+    text = """
+PartData:
+  Rigids:
+    AB: {Geom: [[0.4]], Dyna: [{plate: [0.8, 0.1], density: 5, at: A}, {plate: [0.1, 0.8], density: 5, at: A}]}
+    CD: {Geom: [[1]], Dyna: {disc: 0.3, density: 5, at: D}}
+ProblemData:
+  tend: 0.1
+  positions: {A: [[0, fixed], [0, fixed]], C: [[2, fixed], [0, fixed]]}
+  angles: {AB: [0, fixed], CD: [0, fixed]}
+"""
+    cross, paddle = scene_of(mechsim.simulate(text)).parts
+    assert len(cross.outline) == 12 and np.allclose(np.abs(cross.outline).max(axis=0), 0.4)
+    assert np.allclose(np.abs(cross.outline).min(axis=1), 0.05)
+    assert paddle.outline[:, 0].max() == pytest.approx(1.3) and paddle.outline[:, 0].min() < 0  # and a bar to it
