@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.engine.events import Event, Events
+from mechsim.engine.events import Event
 from mechsim.render.frames import Frames, sample
 from mechsim.render.gaps import Meeting, meetings
 from mechsim.render.rows import Drawable, table_of
@@ -49,17 +48,19 @@ def marks_of(trajectory: Drawable, scene: Scene) -> Marks | None:
     known = {gap.name for gap in scene.mechanism.gaps} | {event.name for event in scene.mechanism.events}
     if events is None or not len(events) or not known.issuperset(events.names):
         return None
-    chosen = tuple(_some(events))
+    numbers = np.unique(np.linspace(0, len(events) - 1, min(len(events), MOST)).astype(int))
+    chosen = tuple(events[number] for number in numbers.tolist())
     t = np.array([event.t for event in chosen])
     there = sample(trajectory, t, scene)
     places, pushes = np.full((len(t), scene.dimension), np.nan), np.zeros((len(t), scene.dimension))
-    returned = np.zeros(len(t), bool)
-    by_name = {meeting.gap.name: meeting for meeting in meetings(scene)}
-    for name in {event.gap for event in chosen if event.kind != "event"}:
-        own = np.array([number for number, event in enumerate(chosen) if event.gap == name and event.kind != "event"])
-        impulses = np.array([chosen[number].impulse for number in own])
-        places[own], pushes[own] = _meeting(by_name[name], at(there, own), impulses)
-        returned[own] = by_name[name].sort == "pair" and all(map(by_name[name].moves, by_name[name].points))
+    returned, impulses = np.zeros(len(t), bool), events.column("impulse")[numbers]
+    gaps = events.column("gap")[numbers].astype(int)
+    for meeting in meetings(scene):
+        own = np.flatnonzero([each == meeting.gap.name for each in (events.names[gap] for gap in gaps)])
+        if not len(own):
+            continue
+        places[own], pushes[own] = _meeting(meeting, at(there, own), impulses[own])
+        returned[own] = meeting.sort == "pair" and all(map(meeting.moves, meeting.points))
     usual = float(np.linalg.norm(pushes, axis=1).max()) / MOST_TIMES
     return Marks(chosen, t, places, pushes, returned, usual)
 
@@ -75,11 +76,6 @@ def _meeting(meeting: Meeting, there: Frames, impulses: Array) -> tuple[Array, A
     if not meeting.pushed or meeting.sort == "turn":
         return places, np.zeros_like(places)
     return places, impulses[:, None] * meeting.slopes(there, meeting.pushed)
-
-
-def _some(events: Events) -> Iterator[Event]:
-    chosen = np.unique(np.linspace(0, len(events) - 1, min(len(events), MOST)).astype(int))
-    return (events[number] for number in chosen.tolist())
 
 
 def at(frames: Frames, moments: NDArray[np.int64]) -> Frames:
