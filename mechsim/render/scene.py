@@ -29,7 +29,7 @@ FLESH = 0.036
 FLESH_OF_REACH = 0.009
 FLESH_OF_SHORTEST = 0.16
 FLOORS = frozenset({"plane", "disc", "ball"})  # joints whose second points only mark a plane; of others the third does
-LEAST_BALL = 0.8  # of that skin: a particle that is met as a point
+LEAST_BALL = 0.5  # of that skin: a particle that is met as a point
 TOLERANCE = 1e-12  # where the results do not tell that of their run
 
 
