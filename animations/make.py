@@ -48,6 +48,10 @@ FILM = {
     "lagrange_top": ["--to", "4"],
     "skew2pend": ["--to", "6"],
     "spherical_pendulum": ["--to", "6"],
+    "bouncing_particle": ["--show", "params,time,energy,events"],
+    "leaving_sphere": ["--show", "params,time,events,reactions"],
+    "resting_ball": ["--to", "2.5", "--speed", "1/3", "--show", "params,time,events,reactions"],
+    "slack_tether": ["--show", "params,time,events,reactions"],
     "tennis_racket": ["--to", "11", "--speed", "2"],
 }
 
@@ -76,7 +80,12 @@ SECTION = """<h2>{heading}</h2>
 <main>
 {figures}
 </main>"""
-HEADINGS = {".": "Mechanisms", "forces": "Forces, joints, drives and control", "space": "Space"}
+HEADINGS = {
+    ".": "Mechanisms",
+    "contacts": "Impacts, stops and contacts",
+    "forces": "Forces, joints, drives and control",
+    "space": "Space",
+}
 FIGURE = """<figure>
 <video src="{film}" autoplay loop muted playsinline controls aria-label="{title}"></video>
 <figcaption><h3>{title}</h3><p>{about}</p><p>{page}<a href="../specs/{spec}">{spec}</a></p></figcaption>

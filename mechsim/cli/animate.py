@@ -80,8 +80,8 @@ def _speed(context: click.Context, option: click.Parameter, value: str | None) -
     ),
     click.option("--trace", callback=names_of, metavar="A,B", help="Points that leave a trace; none for no trace."),
     click.option(
-        "--show", callback=_shown, default="params,time", show_default=True, metavar="WHAT",
-        help="What else to show: params,time,energy,forces,reactions, or none.",
+        "--show", callback=_shown, default="params,time,events", show_default=True, metavar="WHAT",
+        help="What else to show: params,time,energy,forces,reactions,events, or none.",
     ),
     click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True),
     click.option("--loop/--no-loop", default=None, help="Whether a GIF or a page starts again at its end (it does)."),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mechsim.study.references import Agreement as Answer
 
 MANY_STEPS = 1000  # of fewer nobody asks what limits them
+EVENTS_SHOWN = 5
 MOST_ROWS_SHOWN = 12  # of the end state; the file has the rest
 MOST_DIGITS, FEWEST_DIGITS = 9, 3  # of the end state; a narrow window gets fewer
 
@@ -62,6 +63,7 @@ def show(outcome: Outcome, *, err: bool) -> None:
         click.echo(tableau(prepared.independent, prepared.structure), err=err)
     tables.heading(prepared.spec.title or prepared.spec.path, err=err)
     tables.facts([*_mechanism(outcome), *_certificate(outcome), *_file(outcome)], err=err)
+    _show_events(outcome, err)
     _show_end(outcome, err)
     if outcome.agreements:
         _show_agreement(outcome, err)
@@ -174,6 +176,8 @@ def _overlap(outcome: Outcome) -> list[tuple[str, str]]:
     kinds = Counter(each.kind for each in events)
     counts = [count(kinds[kind], kind) for kind in ("impact", "contact", "release", "event") if kinds[kind]]
     last = f", the last at t = {events[-1].t:.9g}" if len(events) else ""
+    lost = float(events.column("lost").sum())
+    last += f"; impacts took {lost:.4g} J" if lost > 0 else ""
     deepest = figures.deepest_overlap
     return [
         *([("overlap", f"deepest {deepest:.1e} of the size of a gap")] if deepest is not None else []),
@@ -248,6 +252,23 @@ def _duration(seconds: float) -> str:
     if seconds < 1.0:
         return f"{seconds * 1000:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 120.0 else f"{seconds / 60.0:.3g} min"
+
+
+def _show_events(outcome: Outcome, err: bool) -> None:
+    """The first of what happened; the file of events has all."""
+    events = outcome.solution.events
+    if events is None or not len(events):
+        return
+    first = [events[number] for number in range(min(len(events), EVENTS_SHOWN))]
+    rows = []
+    for each in first:
+        told = (each.before, each.after, each.impulse, each.lost)
+        numbers = ["" if each.kind == "event" else f"{value + 0.0:.4g}" for value in told]
+        rows.append([f"{each.t:.9g}", each.gap, each.kind, *numbers])
+    columns = ["event at t", "of", "", "rate before", "after", "impulse", "energy lost"]
+    tables.table(columns, rows, right=(0, 3, 4, 5, 6), err=err)
+    if len(events) > len(first):
+        click.echo(f"  and {len(events) - len(first)} more", err=err)
 
 
 def _show_end(outcome: Outcome, err: bool) -> None:

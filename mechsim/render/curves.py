@@ -86,12 +86,12 @@ def track_of(curve: Curve, mechanism: Mechanism) -> Track | None:
 
 
 class CurveShape:
-    """A curve near the motion: its lines at any frame."""
+    """A curve near the motion: its lines at any frame. Without a `curve` of the file, where the row of `track` is 0."""
 
-    def __init__(self, curve: Curve, track: Track, shop: Workshop):
+    def __init__(self, curve: Curve | None, track: Track, shop: Workshop):
         self.track, self.scene, self.frames = track, shop.scene, shop.drawn
         self.low, self.high = shop.box()
-        self.run = None if curve.implicit is not None else self._run(curve, shop.frames)
+        self.run = None if curve is None or curve.implicit is not None else self._run(curve, shop.frames)
 
     @property
     def moves(self) -> bool:

@@ -99,17 +99,19 @@ class Dynamics:
 
     @cached_property
     def _redundancy(self) -> Redundancy:
-        """Constraints that follow from others."""
+        """Constraints that follow from others. Gaps are none of these, open or closed."""
         from mechsim.structure import redundancy
 
-        return redundancy(self._first, float(self.start.t[0]), self.start.coordinates[0])
+        first = self._first.bilateral.holding(self._first.constants)
+        return redundancy(first, float(self.start.t[0]), self.start.coordinates[0])
 
     @cached_property
     def _solve(self) -> Leading:
         from mechsim.engine.leading import Leading
-        from mechsim.structure import analyse
+        from mechsim.structure import analyse, with_gaps
 
-        return Leading(self.system, analyse(self.system, self._redundancy), self.scene.tolerance, rough=True)
+        structure = with_gaps(analyse(self.system.bilateral, self._redundancy), self.system)
+        return Leading(self.system, structure, self.scene.tolerance, rough=True)
 
     def _solved(self, points: Points) -> tuple[Array, Array]:
         """Accelerations and multipliers; NaN where they do not obey the equations of motion."""

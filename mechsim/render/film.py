@@ -20,6 +20,7 @@ from mechsim.render import encode, workers
 from mechsim.render.dynamics import Dynamics
 from mechsim.render.forces import with_arrows
 from mechsim.render.frames import Frames, sample, span, with_whole
+from mechsim.render.marks import with_marks
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.scene import Scene, scene_of
 from mechsim.render.target import FILMS, check_film_target
@@ -102,6 +103,8 @@ def prepare(trajectory: Drawable, options: Options, *, still: bool = False, page
     frames = with_whole(sample(trajectory, times, scene), trajectory, scene, first, last)
     if "energy" in chosen.show:
         frames = with_energies(frames, scene)
+    if "events" in chosen.show:
+        frames = with_marks(frames, trajectory, scene)
     return Film(scene, with_arrows(frames, scene, chosen.show), chosen)
 
 

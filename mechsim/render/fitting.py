@@ -49,6 +49,7 @@ class Fitting:
     height: float = FLOOR  # what is lower is drawn first; parts have their layers, what is on them fractions more
     colour: int | None = None  # that of a part, or ACCENT; None: that of edges and words
     moving: Moving | None = None  # instead of `shapes`: lines of the world that are others at every frame
+    way: tuple[Array, Array] | None = None  # instead of `at` and `along`: origin (k, 2) and angle (k,) at every frame
 
     def lines(self, frame: int) -> tuple[Array, ...]:
         """Its shapes at a frame."""
@@ -57,6 +58,8 @@ class Fitting:
     def stands_still(self, scene: Scene) -> bool:
         if self.moving:
             return False
+        if self.way:
+            return not any(np.ptp(each, axis=0).any() for each in self.way)
         names = [name for name in (self.at, *(self.along or ())) if name]
         return all(name in scene.ground for name in names)
 
@@ -64,6 +67,8 @@ class Fitting:
 def poses(fitting: Fitting, frames: Frames) -> tuple[Array, Array, Array]:
     """Origin (k, 2), angle (k,) and stretch along x (k,) of a fitting's frame."""
     count = len(frames)
+    if fitting.way:
+        return *fitting.way, np.ones(count)
     origin = frames.points[fitting.at] if fitting.at else np.zeros((count, 2))
     if fitting.along is None:
         return origin, np.zeros(count), np.ones(count)

@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from mechsim.render import symbols
+from mechsim.render.barriers import barrier_fittings
 from mechsim.render.curves import curve_shape
 from mechsim.render.fitting import ACCENT, FLOOR, Fitting, Paint
 from mechsim.render.frames import Frames
@@ -39,7 +40,7 @@ def fittings_of(scene: Scene, frames: Frames) -> tuple[Fitting, ...]:
     shop = Workshop(scene, frames)
     found = chain(
         _guides(shop), _curves(shop), wheel_fittings(shop), gear_fittings(shop), _ropes(shop), _dampers(shop),
-        _pivot_springs(shop), _skates(shop), _motors(shop),
+        _pivot_springs(shop), _skates(shop), _motors(shop), barrier_fittings(shop),
     )  # fmt: skip
     return tuple(sorted(found, key=lambda fitting: fitting.height))
 

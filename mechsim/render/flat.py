@@ -13,6 +13,7 @@ from mechsim.render import symbols
 from mechsim.render.arrows import Arrows
 from mechsim.render.fitting import ACCENT, FLOOR, Fitting, poses
 from mechsim.render.fittings import fittings_of
+from mechsim.render.flashes import Flashes, reaches
 from mechsim.render.forces import Strength, tips
 from mechsim.render.frames import Frames
 from mechsim.render.measures import USUAL_ARROW, Measures
@@ -76,9 +77,10 @@ class FlatPicture:
         self.unit = unit_of(options.size)
         self.overlay = Overlay(scene, frames, options, self.pen, bare=bare)
         strength, arrow = Strength.of(frames, scene), USUAL_ARROW * options.size[1]
-        places, reaches = tips(frames, strength)
-        self.window: Window = window_of(scene, frames, options.view, self.overlay.box, (places, arrow * reaches))
-        self.measures = Measures(self.window.scale, arrow, strength)
+        ends = [np.vstack(each) for each in zip(tips(frames, strength), reaches(frames.marks, PLANE), strict=True)]
+        self.window: Window = window_of(scene, frames, options.view, self.overlay.box, (ends[0], arrow * ends[1]))
+        self.measures = Measures(self.window.scale, arrow, strength, frames.marks.usual if frames.marks else 0.0)
+        self.flashes = Flashes(self.pen, self.theme, frames, options, self.unit, arrow / self.window.scale)
         self.arrows = Arrows(self.pen, self.theme, frames, self.window, self.measures, self.unit)
         self.skin = self.window.scale * scene.fleshoutwid  # pixels
         lines = [self.window.pixels(frames.motion.points[name]) for name in traced(scene, options)]
@@ -95,6 +97,7 @@ class FlatPicture:
         for step in self.steps:
             step(index)
         self.arrows.draw(index)
+        self.flashes.draw(index, self.window.pixels)
         self.overlay.draw(index)
         pixels: NDArray[np.uint8] = self.pen.pixels
         return pixels

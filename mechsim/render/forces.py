@@ -17,6 +17,7 @@ from mechsim.model.axis import moments
 from mechsim.model.mechanism import Element, Mechanism
 from mechsim.render.dynamics import Dynamics, Rows
 from mechsim.render.frames import Frames
+from mechsim.render.gaps import Meeting, meetings
 from mechsim.render.scene import Scene
 from mechsim.render.sizes import natural_sizes
 from mechsim.result.bearings import Bearing
@@ -122,11 +123,41 @@ def reactions(dynamics: Dynamics, frames: Frames, notes: list[str]) -> list[Arro
             if bearing.label != point:
                 arm = bearing.place(frames.coordinates) - position(point, scene.mechanism, frames.coordinates)
             arrows.append(Arrow(point, force, colours[part], f"on {part} at {bearing.label}", part=True, arm=arm))
+    arrows += contact_forces(dynamics, frames)
     if left_open:
         notes.append(f"reactions at {', '.join(left_open)} are not drawn: redundant constraints leave them open")
     if any(np.isnan(arrow.vectors).any() for arrow in arrows):
         notes.append("reactions are not drawn at moments when the equations do not determine them")
     return arrows
+
+
+def contact_forces(dynamics: Dynamics, frames: Frames) -> list[Arrow]:
+    """What contacts push with while they last: on a point that is pushed, or about the joint that a stop holds."""
+    scene, segments = dynamics.scene, dynamics.scene.segments
+    if not scene.mechanism.gaps:
+        return []
+    points = dynamics.points(frames)
+    _, multipliers = dynamics.leading(points)
+    held = segments.constants(scene.mechanism.constants, segments.at(frames.t))
+    arrows = []
+    for meeting, row in zip(meetings(scene), dynamics.system.gap_rows, strict=True):
+        closed = held[:, meeting.gap.mode] > 0
+        if not meeting.pushed or not closed.any():
+            continue
+        pushes = np.where(closed, -multipliers[:, row], 0.0)
+        arrows.append(_contact_force(meeting, frames, pushes, scene))
+    return arrows
+
+
+def _contact_force(meeting: Meeting, frames: Frames, pushes: Array, scene: Scene) -> Arrow:
+    """In the colour of a part that feels it; of a particle in the one that no part has."""
+    colours = {point: body.colour for body in scene.parts for point in body.points}
+    at, label = meeting.pushed, f"contact {meeting.gap.name}"
+    if meeting.sort == "turn":
+        torque = pushes * meeting.slope(frames, meeting.turned)
+        return Arrow(at, torque, colours.get(at, 0), label, part=True)
+    force = pushes[:, None] * meeting.slopes(frames, at)
+    return Arrow(at, force, colours.get(at, len(scene.parts)), label, part=True)
 
 
 def _columns(bearing: Bearing, scene: Scene) -> list[str]:

@@ -24,8 +24,9 @@ from mechsim.result.trajectory import Polynomials, Trajectory
 
 if TYPE_CHECKING:
     from mechsim.render.forces import Arrow
+    from mechsim.render.marks import Marks
 
-__all__ = ["Frames", "hermite", "placed", "pose", "rows_are_near", "sample", "span", "with_whole"]
+__all__ = ["Frames", "hermite", "jumps", "placed", "pose", "rows_are_near", "sample", "span", "with_whole"]
 
 POINTS_PER_ROW = 3  # of the whole motion: steps of a Taylor series are long
 POINTS_PER_FRAME = 4
@@ -51,6 +52,7 @@ class Frames:
     guessed: tuple[str, ...] = ()  # turn angles and the like whose rates are taken from neighbouring rows
     whole: Frames | None = None  # the motion that these are moments of; None: there is no more of it
     arrows: tuple[Arrow, ...] = ()  # forces to be shown
+    marks: Marks | None = None  # what happened along the motion, to be shown
     notes: tuple[str, ...] = ()  # what a person should be told: rows left out, what cannot be drawn
 
     def __len__(self) -> int:
@@ -105,7 +107,21 @@ def with_whole(frames: Frames, trajectory: Drawable, scene: Scene, start: float,
     most = max(FEWEST_MOMENTS, MOST_NUMBERS // max(1, len(scene.mechanism.variables)))
     count = int(np.clip(max(POINTS_PER_ROW * rows, POINTS_PER_FRAME * len(frames)), FEWEST_MOMENTS, most))
     times = np.union1d(np.linspace(start, stop, count), frames.t)
+    times = np.union1d(times, both_sides(jumps(table, start, stop)[:most]))
     return replace(frames, whole=sample(table, times, scene))
+
+
+def jumps(trajectory: Trajectory, start: float, stop: float) -> Array:
+    """The times between two at which values may jump, in order: those of events, else of rows that share one."""
+    t, events = trajectory.t, trajectory.events
+    found = np.unique(t[1:][t[1:] == t[:-1]] if events is None else events.column("t"))
+    inside: Array = found[(found > start) & (found < stop)]
+    return inside
+
+
+def both_sides(times: Array) -> Array:
+    """The last moment before each of these times, when all is as it was, and the time itself, when it has happened."""
+    return np.union1d(np.nextafter(times, -np.inf), times)
 
 
 def hermite(t: Array, values: Array, slopes: Array | None, times: Array) -> tuple[Array, Array]:

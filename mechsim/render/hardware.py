@@ -13,6 +13,8 @@ from mechsim.render.joints import Joint, joints_of
 from mechsim.render.mesh import ball, bar, prism, tube
 from mechsim.render.placements import spanning, standing, turned_along
 from mechsim.render.polygon import circle, rounded_square
+from mechsim.render.poses import shortest_turn
+from mechsim.render.spatial_barriers import THICK, plates, rounds
 from mechsim.render.things import DULL, SHINY, STEEL, STONE, Kit, Thing, bodies, particles, rod_between, springs
 from mechsim.render.views import turned, upright
 from mechsim.render.workshop import Line, Workshop
@@ -27,7 +29,7 @@ PLATE, PLATE_THICK, STAND, NECK = 2.7, 0.55, 3.0, 0.8  # of a ground symbol
 
 def things_of(kit: Kit) -> list[Thing]:
     """Everything of a mechanism in space but forces."""
-    makers = (bodies, springs, particles, _joints, named_joints, _stands, _guides, _curves, _ropes, _dampers)
+    makers = (bodies, springs, particles, _joints, named_joints, _stands, _guides, _curves, _ropes, _dampers, _barriers)
     return list(chain.from_iterable(maker(kit) for maker in makers))
 
 
@@ -136,3 +138,18 @@ def _dampers(kit: Kit) -> Iterator[Thing]:
         length = float(np.linalg.norm(end - start, axis=1).mean()) or kit.skin
         yield Thing(name, bar(0.12 * length, 0.6 * length, wide), spanning(start, end, length), STONE)
         yield rod_between(kit, name, points, PISTON * wide, STEEL)
+
+
+def _barriers(kit: Kit) -> Iterator[Thing]:
+    """Plates for planes that points stay above, balls to stay out of, and what holds like a rope."""
+    for plate in plates(kit.scene, kit.frames, upright(kit.scene)):
+        mesh = prism(
+            rounded_square(plate.half, 0.05 * plate.half), -2 * THICK * plate.half, 0.0, 0.1 * THICK * plate.half
+        )
+        turn = shortest_turn(np.broadcast_to(np.eye(3)[2], plate.normal.shape), plate.normal)
+        yield Thing(plate.name, mesh, standing(plate.middle, turn), STONE, DULL)
+    for each in rounds(kit.scene, kit.frames):
+        if each.rope:
+            yield rod_between(kit, each.name, (each.points[0], each.points[1]), ROPE * kit.skin, kit.theme.edge)
+        else:
+            yield Thing(each.name, ball(each.radius), standing(kit.at(each.points[0])), STONE, DULL)

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from mechsim.engine.segments import Segments
+from mechsim.engine.events import Events
+from mechsim.engine.segments import Log, Segments, changing
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
 
@@ -17,18 +18,40 @@ NEAR = 1e-9  # of a sampling period: a row this near is the one at the sampling 
 
 
 def segments_along(
-    mechanism: Mechanism, columns: Mapping[str, Array], told: Segments | None
+    mechanism: Mechanism, columns: Mapping[str, Array], told: Segments | None, events: Events | None = None
 ) -> tuple[Segments, tuple[str, ...]]:
-    """From what the results tell, else from the mechanism and the rows in `columns`. With them, sampled controllers
-    whose output cannot be told: forces that depend on them must not be drawn, while energies and constraints do not."""
+    """From what the results tell, else from the mechanism, the rows in `columns` and the events. With them, sampled
+    controllers and events whose output cannot be told: forces that depend on them must not be drawn, while energies and
+    constraints do not."""
     if told is not None and _fits(told, mechanism):
         return told, ()
     by_time = Segments.of_tables(mechanism, float(columns["t"][0]), float(columns["t"][-1]))
+    if mechanism.gaps or mechanism.events:
+        return _with_modes(mechanism, by_time, events)
     if not mechanism.samplers:
         return by_time, ()
     replayed = _replayed(mechanism, columns)
     names = tuple(mechanism.elements[sampler.element].owner for sampler in mechanism.samplers)
     return (by_time, names) if replayed is None else (replayed, ())
+
+
+def _with_modes(mechanism: Mechanism, by_time: Segments, events: Events | None) -> tuple[Segments, tuple[str, ...]]:
+    """With the contacts that are closed after each event. What events of the user set is not told by them."""
+    modes = {gap.name: gap.mode for gap in mechanism.gaps}
+    happened = [event for event in events or () if event.kind in ("contact", "release") and event.gap in modes]
+    numbers = changing(mechanism.switches, mechanism.samplers, mechanism.gaps)
+    log = Log(numbers, np.array(mechanism.constants, float), float(by_time.starts[0]), by_time.end)
+    closed: dict[int, float] = {}
+    for time in np.union1d(by_time.starts, [event.t for event in happened]).tolist():
+        constants = by_time.constants(mechanism.constants, by_time.at(np.array(time)))
+        closed |= {modes[event.gap]: float(event.kind == "contact") for event in happened if event.t == time}
+        for number, mode in closed.items():
+            constants[number] = mode
+        log.begin(time, constants)
+    setting = tuple(event.name for event in mechanism.events if event.constants)
+    lost = () if events is not None else tuple(gap.name for gap in mechanism.gaps)
+    sampled = tuple(mechanism.elements[sampler.element].owner for sampler in mechanism.samplers)
+    return log.segments, (*sampled, *setting, *lost)
 
 
 def _fits(told: Segments, mechanism: Mechanism) -> bool:

@@ -1,8 +1,9 @@
-"""Measures beside a picture: a bar of round length, an arrow of round force, a turn of round torque."""
+"""Measures beside a picture: a bar of round length, arrows of round force and impulse, a turn of round torque."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,12 +26,17 @@ class Measures:
     scale: float
     arrow: float
     strength: Strength
+    impulse: float = 0.0  # of usual strength, N s; 0: none is drawn
 
     def draw(self, pen: Pen, theme: Theme, unit: float, right: float, y: float, room: float) -> None:
         """From `right` to the left on one line; `room` is how wide the longest of them may be."""
         right = self._bar(pen, theme, unit, right, y, room)
         if self.strength.force:
-            right = self._force(pen, theme, unit, right - GAP * unit, y, room)
+            arrow = self.arrow / self.strength.force
+            right = self._push(pen, theme, unit, right - GAP * unit, y, room, arrow, "N")
+        if self.impulse:
+            arrow, red = self.arrow / self.impulse, replace(theme, faint=theme.trace[0])
+            right = self._push(pen, red, unit, right - GAP * unit, y, room, arrow, "N s")
         if self.strength.torque:
             self._torque(pen, theme, unit, right - GAP * unit, y)
 
@@ -41,11 +47,13 @@ class Measures:
         pen.line(strokes(*map(np.array, bar)), HERE, theme.faint, 1.6 * unit, cap="butt")
         return _words(pen, theme, unit, left, y, length_text(length))
 
-    def _force(self, pen: Pen, theme: Theme, unit: float, right: float, y: float, room: float) -> float:
-        newtons = nice_below(0.6 * room / self.arrow * self.strength.force)
-        length = newtons / self.strength.force * self.arrow
-        _fill(pen, theme, symbols.arrow(length, 4.5 * unit, 16 * unit), right - length, y)
-        return _words(pen, theme, unit, right - length, y, force_text(newtons, "N"))
+    def _push(
+        self, pen: Pen, theme: Theme, unit: float, right: float, y: float, room: float, arrow: float, name: str
+    ) -> float:
+        """An arrow of round strength, where one of strength 1 is `arrow` long."""
+        strength = nice_below(0.6 * room / arrow)
+        _fill(pen, theme, symbols.arrow(strength * arrow, 4.5 * unit, 16 * unit), right - strength * arrow, y)
+        return _words(pen, theme, unit, right - strength * arrow, y, force_text(strength, name))
 
     def _torque(self, pen: Pen, theme: Theme, unit: float, right: float, y: float) -> None:
         torque, radius = nice_below(self.strength.torque), 9 * unit

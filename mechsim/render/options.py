@@ -9,7 +9,7 @@ from mechsim.frozen import frozen
 from mechsim.render.scene import Scene
 from mechsim.result.journal import OutputError
 
-SHOWABLE = ("params", "time", "energy", "forces", "reactions")
+SHOWABLE = ("params", "time", "energy", "forces", "reactions", "events")
 THEMES = ("light", "dark")
 MOST_CURVES = 9  # in one panel of a plot: as many as there are colours
 
@@ -28,7 +28,7 @@ class Options:
     start: float | None = None  # --from
     stop: float | None = None  # --to
     theme: str = "light"
-    show: tuple[str, ...] = ("params", "time")
+    show: tuple[str, ...] = ("params", "time", "events")
     trace: tuple[str, ...] | None = None
     view: str | None = None  # in the plane, flat: "X0,X1,Y0,Y1", the window; solid, and in space: a direction or a move
     renderer: str | None = None  # flat or solid; None: flat in the plane, solid in space
@@ -65,7 +65,8 @@ def unit_of(size: tuple[int, int]) -> float:
 
 
 def traced(scene: Scene, options: Options) -> tuple[str, ...]:
-    """The points that leave a trace: those asked for, else the free ends (points of one part only that move)."""
+    """The points that leave a trace: those asked for, else the free ends (points of one part only that move) and
+    particles that nothing holds."""
     if options.trace is not None:
         known = scene.mechanism.points
         if unknown := [point for point in options.trace if point not in known]:
@@ -78,4 +79,6 @@ def traced(scene: Scene, options: Options) -> tuple[str, ...]:
     for points in [*(part.points for part in scene.parts), *(spring.points for spring in scene.springs)]:
         for point in points:
             owners[point] = owners.get(point, 0) + 1
-    return tuple(point for point, count in owners.items() if count == 1 and point not in scene.ground)
+    free = [particle.point for particle in scene.particles if particle.point not in owners]
+    ends = [point for point, count in owners.items() if count == 1]
+    return tuple(point for point in (*ends, *free) if point not in scene.ground)

@@ -30,6 +30,25 @@ def outline_around(path: Array, skin: float, *, drawn: bool) -> Array:
     return np.array(shapely.geometry.polygon.orient(region).exterior.coords)[:-1]
 
 
+def outline_of_shapes(
+    regions: Sequence[Array], discs: Sequence[tuple[Array, float]], path: Array, skin: float
+) -> Array:
+    """The closed curve around polygons (k, 2) and discs (centre, radius), counter-clockwise, without the holes between
+    them; what lies apart, and points of `path` outside, are joined to the rest by bars."""
+    import shapely
+
+    pieces = [shapely.Polygon(region).buffer(0) for region in regions]
+    pieces += [shapely.Point(centre).buffer(radius, quad_segs=3 * ARC) for centre, radius in discs]
+    whole = shapely.union_all(pieces)
+    outside = [place for place in path if whole.distance(shapely.Point(place)) > skin]
+    if outside or whole.geom_type != "Polygon":
+        ends = [*outside, *(np.array(piece.centroid.coords[0]) for piece in getattr(whole, "geoms", [whole]))]
+        bars = shapely.LineString([end for each in ends for end in (path[0], each, path[0])])
+        whole = shapely.union_all([whole, bars.buffer(skin, quad_segs=ARC)])
+    largest = max(getattr(whole, "geoms", [whole]), key=lambda piece: piece.area)
+    return np.array(shapely.geometry.polygon.orient(shapely.Polygon(largest.exterior)).exterior.coords)[:-1]
+
+
 def area(outline: Array) -> float:
     """The area inside a closed polygon (the shoelace formula)."""
     x, y = outline.T

@@ -68,7 +68,8 @@ class Overlay:
         """Lines of words below the picture: measures have one of their own where time and speed leave no room."""
         longest = max(self.pen.measure(words, 19 * self.unit) for words in {self.times[0], self.times[-1]})
         said = longest + 18 * self.unit + self.pen.measure(self._speed(), 15 * self.unit)
-        shown = len([arrows for arrows in (True, self.frames.motion.arrows) if arrows])
+        impulses = self.frames.marks is not None and self.frames.marks.usual
+        shown = len([each for each in (True, self.frames.motion.arrows, impulses) if each])
         wide = shown * (LONGEST * self.options.size[0] + 120 * self.unit)
         return 1 if said + wide + 2 * self.margin < self.options.size[0] else 2
 

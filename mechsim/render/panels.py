@@ -21,6 +21,8 @@ FINEST = 1e-18  # the lowest error an axis shows: what is exactly zero is drawn 
 LEAST_TOP = 1e-11  # the highest error it shows at least, so that rounding does not fill the panel
 TITLE_LETTER, LEGEND_LETTER, LEGEND_LINE, ROOM = 7.5, 6.5, 48, 540  # pixels, about: of words above a panel
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+TIME = "t / s"  # the axis on which events are marked
+NAMED_EVENTS, FEW_EVENTS, MANY_EVENTS = 6, 12, 5000  # up to which they have names, lines, ticks as vectors
 ASIDE = 0.05  # room beside a curve, as a share of it
 DOT = 2.5  # of a section, in points
 
@@ -89,6 +91,25 @@ def say(axes: Axes, theme: Theme, words: str) -> None:
     axes.text(0.5, 0.5, words, color=theme.faint, ha="center", va="center", wrap=True, transform=axes.transAxes)
 
 
+def mark_events(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
+    """When something happened: thin lines with names where it was seldom, ticks on the axis where it was often. Events
+    of the user have another colour than what happens at contacts."""
+    events = [event for result in results for event in result.trajectory.events or ()]
+    few, named = len(events) <= FEW_EVENTS, len(events) <= NAMED_EVENTS
+    for kind, colour in ((True, theme.trace[1]), (False, theme.trace[0])):
+        times = [event.t for event in events if (event.kind == "event") == kind]
+        high, dash, many = 1.0 if few else 0.025, (0, (3, 3)) if few else "-", len(times) > MANY_EVENTS
+        axes.vlines(
+            times, 0.0, high, color=colour, linewidth=0.8, alpha=0.5 if few else 0.8, zorder=1,
+            linestyle=dash, transform=axes.get_xaxis_transform(), rasterized=many,
+        )  # fmt: skip
+    for event in events if named else ():
+        axes.text(
+            event.t, 0.98, f"{event.gap} ", color=theme.faint, fontsize=7, rotation=90, ha="right", va="top",
+            clip_on=True, transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
+
+
 def energy_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     colours = dict(zip("TVE", (theme.trace[0], theme.trace[1], theme.text), strict=True))
     names = {"T": "kinetic T", "V": "potential V", "E": "T + V"}
@@ -100,7 +121,7 @@ def energy_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
             label, width = name if result is results[0] else None, 1.2 if key == "E" else 2.6
             axes.plot(t, curves[key], result.dash, color=colours[key], label=label, linewidth=width)
         drawn += list(curves.values())
-    axes.set(title="Energies", xlabel="t / s", ylabel="J")
+    axes.set(title="Energies", xlabel=TIME, ylabel="J")
     _limit(axes, "y", results, "J", *drawn)
     legend(axes)
 
@@ -110,7 +131,7 @@ def drift_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
     for number, result in enumerate(results):
         drawn.append(energy_drift(result))
         axes.plot(result.columns["t"], _errors(drawn[-1]), result.dash, color=colour_of(theme, number))
-    axes.set(title="Energy drift, over the largest energy", xlabel="t / s")
+    axes.set(title="Energy drift, over the largest energy", xlabel=TIME)
     _error_axis(axes, theme, drawn)
 
 
@@ -130,7 +151,7 @@ def residual_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
             if values is not None:
                 axes.plot(t, _errors(values), result.dash, color=ink, label=name if number == 0 else None)
                 drawn.append(values)
-    axes.set(title="Constraints missed", xlabel="t / s")
+    axes.set(title="Constraints missed", xlabel=TIME)
     _error_axis(axes, theme, drawn)
     if drawn:
         legend(axes)
@@ -149,7 +170,7 @@ def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
                 axes.plot(*result.smooth(label), result.dash, color=colour_of(theme, number), label=name)
                 drawn.append(result.smooth(label)[1])
         unit = results[0].unit(labels[0])
-        axes.set(title=words or labels[0], xlabel="t / s", ylabel=unit)
+        axes.set(title=words or labels[0], xlabel=TIME, ylabel=unit)
         _limit(axes, "y", results, unit, *drawn)
         if words:
             legend(axes)
@@ -243,7 +264,7 @@ def difference_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> Non
         axes.plot(t[common], _errors(drawn[-1], size), result.dash, color=colour_of(theme, number))
     cubic = any(result.trajectory.polynomials is None for result in results[1:])
     remark = ", by cubic interpolation between rows" if cubic else ""
-    axes.set(title=f"Largest difference of a coordinate from {base.name}{remark}", xlabel="t / s", ylabel="m")
+    axes.set(title=f"Largest difference of a coordinate from {base.name}{remark}", xlabel=TIME, ylabel="m")
     _error_axis(axes, theme, drawn, size)
 
 

@@ -9,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 
 from mechsim.frozen import frozen
-from mechsim.render.outline import area, layers_of, outline_around
+from mechsim.render.outline import area, layers_of, outline_around, outline_of_shapes
 from mechsim.result.layout import Array
 from mechsim.spec.document import MechSpec, Rigid, Solid
 from mechsim.spec.names import PLANE, POINT
@@ -87,8 +87,9 @@ def _plates(spec: MechSpec, skin: float) -> tuple[SceneBody, ...]:
         thin = not drawn and len(part.points) == 2 and not float(part.mass) and part.name not in discs
         if part.name in racks and not drawn:  # hidden behind its teeth, which begin at the line of its points
             path, thin = path - np.array([0, skin + 0.06 * racks[part.name]]), True
-        paths.append(path)
-        outlines.append(outline_around(path, THIN * skin if thin else skin, drawn=drawn))
+        shaped = None if drawn else _shaped(part, path, skin)
+        paths.append(path if shaped is None else shaped)
+        outlines.append(outline_around(path, THIN * skin if thin else skin, drawn=drawn) if shaped is None else shaped)
     circle = outline_around(np.zeros((1, 2)), 1.0, drawn=False)
     areas = [max(outline, discs.get(part.name, 0.0) * circle, key=area)
              for part, outline in zip(spec.rigids, outlines, strict=True)]  # fmt: skip
@@ -97,6 +98,21 @@ def _plates(spec: MechSpec, skin: float) -> tuple[SceneBody, ...]:
         _body(part, number, path, outline, layer)
         for number, (part, path, outline, layer) in enumerate(zip(spec.rigids, paths, outlines, layers, strict=True))
     )
+
+
+def _shaped(part: Rigid, path: Array, skin: float) -> Array | None:
+    """The outline of a part by the shapes that the file gives it, which is what others meet; None without any."""
+    regions, discs = [], []
+    for solid in part.solids:
+        turn, at = np.array(solid.axes)[:2, :2].T, np.array([float(x) for x in solid.at])[:2]
+        if solid.shape == "cylinder":
+            discs.append((at, float(solid.sizes[0])))
+        elif solid.shape == "box":
+            half = np.array([float(size) for size in solid.sizes[:2]]) / 2
+            regions.append(half * [[-1, -1], [1, -1], [1, 1], [-1, 1]] @ turn.T + at)
+        elif solid.shape == "prism":
+            regions.append(np.array([[float(x) for x in corner[:2]] for corner in solid.outline]) @ turn.T + at)
+    return outline_of_shapes(regions, discs, path, 0.5 * skin) if regions or discs else None
 
 
 def _discs(spec: MechSpec) -> dict[str, float]:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.render.bodies import LIGHT, build_bodies, level_of, seen_points
+from mechsim.render.bodies import LIGHT, Levels, build_bodies, level_of, seen_points
 from mechsim.render.camera import Shot, View, views_of
 from mechsim.render.forces import Strength
 from mechsim.render.frames import Frames
@@ -37,6 +37,10 @@ class PlaneSet:
 
     def tips(self, strength: Strength, usual: float) -> Array:
         return seen_tips(self.scene, self.frames, strength, usual)
+
+    def raised(self, places: Array) -> Array:
+        """In the plane in which parts lie."""
+        return np.column_stack([places, np.full(len(places), 0.5 * Levels.of(self.scene).top)])
 
     def build(self, stage: Stage) -> None:
         build_bodies(stage, self.scene, self.frames, self.theme)

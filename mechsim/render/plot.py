@@ -87,3 +87,7 @@ def _figure(results: Sequence[Result], drawn: Sequence[Panel], options: PlotOpti
 
 def _draw(panel: Panel, results: Sequence[Result], axes: Axes, theme: Theme) -> None:
     panel(axes, results, theme)
+    if axes.get_xlabel() == panels.TIME:
+        limits = axes.get_xlim()
+        panels.mark_events(axes, results, theme)
+        axes.set_xlim(limits)

@@ -61,8 +61,11 @@ class Result:
 
     @property
     def fine(self) -> Array:
-        """The times of the rows, and more between them."""
-        t = self.columns["t"]
+        """The times of the rows, and more between them. The first of two rows at one time is just before it: what jumps
+        there has both values."""
+        t = self.columns["t"].copy()
+        again = np.flatnonzero(t[1:] == t[:-1])
+        t[again] = np.nextafter(t[again], -np.inf)
         return np.interp(np.arange(SMOOTH * (len(t) - 1) + 1) / SMOOTH, np.arange(len(t)), t)
 
     def at_events(self, name: str, *labels: str) -> list[Array]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mechsim.frozen import frozen
 from mechsim.render.camera import Shot
+from mechsim.render.flashes import Flashes
 from mechsim.render.forces import Strength, tips
 from mechsim.render.frames import Frames
 from mechsim.render.hardware import things_of
@@ -51,8 +52,10 @@ class ProjectedPicture:
         self.axes = Shot(*spatial_views(scene, options)[0], np.zeros(3), 1.0).axes  # to the right, up, towards us
         self.strength = Strength.of(frames, scene)
         self.window = self._window(USUAL_ARROW * options.size[1])
-        self.measures = Measures(self.window.scale, USUAL_ARROW * options.size[1], self.strength)
+        impulse = frames.marks.usual if frames.marks else 0.0
+        self.measures = Measures(self.window.scale, USUAL_ARROW * options.size[1], self.strength, impulse)
         self.arrow = self.measures.arrow / self.window.scale  # metres
+        self.flashes = Flashes(self.pen, self.theme, self.frames, options, self.unit, self.arrow)
         times = fine_times(self.frames.motion)
         lines = [self._seen(fine_way(self.frames.motion, name)) for name in traced(scene, options)]
         self.trails = Trails.along(self.pen, self.frames, options, self.unit, times, lines)
@@ -69,6 +72,7 @@ class ProjectedPicture:
         for look in self.pointers:
             self._draw(look, index)
         self._write_strengths(index)
+        self.flashes.draw(index, self._seen)
         self.overlay.draw(index)
         pixels: NDArray[np.uint8] = self.pen.pixels
         return pixels

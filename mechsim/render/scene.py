@@ -21,6 +21,7 @@ from mechsim.result.trajectory import Trajectory
 from mechsim.spec import parse
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec
+from mechsim.spec.names import Coordinate, reference
 
 # How far the skin of a part stands off its skeleton when the file does not say: a share of a usual part, or of the
 # whole motion so that it can be seen, but slim beside the part that is shortest.
@@ -28,6 +29,7 @@ FLESH = 0.036
 FLESH_OF_REACH = 0.009
 FLESH_OF_SHORTEST = 0.16
 FLOORS = frozenset({"plane", "disc", "ball"})  # joints whose second points only mark a plane; of others the third does
+LEAST_BALL = 0.5  # of that skin: a particle that is met as a point
 TOLERANCE = 1e-12  # where the results do not tell that of their run
 
 
@@ -84,7 +86,7 @@ def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
     mechanism = only_points(spec) if trajectory.drawing else build(spec)
     columns, _ = usable(trajectory, state_columns(mechanism))
     skin = _skin(spec, _reach(mechanism, columns))
-    segments, unknown = segments_along(mechanism, columns, trajectory.segments)
+    segments, unknown = segments_along(mechanism, columns, trajectory.segments, trajectory.events)
     return Scene(
         title=printable(spec.title or trajectory.title),
         parameters_to_show=_parameters(spec),
@@ -168,12 +170,33 @@ def _reach(mechanism: Mechanism, columns: Mapping[str, Array]) -> float:
 
 
 def _particles(spec: MechSpec, skin: float) -> tuple[SceneParticle, ...]:
-    """Discs whose area grows with the mass, between once and twice and a half the size of a joint."""
+    """Discs whose area grows with the mass, between once and twice and a half the size of a joint. What meets something
+    is as large as it is when it does, so that it touches what it meets."""
     heaviest = max((float(particle.mass) for particle in spec.particles), default=1.0) or 1.0
-    return tuple(
-        SceneParticle(each.point, float(each.mass), skin * (1.3 + 0.9 * (float(each.mass) / heaviest) ** 0.5))
-        for each in spec.particles
-    )
+    met = _met(spec)
+    found = []
+    for each in spec.particles:
+        usual = skin * (1.3 + 0.9 * (float(each.mass) / heaviest) ** 0.5)
+        radius = met.get(each.point, usual) or LEAST_BALL * skin
+        found.append(SceneParticle(each.point, float(each.mass), radius))
+    return tuple(found)
+
+
+def _met(spec: MechSpec) -> dict[str, float]:
+    """Points in contacts, and how far away they are met: a disc's radius, 0 where it is the point itself that meets."""
+    found: dict[str, float] = {}
+    for contact in spec.actions.contacts:
+        away, (first, *others) = float(contact.number or 0), contact.points or ("",)
+        if contact.gap is not None:
+            known = [reference(name) for name in contact.gap.names]
+            found |= {each.point: found.get(each.point, 0.0) for each in known if isinstance(each, Coordinate)}
+        elif len(others) == 2:
+            found[first] = max(found.get(first, 0.0), away)
+        elif not contact.inside and not set(contact.points) & set(spec.fixed):
+            found |= {point: max(found.get(point, 0.0), away / 2) for point in contact.points}
+        elif not contact.inside:
+            found |= {point: found.get(point, 0.0) for point in contact.points}
+    return found
 
 
 def _links(spec: MechSpec) -> list[tuple[str, ...]]:
@@ -200,5 +223,6 @@ def _footings(spec: MechSpec) -> tuple[str, ...]:
     lines += [slot.line for slot in actions.slots] + [slider.line for slider in actions.sliders]
     lines += [wheel.line for wheel in actions.rollings]
     lines += [joint.second[0 if joint.sort in FLOORS else 2 :] for joint in actions.spatial]
+    lines += [contact.points for contact in actions.contacts if not contact.inside]
     marks = {point for line in lines for point in line} - linked
     return tuple(name for name in spec.fixed if name not in marks)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mechsim.errors import Fault
 from mechsim.render.bodies import rgb
 from mechsim.render.camera import SLOPE, Frame, Shot, View, shots
+from mechsim.render.flashes import Flashes
 from mechsim.render.forces import Strength
 from mechsim.render.frames import Frames
 from mechsim.render.measures import USUAL_ARROW, Measures, force_text, write_beside
@@ -81,6 +82,9 @@ class Set(Protocol):
         """Where arrows end, (k, 3), if a force of usual strength has the length `usual`."""
 
     def too_strong(self, strength: Strength, usual: float, index: int, shot: Shot) -> Iterator[Told]: ...
+    def raised(self, places: Array) -> Array:
+        """Places of the mechanism, (k, 3) on the stage."""
+
     def build(self, stage: Stage) -> None: ...
     def add_arrows(self, stage: Stage, strength: Strength, usual: float) -> None: ...
     def add_trace(self, stage: Stage, name: str, half_width: float, ends: NDArray[np.int64], ink: Ink) -> None: ...
@@ -104,6 +108,7 @@ class SolidPicture:
         self.set.build(self.stage)
         self._add_traces()
         self.set.add_arrows(self.stage, self.strength, self.arrow)
+        self.flashes = Flashes(self.pen, self.theme, self.set.frames, options, self.overlay.unit, self.arrow)
         self.lettered: Shot | None = None  # the camera for which `letters` hold
 
     def draw(self, index: int) -> NDArray[np.uint8]:
@@ -120,6 +125,7 @@ class SolidPicture:
         rows, columns, paint, cover = self.letters
         pixels[rows, columns] = pixels[rows, columns] * (1 - cover) + paint
         self._write_strengths(index, shot)
+        self.flashes.draw(index, lambda places: shot.pixels(self.set.raised(places), self.options.size))
         self.overlay.draw(index)
         return pixels
 
@@ -149,7 +155,7 @@ class SolidPicture:
     def _measures(self, shot: Shot) -> Measures:
         """Lengths are those across the picture, at the camera's target."""
         scale = self.options.size[1] / _height(shot)
-        return Measures(scale, self.arrow * scale, self.strength)
+        return Measures(scale, self.arrow * scale, self.strength, self.frames.marks.usual if self.frames.marks else 0.0)
 
     def _letters(self, shot: Shot) -> tuple[Places, Places, Paint, Paint]:
         """What the overlay shows besides time: pixels (rows, columns), their paint, and how much of them it covers."""

@@ -76,6 +76,9 @@ class SpaceSet:
         places, reaches = tips(self.frames, strength)
         return outermost([places + usual * reaches]) if len(places) else np.zeros((0, 3))
 
+    def raised(self, places: Array) -> Array:
+        return places
+
     def build(self, stage: Stage) -> None:
         things = things_of(Kit(self.scene, self.frames, self.theme))
         shade = Shade.of(things, self.reach, self.floor.centre[2], self.lights[0][0])

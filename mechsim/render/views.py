@@ -89,5 +89,7 @@ def turned(frames: Frames, turn: Array) -> Frames:
         velocities={name: speeds @ turn.T for name, speeds in frames.velocities.items()},
         poses={name: (origin @ turn.T, turn @ own) for name, (origin, own) in frames.poses.items()},
         arrows=tuple(arrows),
+        marks=frames.marks
+        and replace(frames.marks, places=frames.marks.places @ turn.T, pushes=frames.marks.pushes @ turn.T),
         whole=frames.whole and turned(frames.whole, turn),
     )

@@ -54,6 +54,26 @@ def _lines(events: Events) -> Iterator[str]:
         )
 
 
+def read_beside(path: Path) -> Events | None:
+    """The table of events of the results at this path; None where there is none, or it is no such table."""
+    try:
+        head, *lines = path_beside(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return None
+    if head.split(",") != list(LABELS):
+        return None
+    rows = [line.split(",") for line in lines]
+    # Names of contacts come before those of the user's events, each in the order in which they come.
+    gaps = list(dict.fromkeys(row[1].replace(";", ",") for row in rows if row[2] != "event"))
+    names = (*gaps, *dict.fromkeys(row[1] for row in rows if row[2] == "event"))
+    table = np.zeros((len(rows), len(COLUMNS)))
+    for number, (t, name, kind, *numbers) in enumerate(rows):
+        own = names.index(name) if kind == "event" else gaps.index(name.replace(";", ","))
+        modes = {"contact": (0, 1), "release": (1, 0)}.get(kind, (0, 0))
+        table[number] = float(t), own, *map(float, numbers), *modes
+    return Events(names, table, np.zeros(len(gaps)))
+
+
 def as_arrays(events: Events) -> dict[str, np.ndarray]:
     """What an NPZ file holds of them."""
     names = json.dumps({"names": events.names, "columns": COLUMNS})

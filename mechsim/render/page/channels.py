@@ -6,6 +6,7 @@ import base64
 
 import numpy as np
 
+from mechsim.render.page.samples import pieces
 from mechsim.result.layout import Array
 
 
@@ -14,21 +15,31 @@ class Channels:
 
     def __init__(self, t: Array):
         self.t = t
-        self.interval = float(t[1] - t[0]) if len(t) > 1 else 1.0
+        self.pieces = [(piece, _interval(t[piece])) for piece in pieces(t)]
         self.series: list[Array] = []
         self.offsets: list[float] = []
 
     def add(self, values: Array, rates: Array | None = None) -> int:
         """The number of the new channel. Rates that are not known come from the neighbouring samples."""
         if rates is None:
-            rates = _slopes(values, self.t)
+            rates = np.concatenate([_slopes(values[piece], self.t[piece]) for piece, _ in self.pieces])
         # Small changes of a large number would be lost in 32 bits.
         self.offsets.append(float((values.min() + values.max()) / 2))
-        self.series += [values - self.offsets[-1], rates * self.interval]
+        intervals = np.concatenate([np.full(piece.stop - piece.start, interval) for piece, interval in self.pieces])
+        self.series += [values - self.offsets[-1], rates * intervals]
         return len(self.series) // 2 - 1
+
+    @property
+    def breaks(self) -> list[list[float]]:
+        """Where pieces begin: the time, the number of the first sample, and the interval between samples."""
+        return [[float(self.t[piece.start]), piece.start, interval] for piece, interval in self.pieces]
 
     def text(self) -> str:
         return base64.b64encode(np.asarray(self.series, "<f4").tobytes()).decode()
+
+
+def _interval(t: Array) -> float:
+    return float((t[-1] - t[0]) / (len(t) - 1)) if len(t) > 1 else 1.0
 
 
 def _slopes(values: Array, t: Array) -> Array:

@@ -87,14 +87,3 @@ class Track {
     return path;
   }
 }
-
-// Which of the times, in order, was the latest.
-function latest(times, time) {
-  let [low, high] = [0, times.length];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (times[middle] <= time) low = middle;
-    else high = middle;
-  }
-  return low;
-}

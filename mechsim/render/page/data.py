@@ -11,11 +11,12 @@ from mechsim.render.dynamics import Dynamics
 from mechsim.render.fittings import fittings_of
 from mechsim.render.forces import MOST_TIMES, Strength, tips, with_arrows
 from mechsim.render.frames import Frames, span
+from mechsim.render.marks import marks_of
 from mechsim.render.options import Options, default_speed, traced
 from mechsim.render.outline import inset
 from mechsim.render.page.channels import Channels
 from mechsim.render.page.samples import Fineness, has_room, smooth_samples, too_few
-from mechsim.render.page.shapes import packed_arrows, packed_fitting, short
+from mechsim.render.page.shapes import packed_arrows, packed_fitting, packed_marks, short
 from mechsim.render.page.space import in_space
 from mechsim.render.scene import Scene, SceneBody, SceneSpring
 from mechsim.render.sizes import Sizes, natural_sizes, with_peaks
@@ -57,7 +58,7 @@ def film_of(
     strength = Strength.of(dense, scene)
     peak_speed = max((_peak(dense.velocities[name]) for name in scene.mechanism.points), default=0.0)
     peak_speed = 0.0 if sizes.is_nothing("m/s", peak_speed) else peak_speed
-    spatial = in_space(scene, dense) if scene.dimension == SPACE else {}
+    spatial = in_space(scene, dense, channels) if scene.dimension == SPACE else {}
     seen = spatial.get("bounds") or bounds(scene, dense, options.view)
     return {
         "title": scene.title,
@@ -65,6 +66,7 @@ def film_of(
         "start": float(dense.t[0]),
         "end": float(dense.t[-1]),
         "count": len(dense.t),
+        "pieces": channels.breaks,
         "speed": speed,
         "loop": options.loop is not False,
         "play": True,
@@ -74,6 +76,7 @@ def film_of(
             "traces": True,
             "forces": "forces" in options.show,
             "reactions": "reactions" in options.show,
+            "events": "events" in options.show,
         },
         "traced": list(trace),
         "tail": TAIL * speed,
@@ -84,7 +87,8 @@ def film_of(
         "peakSpeed": peak_speed,
         "strength": {"force": strength.force, "torque": strength.torque, "most": MOST_TIMES},
         "points": _points(scene, columns),
-        **(spatial or _in_plane(scene, dense, columns)),
+        **(spatial or _in_plane(scene, dense, columns, channels)),
+        "events": packed_marks(marks_of(trajectory, scene), start, end),
         "weights": _weights(scene),
         "forces": packed_arrows([arrow for arrow in dense.arrows if not arrow.part], channels),
         "reactions": packed_arrows([arrow for arrow in dense.arrows if arrow.part], channels),
@@ -103,14 +107,14 @@ def usual_arrow(bounds: list[float]) -> float:
     return ARROW * max(high - low for low, high in zip(bounds[:half], bounds[half:], strict=True))
 
 
-def _in_plane(scene: Scene, frames: Frames, columns: list[dict[str, Any]]) -> dict[str, Any]:
+def _in_plane(scene: Scene, frames: Frames, columns: list[dict[str, Any]], channels: Channels) -> dict[str, Any]:
     return {
         "bodies": [_body(part, scene.fleshoutwid) for part in scene.parts],
         "springs": [_spring(spring, scene) for spring in scene.springs],
         "particles": [{"point": each.point, "radius": each.radius} for each in scene.particles],
         "pivots": list(scene.pivots),
         "footings": list(scene.footings),
-        "fittings": [packed_fitting(fitting, scene, columns) for fitting in fittings_of(scene, frames)],
+        "fittings": [packed_fitting(fitting, scene, columns, channels) for fitting in fittings_of(scene, frames)],
     }
 
 

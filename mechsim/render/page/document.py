@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 FLAT = ("curves.js", "flat.js")
 SPATIAL = ("vectors.js", "camera.js", "meshes.js", "things.js", "shaders.js", "renderer.js", "overlay.js", "space.js")
-COMMON = ("numbers.js", "film.js", "clock.js", "symbols.js", "plot.js", "chart.js", "sweep.js")
-BEGINNING = ("controls.js", "main.js")
+COMMON = ("numbers.js", "film.js", "clock.js", "symbols.js", "flashes.js", "plot.js", "chart.js", "sweep.js")
+BEGINNING = ("controls.js", "events.js", "main.js")
 GENERATOR = "mechsim"
 MOST_TEXT = 2_200_000  # letters of numbers in full, before they are told in 16 bits
 

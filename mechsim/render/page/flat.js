@@ -20,6 +20,7 @@ class FlatView {
   // Another film, seen as the one before: a case of a sweep has its own lengths and shapes.
   show(film) {
     this.film = film;
+    this.flashes = new Flashes(film);
     this.shapes = film.data.bodies.map((body) => ({ outline: polygonPath(body.outline), rim: polygonPath(body.rim) }));
     this.fittings = film.data.fittings.map((fitting) => ({
       ...fitting,
@@ -146,8 +147,16 @@ class FlatView {
     if (settings.velocities) this.drawVelocities(time);
     if (settings.forces) this.drawForces(this.film.data.forces, this.colours.force, time);
     if (settings.reactions) this.drawForces(this.film.data.reactions, null, time);
+    if (settings.events) this.drawFlashes(time);
     if (settings.names) this.drawNames(time);
     this.drawScale(settings);
+  }
+
+  drawFlashes(time) {
+    const { paper } = this.colours;
+    const [colour, name] = this.traceColours;
+    const look = { colour, name, paper, font: this.font, bottom: this.height - 38 };
+    this.flashes.draw(this.pen, time, (place) => this.screen(place), this.film.data.arrow, look);
   }
 
   look(colour) {
@@ -190,7 +199,7 @@ class FlatView {
     const shape = (offset) => {
       const path = new Path2D();
       const [a, b, c, d] = [stretch * cos, -stretch * sin, -sin, -cos].map((value) => value * at.scale);
-      path.addPath(fitting.track ? fitting.track.path(time) : fitting.path, { a, b, c, d, e: at.x + at.scale * x + offset, f: at.y - at.scale * y + offset });
+      path.addPath(this.pathOf(fitting, time), { a, b, c, d, e: at.x + at.scale * x + offset, f: at.y - at.scale * y + offset });
       return path;
     };
     const [face, edge] = this.inks(fitting);
@@ -210,6 +219,14 @@ class FlatView {
       pen.lineWidth = fitting.width * Math.min(1, 0.35 + this.unit / 8);
       pen.stroke(path);
     }
+  }
+
+  pathOf({ track, rope, path }, time) {
+    if (track) return track.path(time);
+    if (!rope) return path;
+    const [start, end] = rope.points.map((name) => this.film.position(name, time));
+    const length = rope.channel === undefined ? rope.length : this.film.at(rope.channel, time);
+    return fittingPath({ shapes: [hanging(start, end, length, rope.up)], face: null });
   }
 
   // The colours of a fitting's face and edge: shares of its colour on the paper.
@@ -261,6 +278,7 @@ class FlatView {
     const from = Math.max(this.film.start, time - tail);
     // Corners stand at multiples of the stride, so that an old piece of the way keeps its shape while it fades.
     const stride = Math.max(Math.min(this.film.interval / 2, tail / (4 * SHADES)), tail / 4000);
+    const { breaks } = this.film;
     let then = time;
     for (let shade = SHADES; shade > 0 && then > from; shade--) {
       const until = Math.max(time - tail * (1 - (shade - 1) / SHADES), from);
@@ -268,9 +286,13 @@ class FlatView {
       pen.lineWidth = 1 + (1.4 * shade) / SHADES;
       pen.beginPath();
       pen.moveTo(...this.seen(name, then));
+      let jump = latest(breaks, then);
       for (let mark = Math.ceil(then / stride) - 1; mark * stride > until; mark--) {
+        // A corner where the way has one.
+        for (; breaks[jump] > mark * stride; jump--) if (breaks[jump] < then) pen.lineTo(...this.seen(name, breaks[jump]));
         pen.lineTo(...this.seen(name, mark * stride));
       }
+      for (; breaks[jump] > until; jump--) if (breaks[jump] < then) pen.lineTo(...this.seen(name, breaks[jump]));
       pen.lineTo(...this.seen(name, until));
       pen.stroke();
       then = until;

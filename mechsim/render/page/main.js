@@ -15,7 +15,20 @@ function showFilm(next) {
   clock.show(film);
   view.show(film);
   plots.forEach((plot) => plot.show(film));
+  listEvents(film, jump);
   redraw();
+}
+
+// To an event, and stand there.
+function jump(row) {
+  clock.playing = false;
+  clock.seek(row.t);
+  announce(`${row.name}, ${row.kind} at t = ${quantity(row.t, "s")}`);
+}
+
+function jumpOn(way) {
+  const next = neighbour(film, clock.time, way);
+  if (next !== undefined) jump(film.data.events.rows.find((row) => row.t === next));
 }
 
 function redraw() {
@@ -241,6 +254,7 @@ function connect(more) {
     "+": () => zoom(1.4), "=": () => zoom(1.4), "-": () => zoom(1 / 1.4), "0": fit,
     "n": () => toggle("names"), "t": () => toggle("traces"), "v": () => toggle("velocities"),
     "f": () => toggle("forces"), "r": () => toggle("reactions"), "c": () => toggle("centroids"),
+    "e": () => toggle("events"), "PageUp": () => jumpOn(-1), "PageDown": () => jumpOn(1),
     "Alt+ArrowLeft": pan(40, 0), "Alt+ArrowRight": pan(-40, 0), "Alt+ArrowUp": pan(0, 40), "Alt+ArrowDown": pan(0, -40),
   });
 }
@@ -254,6 +268,7 @@ function begin() {
 
 fillSpeeds(clock);
 listPoints();
+listEvents(film, jump);
 const sweep = element("sweep") ? new Sweep(JSON.parse(element("sweep").textContent)) : null;
 connect(sweep ? caseKeys(sweep) : {});
 film.data.plots.forEach((columns) => addPlot(columns));

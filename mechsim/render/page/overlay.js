@@ -14,6 +14,7 @@ class Overlay {
 
   show(film, things) {
     [this.film, this.things] = [film, things];
+    this.flashes = new Flashes(film);
     this.neighbours = neighboursOf(film.data);
   }
 
@@ -23,6 +24,7 @@ class Overlay {
     this.colours = { paper: colour("--paper"), ink: colour("--ink"), velocity: colour("--velocity"), force: colour("--force") };
     this.axes = AXES.map(([name, variable]) => [name, colour(variable)]);
     this.parts = colour("--parts").split(/\s+/);
+    this.traces = colour("--traces").split(/\s+/);
     this.font = style.fontFamily;
   }
 
@@ -35,9 +37,16 @@ class Overlay {
     if (settings.velocities) this.drawVelocities(time);
     if (settings.forces) this.drawForces(this.film.data.forces, this.colours.force, time);
     if (settings.reactions) this.drawForces(this.film.data.reactions, null, time);
+    if (settings.events) this.drawFlashes(time);
     if (settings.names) this.drawNames();
     this.drawTriad();
     this.drawScale(settings);
+  }
+
+  drawFlashes(time) {
+    const [colour, name] = this.traces;
+    const look = { colour, name, paper: this.colours.paper, font: this.font, bottom: this.camera.height - 38 - this.lift };
+    this.flashes.draw(this.pen, time, (place) => this.camera.seen(place), this.film.data.arrow, look);
   }
 
   seen(name) {

@@ -74,13 +74,19 @@ def _ranges(films: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for film in films:
         series = _series(film)
-        step = (film["end"] - film["start"]) / max(film["count"] - 1, 1) or 1.0
+        step = _intervals(film)
         for column in film["columns"]:
             channel = column["channel"]
             own = series[2 * channel + 1] / step if column["rate"] else series[2 * channel] + film["offsets"][channel]
             low, high = found.get(column["label"], [np.inf, -np.inf])
             found[column["label"]] = [min(low, float(own.min())), max(high, float(own.max()))]
     return found
+
+
+def _intervals(film: dict[str, Any]) -> np.ndarray:
+    """The time between samples, by sample."""
+    firsts = [int(first) for _, first, _ in film["pieces"]]
+    return np.repeat([interval or 1.0 for *_, interval in film["pieces"]], np.diff([*firsts, film["count"]]))
 
 
 def _around(boxes: Sequence[Sequence[float]]) -> list[float]:

@@ -2,6 +2,7 @@
 //
 // Curves are drawn on one canvas when something changes, the cursor on a second one above it in every picture.
 
+const FEW_EVENTS = 12; // that have lines of their own in a plot
 const PLOT_ROOM = { left: 50, right: 12, top: 22, bottom: 22 };
 
 // Lets the canvases of a plot fill its figure, which has `ratio` pixels to each unit of length.
@@ -73,6 +74,7 @@ class Plot {
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     this.drawAxes(pen);
+    if (this.across === "t") this.drawEvents(pen);
     const across = this.film.samples(this.find(this.across));
     pen.lineJoin = "round";
     this.columns.forEach((name, index) => {
@@ -110,6 +112,24 @@ class Plot {
     pen.fillText(name, this.width - right + 4, this.height - bottom + 5);
     pen.textAlign = "left";
     pen.fillText(this.y.unit, left - 2, 5);
+  }
+
+  // A line at each event, or ticks on the axis where there are many.
+  drawEvents(pen) {
+    const rows = this.film.data.events?.rows ?? [];
+    const [top, bottom] = [PLOT_ROOM.top, this.height - PLOT_ROOM.bottom];
+    const few = rows.length <= FEW_EVENTS;
+    const [met, told] = getComputedStyle(this.figure).getPropertyValue("--traces").trim().split(/\s+/);
+    pen.save();
+    pen.lineWidth = 1;
+    pen.globalAlpha = few ? 0.55 : 0.8;
+    pen.setLineDash(few ? [3, 3] : []);
+    for (const row of rows) {
+      const [x] = this.place(row.t, this.y.low);
+      pen.strokeStyle = row.kind === "event" ? told : met;
+      line(pen, x, few ? top : bottom - 6, x, bottom);
+    }
+    pen.restore();
   }
 
   drawCursor(time) {

@@ -1,13 +1,18 @@
-"""The moments that a page holds: so many that a cubic between them is true to a fraction of a pixel."""
+"""The moments that a page holds: so many that a cubic between them is true to a fraction of a pixel. Where values jump
+a piece of equally spaced moments ends, and the next one begins."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from mechsim.frozen import frozen
 from mechsim.render.forces import acts
-from mechsim.render.frames import SEEN, Frames, hermite, sample
+from mechsim.render.frames import SEEN, Frames, hermite, jumps, sample
 from mechsim.render.scene import Scene
+from mechsim.result.layout import Array
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec.names import PLANE
 
@@ -16,6 +21,9 @@ MOST_NUMBERS = 400_000  # 2.1 MB of base64: with the page around it a film stays
 MOST_BYTES = 2_500_000  # of a page besides its script
 WORDS_OF_VARIABLE, WORDS_OF_PART = 190, 420  # bytes
 FEWEST_OF_MANY = 31
+LEAST_OF_PIECE = 3  # samples between two jumps
+MOST_OF_JUMPS = 0.5  # of the numbers of a page, that jumps may take before those close to each other are left out
+MOST_JUMPS = 2.0  # then so many times as far apart as there would be room for
 SMOOTH = 3e-4  # of the motion's extent: a third of a pixel on a screen of a thousand
 
 
@@ -36,17 +44,45 @@ def smooth_samples(
     *,
     arrows: bool = True,
 ) -> Frames:
-    """Equally spaced samples, so many that a cubic between them is true to a fraction of a pixel."""
+    """Samples equally spaced between jumps, so many that a cubic between them is true to a fraction of a pixel."""
     fineness = fineness or fineness_of(scene, arrows)
     if end <= start:
         return sample(trajectory, np.array([start]), scene)
     series = series_of(scene, arrows)
     count = fineness.fewest
+    known = jumps(trajectory, start, end)
+    apart = (end - start) * MOST_JUMPS * series * LEAST_OF_PIECE / max(fineness.most, 1)
+    breaks = _apart(known, apart if len(known) * LEAST_OF_PIECE * series > MOST_OF_JUMPS * fineness.most else 0.0)
     while True:
-        dense = sample(trajectory, np.linspace(start, end, count), scene)
-        if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * count - 1) * series > fineness.most:
+        dense = sample(trajectory, moments(start, end, breaks, count), scene)
+        if interpolation_gap(dense) < SMOOTH * _extent(dense) or (2 * len(dense) - 1) * series > fineness.most:
             return dense
         count = 2 * count - 1
+
+
+def moments(start: float, end: float, breaks: Array, count: int) -> Array:
+    """About `count` of them, equally spaced in each piece: an odd number, of which the last is just before a break."""
+    step = (end - start) / (count - 1)
+    found = []
+    for first, last in pairwise([start, *breaks.tolist(), end]):
+        own = max(3, 2 * round(max(last - first, 0.0) / step / 2) + 1) if len(breaks) else count
+        found.append(np.linspace(first, last if last == end else np.nextafter(last, -np.inf), own))
+    return np.concatenate(found)
+
+
+def pieces(t: Array) -> Iterator[slice]:
+    """The samples between breaks, of which the last moment before and the first one after are neighbours."""
+    ends = [0, *(np.flatnonzero(np.nextafter(t[:-1], np.inf) == t[1:]) + 1).tolist(), len(t)]
+    return (slice(first, last) for first, last in pairwise(ends))
+
+
+def _apart(times: Array, least: float) -> Array:
+    """Of these times those that follow on each other by no less: what is left out nobody sees."""
+    kept: list[float] = []
+    for time in times.tolist():
+        if not kept or time - kept[-1] > least:
+            kept.append(time)
+    return np.array(kept)
 
 
 def series_of(scene: Scene, arrows: bool) -> int:
@@ -88,15 +124,19 @@ def too_few(frames: Frames, trajectory: Trajectory, scene: Scene) -> str:
 
 def interpolation_gap(frames: Frames) -> float:
     """How far Hermite interpolation of every second sample is from the samples between; of all, a sixteenth of it."""
-    t, odd = frames.t, frames.t[1::2]
     gaps = [
-        np.abs(
-            hermite(t[::2], points[::2, axis], frames.velocities[name][::2, axis], odd)[0] - points[1::2, axis]
-        ).max()
+        _missed_between(frames.t[piece], points[piece, axis], frames.velocities[name][piece, axis])
+        for piece in pieces(frames.t)
         for name, points in frames.points.items()
         for axis in range(points.shape[1])
     ]
     return float(max(gaps, default=0.0)) / 16
+
+
+def _missed_between(t: Array, values: Array, rates: Array) -> float:
+    if len(t) < 3:
+        return 0.0
+    return float(np.abs(hermite(t[::2], values[::2], rates[::2], t[1::2])[0] - values[1::2]).max())
 
 
 def _extent(frames: Frames) -> float:

@@ -7,19 +7,61 @@ from typing import Any
 
 import numpy as np
 
+from mechsim.render.barriers import SlackRope
 from mechsim.render.curves import CurveShape, nested
 from mechsim.render.fitting import Fitting
 from mechsim.render.forces import Arrow
+from mechsim.render.marks import Marks
 from mechsim.render.page.channels import Channels
 from mechsim.render.scene import Scene
 from mechsim.result.layout import Array
 
+MOST_EVENTS = 2000  # that a page tells; of more, evenly some
 
-def packed_fitting(fitting: Fitting, scene: Scene, columns: list[dict[str, Any]]) -> dict[str, Any]:
+
+def packed_fitting(fitting: Fitting, scene: Scene, columns: list[dict[str, Any]], channels: Channels) -> dict[str, Any]:
     own = {key: getattr(fitting, key) for key in ("name", "kind", "at", "along", "stretched", "height", "colour")}
     packed = {**own, **asdict(fitting.paint), "shapes": [short(shape) for shape in fitting.shapes]}
-    moving = isinstance(fitting.moving, CurveShape)
-    return {**packed, "shapes": [], "track": _track(fitting.moving, scene, columns)} if moving else packed
+    if isinstance(fitting.moving, CurveShape):
+        return {**packed, "shapes": [], "track": _track(fitting.moving, scene, columns)}
+    if isinstance(fitting.moving, SlackRope):
+        return {**packed, "shapes": [], "rope": _rope(fitting.moving, channels)}
+    return {**packed, **_pose(fitting, scene, channels)} if fitting.way else packed
+
+
+def _pose(fitting: Fitting, scene: Scene, channels: Channels) -> dict[str, Any]:
+    """Where a fitting is that goes with no point: at first and, if it moves, by channels."""
+    assert fitting.way
+    series = [*fitting.way[0].T, fitting.way[1]]
+    pose = {"pose": [float(each[0]) for each in series]}
+    return pose if fitting.stands_still(scene) else {**pose, "poses": [channels.add(each) for each in series]}
+
+
+def _rope(rope: SlackRope, channels: Channels) -> dict[str, Any]:
+    lengths = rope.lengths
+    same = float(np.ptp(lengths)) <= 1e-9 * float(np.abs(lengths).max())
+    own = {"points": list(rope.meeting.points), "up": rope.up.tolist(), "length": float(np.median(lengths))}
+    return own if same else {**own, "channel": channels.add(lengths)}
+
+
+def packed_marks(marks: Marks | None, start: float, end: float) -> dict[str, Any] | None:
+    """What happened from one time to another, one row for each event; None without any."""
+    chosen = [] if marks is None else [number for number in range(len(marks)) if start <= marks.t[number] <= end]
+    if marks is None or not chosen:
+        return None
+    some = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST_EVENTS)).astype(int))]
+    rows = []
+    for number in some:
+        event, place = marks.events[number], marks.places[number]
+        row = {"t": event.t, "name": event.gap, "kind": event.kind}
+        if event.kind != "event":
+            row |= {key: float(f"{getattr(event, key):.6g}") for key in ("before", "after", "impulse", "lost")}
+        if np.isfinite(place).all():
+            push = marks.pushes[number]
+            row |= {"place": short(place[None])[0], "push": short(push[None])[0], "both": bool(marks.returned[number])}
+        rows.append(row)
+    lost = float(sum(marks.events[number].lost for number in chosen))
+    return {"rows": rows, "count": len(chosen), "lost": lost, "usual": marks.usual}
 
 
 def _track(shape: Any, scene: Scene, columns: list[dict[str, Any]]) -> dict[str, Any]:

@@ -11,8 +11,11 @@ import numpy as np
 
 from mechsim.model.mechanism import Part
 from mechsim.render.frames import Frames
+from mechsim.render.page.channels import Channels
+from mechsim.render.poses import shortest_turn
 from mechsim.render.revolve import Surface
 from mechsim.render.scene import Scene
+from mechsim.render.spatial_barriers import THICK, Plate, Round, plates, rounds
 from mechsim.render.surfaces import BAR, FLAT, Piece, bar_radius, own_surface, pieces_of, pose_of, surface_of
 from mechsim.render.symbols import coil_turns
 from mechsim.result.layout import Array
@@ -29,15 +32,22 @@ DIRECTIONS = 128  # in which it is asked how far the motion reaches
 MOST_MOMENTS = 400
 
 
-def in_space(scene: Scene, frames: Frames) -> dict[str, Any]:
-    """What the film of a mechanism in space has besides that of a flat one, or instead of it."""
+def in_space(scene: Scene, frames: Frames, channels: Channels | None = None) -> dict[str, Any]:
+    """What the film of a mechanism in space has besides that of a flat one, or instead of it. What moves by itself is
+    added to the channels of the film."""
+    channels = channels or Channels(frames.t)
     parts, sizes = _rigid(scene), _radii(scene)
     meshes = Meshes()
     hinges = _hinges(scene, parts, sizes)
     particles = {each.point for each in scene.particles}
     hinged = {point for hinge in hinges for point in hinge["points"]}
     feet = [_foot(name, scene, frames, sizes) for name in scene.footings]
+    walls = list(plates(scene, frames, np.eye(3)))
+    stones = [each for each in rounds(scene, frames) if not each.rope]
     cloud = np.vstack([_cloud(scene, frames, parts, sizes), *(_around_foot(foot, scene) for foot in feet)])
+    cloud = np.vstack(
+        [cloud, *(_around_plate(wall) for wall in walls), *(_around_ball(each, scene) for each in stones)]
+    )
     quiet = particles | hinged
     balls = [{"point": name, "radius": BALL * sizes[name]} for name in scene.pivots if name not in quiet]
     drawn = quiet | set(scene.pivots) | set(scene.footings)
@@ -63,7 +73,35 @@ def in_space(scene: Scene, frames: Frames) -> dict[str, Any]:
             if name not in drawn
         ],
         "fittings": [],
+        "plates": [_plate(wall, channels) for wall in walls],
+        "stones": [{"point": each.points[0], "radius": each.radius} for each in stones],
+        "ropes": [
+            {"points": list(each.points), "radius": 0.35 * BAR * scene.size}
+            for each in rounds(scene, frames)
+            if each.rope
+        ],
     }
+
+
+def _plate(wall: Plate, channels: Channels) -> dict[str, Any]:
+    """A box of unit size by its axes and its middle; one that moves also by channels of that."""
+    (turn,), below = shortest_turn(np.eye(3)[[2]], wall.normal[:1]), THICK * wall.half
+    axes = [_digits(x) for x in (2 * turn * [wall.half, wall.half, below]).T.ravel()]
+    middle = wall.middle - below * wall.normal
+    packed = {"axes": axes, "at": [_digits(x) for x in middle[0]]}
+    return packed if wall.stands else {**packed, "channels": [channels.add(each) for each in middle.T]}
+
+
+def _around_plate(wall: Plate) -> Array:
+    (turn,) = shortest_turn(np.eye(3)[[2]], wall.normal[:1])
+    corners = wall.half * np.array([[-1, -1, 0], [-1, 1, 0], [1, -1, 0], [1, 1, 0]]) @ turn.T
+    ends = wall.middle[[np.argmin(wall.middle @ wall.normal[0]), np.argmax(wall.middle @ wall.normal[0])]]
+    return np.concatenate([end + corners for end in ends])
+
+
+def _around_ball(each: Round, scene: Scene) -> Array:
+    sides = np.vstack([np.eye(3), -np.eye(3)])
+    return np.asarray(scene.ground[each.points[0]] + each.radius * sides)
 
 
 class Meshes:

@@ -127,6 +127,11 @@ function itemsOf(data, things) {
     ...data.feet.map(({ point, radius, side }) => (
       { mesh: "foot", look: "ground", put: putStanding(at(point), radius, times(data.up, -side)) }
     )),
+    ...data.stones.map(ball("ground")),
+    ...data.plates.map((plate) => ({ mesh: "box", look: "ground", put: putPlate(plate) })),
+    ...data.ropes.map(({ points: [a, b], radius }) => (
+      { mesh: "cylinder", look: "mark", put: putBetween(at(a), at(b), radius, [0, 1]) }
+    )),
     ...data.dampers.flatMap(damper),
     ...data.springs.map(({ points: [a, b], turns, radius, wire }) => (
       { mesh: `coil ${turns}`, look: "steel", swell: wire, put: putBetween(at(a), at(b), radius, null) }
@@ -144,6 +149,14 @@ function putPiece(from, { at: [x, y, z], axes }) {
       instances[to + 6 + row] = a * axes[6] + b * axes[7] + c * axes[8];
       instances[to + 9 + row] = a * x + b * y + c * z + frames[from + 9 + row];
     }
+  };
+}
+
+// A plane that points stay above, where it is at the time shown.
+function putPlate({ axes, at, channels }) {
+  return ({ film, time, instances }, to) => {
+    instances.set(axes, to);
+    instances.set(channels?.map((channel) => film.at(channel, time)) ?? at, to + 9);
   };
 }
 
