@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -28,21 +27,6 @@ def write_beside(events: Events, path: Path) -> Path:
     with replacing(target) as temporary, open(temporary, "w", encoding="utf-8") as stream:
         stream.writelines(_lines(events))
     return target
-
-
-def read_beside(path: Path) -> Events | None:
-    """The table of events beside results, if there is one. It does not tell overlaps."""
-    target = path_beside(path)
-    if not target.is_file():
-        return None
-    with open(target, encoding="utf-8", newline="") as stream:
-        rows = list(csv.reader(stream))[1:]
-    contacts = dict.fromkeys(row[1] for row in rows if row[2] != "event")
-    names = *contacts, *dict.fromkeys(row[1] for row in rows if row[2] == "event")
-    table = np.zeros((len(rows), len(COLUMNS)))
-    for line, (t, name, kind, *numbers) in zip(table, rows, strict=True):
-        line[:] = float(t), names.index(name), *map(float, numbers), kind == "release", kind == "contact"
-    return Events(names, table, np.full(len(contacts), np.nan))
 
 
 def _lines(events: Events) -> Iterator[str]:
