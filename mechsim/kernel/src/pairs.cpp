@@ -67,7 +67,30 @@ bool Pair::see(const Coefficients& x, double h, int degree) {
     turned_back(axis[0], apart, degree, place_[1]);
     for (Series& each : place_[1])
         for (int n = 0; n <= degree; ++n) each[n] = -each[n];
+    double turns = 0;
+    for (int n = 1; n <= degree; ++n) turns += std::hypot(turn_[0][n], turn_[1][n]);
+    for (int i = 0; i < 2; ++i) {
+        double carried = 0;
+        for (int n = 1; n <= degree; ++n) carried += std::hypot(place_[i][0][n], place_[i][1][n]);
+        spots_[i].clear();
+        for (std::size_t k = 0; k < side(i).corners.size(); ++k) {
+            const Planar at = side(i).corners[k].at;
+            spots_[i].push_back({seen(i, int(k), 0, 0), carried + turns * std::hypot(at[0], at[1])});
+        }
+    }
     return true;
+}
+
+bool Pair::may_touch(int number) const {
+    const Way& way = ways_[number];
+    const int of = way.sort == 2 ? 0 : way.sort;
+    const double moves = spots_[of][way.corner].moves;
+    const double gap = height(number);
+    if (gap > moves) return false;
+    if (way.sort == 2) return true;
+    const Edge& edge = side(1 - of).edges[way.other];
+    const double along = dot(edge.along, minus(spots_[of][way.corner].place, edge.at));
+    return gap >= -moves && along >= -moves - edge.slack() && along <= edge.length + moves + edge.slack();
 }
 
 double Pair::last_terms() const {
@@ -176,9 +199,15 @@ bool Pair::counts(int number, double s, double near, double still) const {
 }
 
 double Pair::height(int number) const {
-    Series p;
-    gap(number, p);
-    return p[0];
+    const Way& way = ways_[number];
+    const int of = way.sort == 2 ? 0 : way.sort;
+    const Planar place = spots_[of][way.corner].place;
+    if (way.sort == 2) {
+        const Planar from = minus(place, second_.corners[way.other].at);
+        return std::hypot(from[0], from[1]) - first_.corners[way.corner].radius - second_.corners[way.other].radius;
+    }
+    const Edge& edge = side(1 - of).edges[way.other];
+    return dot(left(edge.along), minus(place, edge.at)) - edge.radius - side(of).corners[way.corner].radius;
 }
 
 // Of all corners of one outline from the other: the distance of the nearest edge or corner of each component, negative
@@ -193,7 +222,7 @@ double Pair::clearance_of(int of) const {
     double least = INFINITY;
     std::vector<Nearest> nearest;
     for (std::size_t i = 0; i < side(of).corners.size(); ++i) {
-        const Planar place = seen(of, int(i), 0, 0);
+        const Planar place = spots_[of][i].place;
         nearest.clear();
         const auto take = [&](int component, double distance, bool outside, double radius) {
             if (int(nearest.size()) <= component) nearest.resize(component + 1);
@@ -210,7 +239,7 @@ double Pair::clearance_of(int of) const {
         }
         for (const Corner& corner : other.corners) {
             const Planar from = minus(place, corner.at);
-            take(corner.component, std::hypot(from[0], from[1]), corner.convex, corner.radius);
+            take(corner.component, std::sqrt(dot(from, from)), corner.convex, corner.radius);
         }
         const double radius = side(of).corners[i].radius;
         for (const Nearest& each : nearest)

@@ -37,6 +37,7 @@ struct Edge {
     Planar at, along;
     double length, radius;
     int component;
+    double slack() const { return 1e-9 * length; }  // more than what is near its ends, and than rounding
 };
 
 struct Outline {
@@ -78,8 +79,10 @@ class Pair {
     void sight(const Sight& sight, Series& p) const;
     // Whether a touch at s counts: within the borders to `near`, and not about to leave them faster than `still`.
     bool counts(int way, double s, double near, double still) const;
-    // How far the gap of a way is from zero, at the beginning of the step.
+    // The gap of a way at the beginning of the step, ...
     double height(int way) const;
+    // ... and whether it may come to zero within the step where it counts: a bound, cheaper than its series.
+    bool may_touch(int way) const;
     // How deep the one is in the other at the beginning of the step; positive if it is not.
     double clearance() const;
 
@@ -94,6 +97,11 @@ class Pair {
     Outline first_, second_;
     std::vector<Way> ways_;
     int degree_ = 0;
+    struct Spot {
+        Planar place;
+        double moves;  // no farther within the step
+    };
+    std::vector<Spot> spots_[2];             // where corners are seen at its beginning
     std::array<Series, 2> place_[2], turn_;  // of the frame of each, seen from the other; of the turn that of the first
 };
 

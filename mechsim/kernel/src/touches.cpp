@@ -89,13 +89,15 @@ double March::next_touch(double h, double first) {
         Pair& pair = pairs_[i];
         if (!pair.see(x_, h, degree_of_pairs())) continue;
         for (std::size_t k = 0; k < pair.ways().size(); ++k) {
+            if (!pair.may_touch(int(k))) continue;
             const int holder = held(int(i), int(k));
-            if (holder < 0 || !is_closed(gaps_[holder])) {
-                const double found = h * first_touch(int(i), int(k), h);
-                if (found < first) first = found, touching = int(i), way = int(k);
-                continue;
-            }
-            for (const Sight& border : pair.borders(int(k))) {
+            if (holder >= 0 && is_closed(gaps_[holder])) continue;
+            const double found = h * first_touch(int(i), int(k), h);
+            if (found < first) first = found, touching = int(i), way = int(k);
+        }
+        for (std::size_t holder = 0; holder < gaps_.size(); ++holder) {
+            if (gaps_[holder].pair != int(i) || gaps_[holder].way < 0 || !is_closed(gaps_[holder])) continue;
+            for (const Sight& border : pair.borders(gaps_[holder].way)) {
                 Series p;
                 pair.sight(border, p);
                 const double noise = kEdge * gaps_[holder].size;
@@ -104,7 +106,7 @@ double March::next_touch(double h, double first) {
                 if (zeros == degree_of_pairs() || (zeros == 0 && p[0] < 0)) continue;
                 const double found = h * first_crossing(p.data() + zeros, degree_of_pairs() - zeros, -1, p[zeros] > 0 ? 1 : -1, noise);
                 if (!(found < first)) continue;
-                first = found, touching = -1, event_ = holder;
+                first = found, touching = -1, event_ = int(holder);
                 releases_ = leaves_ = true;
             }
         }
@@ -127,16 +129,17 @@ bool March::lend_touching(std::vector<char>& closed, bool begins) {
         Pair& pair = pairs_[i];
         const double size = size_of(int(i));
         const bool near = pair.see(x_, 1.0, 1);
-        for (std::size_t k = 0; k < pair.ways().size(); ++k) {
-            const int holder = held(int(i), int(k));
-            const bool now = near && pair.counts(int(k), 0, kEdge * size, slowest(size));
-            if (holder >= 0 && closed[holder] && !now) {
-                happenings_.push_back({t_, holder, 0, 0, 0, 0, true, false, int(k)});
-                gaps_[holder].way = -1;
-                closed[holder] = 0;
-            }
-            if (holder >= 0 || !now || std::abs(pair.height(int(k))) > (begins ? kBegins : kTouch) * size) continue;
-            if (lend(int(i), int(k)) < 0) return false;
+        const auto counts = [&](int way) { return near && pair.counts(way, 0, kEdge * size, slowest(size)); };
+        for (std::size_t holder = 0; holder < gaps_.size(); ++holder) {
+            Gap& gap = gaps_[holder];
+            if (gap.pair != int(i) || gap.way < 0 || !closed[holder] || counts(gap.way)) continue;
+            happenings_.push_back({t_, int(holder), 0, 0, 0, 0, true, false, gap.way});
+            gap.way = -1;
+            closed[holder] = 0;
+        }
+        for (std::size_t k = 0; near && k < pair.ways().size(); ++k) {
+            if (std::abs(pair.height(int(k))) > (begins ? kBegins : kTouch) * size) continue;
+            if (held(int(i), int(k)) < 0 && counts(int(k)) && lend(int(i), int(k)) < 0) return false;
         }
     }
     return true;
