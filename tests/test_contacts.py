@@ -543,3 +543,68 @@ def test_a_switch_that_both_sides_push_back_to_stops_and_says_so():
 def test_switches_have_no_handle():
     with pytest.raises(SpecError, match="no handle yet"):
         mechsim.mechanism(SWITCHED.format(force="-k*sign(P.x)", x=1, v=0, tend=1))
+
+
+def test_what_is_held_is_not_set(tmp_path):
+    """Of a gap and of a drive: a constraint that jumps would be entered, or torn."""
+    ball = """
+Inputs: {h: 0}
+PartData: {Particles: {P: 1}}
+Contacts: {floor: {gap: P.y - h, e: 0.5}}
+Events: {up: {when: t - 0.5, do: {set: {h: 0.2}}}}
+ProblemData: {tend: 2, positions: {P: [[0, fixed], [1, fixed]]}}
+"""
+    with pytest.raises(mechsim.SpecError, match=r"Events.up sets h, on which contact floor depends"):
+        mechsim.simulate(ball)
+    crank = """
+Inputs: {h: 0}
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}
+Drives: {theta_OA: h + t}
+Events: {up: {when: t - 0.5, do: {set: {h: 0.2}}}}
+ProblemData: {tend: 2}
+"""
+    with pytest.raises(mechsim.SpecError, match=r"sets h, on which drive of theta_OA depends"):
+        mechsim.simulate(crank)
+
+
+@pytest.mark.parametrize("slope", [0.05, 0.3, 0.5, 1, 2])
+def test_a_ball_rests_at_the_bottom_of_a_valley(slope):
+    """It cannot move, so all its speeds are roundings, which nothing is small beside. Each side bears half of the
+    weight: 2 N cos(a) = m g, and what a column has is N per unit of the gap, N cos(a)."""
+    motion = mechsim.simulate(f"""
+PartData: {{Particles: {{P: 2}}}}
+AppliedForces: {{Gravity: [0, -10]}}
+Contacts: {{l: {{gap: P.y + {slope}*P.x, e: 0}}, r: {{gap: P.y - {slope}*P.x, e: 0}}}}
+ProblemData: {{tend: 1, positions: {{P: [[0, fixed], [0, fixed]]}}}}
+""")
+    end = dict(zip(motion.trajectory.labels, motion.trajectory.table[-1], strict=True))
+    assert (end["contact_l"], end["contact_r"]) == pytest.approx((10, 10), rel=1e-13)
+    assert abs(end["P_x"]) + abs(end["P_y"]) < 1e-15
+
+
+@pytest.mark.parametrize("left, right", [(1, 0.5), (0.3, 0.4), (2, 0.2)])
+@pytest.mark.parametrize("bounces", [(0, 0), (0.5, 0), (0.5, 0.5)])
+def test_nothing_falls_through_a_corner(left, right, bounces):
+    """Infinitely many bounces between two walls end at the bottom: what the last of them neglects must not push the
+    ball through the other wall."""
+    motion = mechsim.simulate(f"""
+PartData: {{Particles: {{P: 1}}}}
+AppliedForces: {{Gravity: [0, -10]}}
+Contacts: {{l: {{gap: P.y + {left}*P.x, e: {bounces[0]}}}, r: {{gap: P.y - {right}*P.x, e: {bounces[1]}}}}}
+ProblemData: {{tend: 20, positions: {{P: [[0.2, fixed], [1, fixed]]}}}}
+""")
+    table = motion.trajectory.table
+    x, y = (table[:, motion.trajectory.labels.index(name)] for name in ("P_x", "P_y"))
+    assert min((y + left * x).min(), (y - right * x).min()) > -1e-13
+    assert abs(x[-1]) + abs(y[-1]) < 1e-6
+    assert motion.certificate.doubts() == ()
+    assert (motion.events.column("after") > -1e-9).all()
+
+
+def test_walls_that_close_stop_the_run():
+    with pytest.raises(mechsim.IntegrationError, match="at t = 10"):
+        mechsim.simulate("""
+PartData: {Particles: {P: 1}}
+Contacts: {left: {gap: P.x, e: 0}, right: {gap: 1 - 0.1*t - P.x, e: 0}}
+ProblemData: {tend: 12, positions: {P: [[0.5, fixed], [0, fixed]]}}
+""")

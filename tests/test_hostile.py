@@ -128,7 +128,7 @@ def try_results(results, seed: int) -> None:
     for draw in (
         lambda: animate(trajectory, "film.png", Options(size=(320, 180), frames=2)),
         lambda: animate(trajectory, "film.html", Options()),
-        lambda: plot([("odd", trajectory)], "plot.png", PlotOptions((), (), (), "light", None)),
+        lambda: plot([("odd", trajectory)], "plot.png", PlotOptions()),
     ):
         with contextlib.suppress(mechsim.MechsimError):
             draw()

@@ -148,7 +148,8 @@ def test_a_box_in_space_rests_on_corners_that_are_more_than_needed():
     motion = simulate("box_in_space")
     end = last_row(motion)
     forces = [value for name, value in end.items() if name.startswith("contact_ABC")]
-    assert len(forces) == 8 and min(forces) >= 0
+    # A corner that bears nothing is held all the same: its force is a rounding of the others, some 1e-16 of the weight.
+    assert len(forces) == 8 and min(forces) >= -1e-14 * 2 * 9.81
     assert sum(forces) == pytest.approx(2 * 9.81, rel=1e-12)
 
 

@@ -7,6 +7,7 @@ is closed is a constant of the mechanism, so the segments of a motion carry it a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import overload
 
 import numpy as np
 
@@ -47,28 +48,39 @@ class Events:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, number: int) -> Event:
-        t, gap, before, after, impulse, lost, was_closed, is_closed = self.table[number].tolist()
-        kind = (
-            "event"
-            if gap >= len(self.overlaps)
-            else "impact"
-            if was_closed == is_closed
-            else "contact"
-            if is_closed
-            else "release"
-        )
-        return Event(t, self.names[int(gap)], kind, before, after, impulse, lost)
+    @overload
+    def __getitem__(self, number: int) -> Event: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Events: ...
+
+    def __getitem__(self, number: int | slice) -> Event | Events:
+        if isinstance(number, slice):
+            return Events(self.names, self.table[number], self.overlaps)
+        t, gap, before, after, impulse, lost, *modes = self.table[number].tolist()
+        return Event(t, self.names[int(gap)], self._kind(gap, *modes), before, after, impulse, lost)
+
+    def _kind(self, gap: float, was_closed: float, is_closed: float) -> str:
+        if gap >= len(self.overlaps):
+            return "event"
+        if was_closed == is_closed:
+            return "impact"
+        return "contact" if is_closed else "release"
 
     def __iter__(self) -> Iterator[Event]:
         return (self[number] for number in range(len(self)))
 
     def column(self, name: str) -> np.ndarray:
+        """One of COLUMNS, for all events; `gap` is the number of its name."""
+        if name not in COLUMNS:
+            raise ValueError(f"events have no column {name}: there are {', '.join(COLUMNS)}")
         return self.table[:, COLUMNS.index(name)]
 
     def of(self, gap: str) -> Events:
         """Those of one contact; two outlines have several gaps of one name."""
         numbers = [number for number, name in enumerate(self.names) if name == gap]
+        if not numbers:
+            raise ValueError(f"there is no contact or event {gap}: there are {', '.join(dict.fromkeys(self.names))}")
         return Events(self.names, self.table[np.isin(self.column("gap"), numbers)], self.overlaps)
 
 

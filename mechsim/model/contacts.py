@@ -59,6 +59,12 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
         number = book.add(draft)
         assert number is not None  # a readout is kept
         constants = tuple(book.inputs[name].value for name, _ in event.sets)
+        for (name, _), constant in zip(event.sets, constants, strict=True):
+            held = next((each for each in book.elements if each.multipliers and -1 - constant in each.slots), None)
+            if held is not None:
+                message = f"Events.{event.name} sets {name}, on which {held.title} depends: what is held cannot jump"
+                hint = "set what forces and torques depend on, or let it follow a table or a function of time"
+                book.faults.append(Fault(message, event.mark, hint))
         events.append(Watched(event.name, number, event.direction, event.stops, constants, event.mark))
     for watched, sign in quantities.switches.items():
         draft = Draft("a switch", None, signals=[watched], readout=True, origin=Origin("event", "switch"))

@@ -56,8 +56,6 @@ def load(path: str | Path) -> Trajectory:
     source = Path(path)
     try:
         trajectory = _read(source)
-        if trajectory.events is None and source.suffix.lower() != ".npz":
-            trajectory = replace(trajectory, events=read_beside(source))
         check(trajectory)
         return trajectory
     except OutputError:

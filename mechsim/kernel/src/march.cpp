@@ -364,7 +364,9 @@ bool March::settle(int stage) {
         if (moved <= kNegligible) return true;
         const double rate = contraction(stage, moved, previous);
         if (moved * rate <= settled && (!careful || moved <= kSettled + rounding_)) break;
-        if (iteration > 2 && moved > 0.5 * previous && moved < 1e-9) break;  // as close as rounding allows
+        // As close as rounding allows; of what is at rest and cannot move all speeds are roundings.
+        const bool still = stage == 1 - largest_offset_ && is_still(change_[1]);
+        if (iteration > 2 && moved > 0.5 * previous && (moved < 1e-9 || still)) break;
         if (stage == 0 && iteration > 0 && moved > 0.1 * previous && balanced()) break;
         if (iteration >= kMostIterations) return false;
         if (stage == 0 && (careful || !affine_ || rate > kConverging) && !factor()) return false;
@@ -427,9 +429,12 @@ Status March::prepare() {
     return Status::reached;
 }
 
+// Whether a speed moves nothing by more than a rounding of its size, in the step and in a unit of time.
+bool March::is_still(double speed) const { return speed * std::max(1.0, std::abs(t_ - t_before_)) <= kEpsilon; }
+
 bool March::is_close() const {
     const double near = control_.rejection + rounding_;
-    return distance_ <= near && turned_ <= near * extent_speed_ + rounding_;
+    return distance_ <= near && (turned_ <= near * extent_speed_ + rounding_ || is_still(turned_));
 }
 
 void March::expand() {

@@ -173,6 +173,7 @@ class March {
     std::size_t row_table_size() const;
     // Whether the last projection moved positions and velocities by no more than a step may be rejected for.
     bool is_close() const;
+    bool is_still(double speed) const;
     // All that the march will read when it goes on, as bytes, for a march of the same plan and control.
     Bytes snapshot();
     void restore(const Bytes& bytes);

@@ -318,7 +318,8 @@ bool March::is_far(double h, double& off) const {
     const double rejection = control_.rejection * (allowed_ / control_.tolerance) + rounding_;
     // An error of positions turns velocities by that much times the leverage, and leading derivatives by its square: near
     // a singular pose they tell nothing.
-    return distance_ > rejection || turned_ > speed_ * rejection * std::max(1.0, earlier_leverage_) + rounding_ / h ||
+    const double turned = speed_ * rejection * std::max(1.0, earlier_leverage_) + rounding_ / h;
+    return distance_ > rejection || (turned_ > turned && !is_still(turned_)) ||
            (off > allowed_ + rounding_ && cured && roundings_.size == 0);
 }
 
