@@ -43,7 +43,6 @@ SparseLU::SparseLU(int size, std::vector<int> rows, std::vector<int> columns)
 
 bool SparseLU::factor(const double* values) {
     if (!pivots_.empty() && eliminate(values) < growth_limit_) return true;
-    set_aside();  // what swings comes back to where they served
     if (recall(values)) return true;
     return analyse(values) && eliminate(values) < kSingular;
 }
@@ -323,7 +322,7 @@ double SparseLU::eliminate(const double* values) {
     }
     // What a solve reads, side by side: it runs once per stage, the elimination once per step.
     for (std::size_t k = 0; k < u_.size(); ++k) u_solve_[k].value = a[u_[k].slot];
-    for (std::size_t k = 0; k < l_slots_.size(); ++k) l_solve_[k].value = a[l_slots_[k]] * inverse_[l_solve_[k].index];
+    for (std::size_t k = 0; k < l_slots_.size(); ++k) l_solve_[k].value = a[l_slots_[k]];
     return growth;
 }
 
@@ -338,10 +337,10 @@ void SparseLU::solve(double* b) {
         double value = b[pivot[p].row];
         for (const Factor* last = l_solve_.data() + first[p + 1]; entry < last; ++entry)
             value -= entry->value * y[entry->index];
-        y[p] = value;
+        y[p] = value * inverse[p];
     }
     for (int p = count - 1; p >= 0; --p) {
-        double value = y[p] * inverse[p];
+        double value = y[p];
         const Factor* last = u_solve_.data() + pivot[p].u_last;
         for (entry = u_solve_.data() + pivot[p].u_first; entry < last; ++entry) value -= entry->value * b[entry->index];
         b[pivot[p].column] = value;
@@ -357,11 +356,11 @@ MECHSIM_INLINE void SparseLU::solve_vectors(Lanes* b, Lanes* y, int given) const
         for (std::size_t v = 0; v < vectors; ++v) {
             Lanes value = b[pivots_[p].row * vectors + v];
             for (int k = l_rows_[p]; k < l_rows_[p + 1]; ++k) value -= l_solve_[k].value * y[l_solve_[k].index * vectors + v];
-            y[p * vectors + v] = value;
+            y[p * vectors + v] = value * inverse_[p];
         }
     for (int p = count - 1; p >= 0; --p)
         for (std::size_t v = 0; v < vectors; ++v) {
-            Lanes value = y[p * vectors + v] * inverse_[p];
+            Lanes value = y[p * vectors + v];
             for (int k = pivots_[p].u_first; k < pivots_[p].u_last; ++k)
                 value -= u_solve_[k].value * b[u_solve_[k].index * vectors + v];
             b[pivots_[p].column * vectors + v] = value;
