@@ -12,28 +12,42 @@ constexpr double kThreshold = 0.1;    // a pivot is at least this fraction of th
 constexpr double kSingular = 1e13;    // growth beyond this with fresh pivots: nothing left of 16 digits
 constexpr std::size_t kKnown = 8;     // sequences of pivots that are kept for matrices that come back
 constexpr int kRowsTried = 4;         // rows of least count in which a pivot is looked for
+constexpr double kNoInertia = 1e-7;   // the root of one, beside those it is bound to: what is left where inertias cancel
 
 // Scales so that rows and columns can be compared across units and masses. An entry on the diagonal is an inertia, by whose root
 // its row and column are scaled: then a force on what is light is found from the rows of what is light, beside which the
-// forces on heavy neighbours would leave only roundings of it. Other rows and columns are scaled by their largest entries.
+// forces on heavy neighbours would leave only roundings of it. Other rows and columns are scaled by their largest entries
+// beside those: first constraints and multipliers, then what has an inertia that is itself a rounding (of a point of a body that
+// moves with others only), by which nothing can be measured.
 void equilibrate(const std::vector<int>& rows, const std::vector<int>& columns, const std::vector<double>& values,
                  std::vector<double>& row_scale, std::vector<double>& column_scale) {
+    enum Kind : char { inertia, other, rounding };
     const std::size_t size = row_scale.size();
-    std::vector<double> diagonal(size, 0.0);
-    for (std::size_t e = 0; e < rows.size(); ++e)
-        if (rows[e] == columns[e]) diagonal[rows[e]] = std::sqrt(std::abs(values[e]));
-    for (std::size_t i = 0; i < size; ++i) row_scale[i] = column_scale[i] = diagonal[i] > 0 ? 1 / diagonal[i] : 1;
-    std::vector<double> row_largest(size, 0.0), column_largest(size, 0.0);
+    std::vector<double> diagonal(size, 0.0), bound(size, 0.0);  // roots; the largest of those that a row is bound to
+    std::vector<char> kind(size, other);
     for (std::size_t e = 0; e < rows.size(); ++e) {
-        const int i = rows[e], j = columns[e];
-        const double entry = std::abs(values[e]);
-        if (diagonal[j] > 0) row_largest[i] = std::max(row_largest[i], entry * column_scale[j]);
-        if (diagonal[i] > 0) column_largest[j] = std::max(column_largest[j], entry * row_scale[i]);
+        if (rows[e] != columns[e]) continue;
+        diagonal[rows[e]] = std::sqrt(std::abs(values[e]));
+        kind[rows[e]] = rounding;
     }
+    for (std::size_t e = 0; e < rows.size(); ++e) bound[rows[e]] = std::max(bound[rows[e]], diagonal[columns[e]]);
     for (std::size_t i = 0; i < size; ++i) {
-        if (diagonal[i] > 0) continue;
-        if (row_largest[i] > 0) row_scale[i] = 1 / row_largest[i];
-        if (column_largest[i] > 0) column_scale[i] = 1 / column_largest[i];
+        if (diagonal[i] > kNoInertia * bound[i]) kind[i] = inertia;
+        row_scale[i] = column_scale[i] = kind[i] == inertia ? 1 / diagonal[i] : 1;
+    }
+    for (const char scaled : {other, rounding}) {
+        std::vector<double> row_largest(size, 0.0), column_largest(size, 0.0);
+        for (std::size_t e = 0; e < rows.size(); ++e) {
+            const int i = rows[e], j = columns[e];
+            const double entry = std::abs(values[e]);
+            if (kind[i] == scaled && kind[j] < scaled) row_largest[i] = std::max(row_largest[i], entry * column_scale[j]);
+            if (kind[j] == scaled && kind[i] < scaled) column_largest[j] = std::max(column_largest[j], entry * row_scale[i]);
+        }
+        for (std::size_t i = 0; i < size; ++i) {
+            if (kind[i] != scaled) continue;
+            if (row_largest[i] > 0) row_scale[i] = 1 / row_largest[i];
+            if (column_largest[i] > 0) column_scale[i] = 1 / column_largest[i];
+        }
     }
 }
 }  // namespace

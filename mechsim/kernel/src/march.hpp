@@ -219,6 +219,12 @@ class March {
     void strike(Touch& touch);
     bool settle_contacts(Touch& touch);
     void write_meeting(Record& record);
+    struct Exchange {
+        int rests, acts;  // rows
+        double part;      // that the second has in what the first repeats
+    };
+    Exchange best_exchange();
+    bool exchange(const Exchange& rows);
     bool improve_choice();
     void rest_rows(int stage);
     void read_constants(Block& block) const;
@@ -300,7 +306,6 @@ class March {
     int redundant_ = 0;
     std::vector<char> resting_;  // per row
     bool chosen_ = false;
-    double leverage_chosen_ = 0;  // the largest when the rows that rest were chosen
     Coefficients x_, polynomial_;
     std::vector<double> low_, low_before_;  // what rounding took from the state, per derivative and unknown
     std::vector<double> residual_;  // one more than size: the trash row
@@ -318,6 +323,7 @@ class March {
     std::vector<double> lengths_;                     // of their gradients
     std::vector<double> probe_, aim_, pull_;          // constraints missed a little; the part of it that was aimed ...
     std::vector<double> leverage_, leverage_before_;  // ... at what pulled most; how far that moves each unknown
+    std::vector<double> answer_;                      // of all multipliers to one of a row that rests
     std::vector<double> chain_before_, chain_now_;    // the largest of each kinematic chain
     struct Responses {
         std::int64_t factorization = -1;

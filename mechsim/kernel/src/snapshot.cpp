@@ -19,7 +19,7 @@ void March::transfer(Archive& archive) {
     }
     lu_.transfer(archive);
     archive(low_), archive(t_), archive(t_low_);
-    archive(resting_), archive(chosen_), archive(leverage_chosen_);
+    archive(resting_), archive(chosen_);
     archive(constraints_), archive(lengths_), archive(probe_), archive(aim_), archive(pull_);
     archive(leverage_), archive(leverage_before_), archive(earlier_leverage_), archive(retreats_);
     archive(peak_speed_), archive(last_step_), archive(longest_);

@@ -150,24 +150,48 @@ void March::aim_probe() {
     note_leverage();
 }
 
-// Let other rows rest if those that act are much less independent than when they were chosen, and others are more so.
-// False where the matrix is singular.
+// A row that rests repeats what others say: its multiplier is answered by theirs, and nothing moves. Of an acting row that has
+// a larger part in this than the resting one, more is known without it.
+March::Exchange March::best_exchange() {
+    Exchange best{-1, -1, 0};
+    for (const Spare& rests : spare_) {
+        if (!resting_[rests.number]) continue;
+        auto& answer = answer_;
+        answer.assign(size_, 0.0);
+        answer[rests.number] = 1 / lengths_[rests.number];
+        lu_.solve(answer.data());
+        for (const Spare& acts : spare_) {
+            if (resting_[acts.number]) continue;
+            const double part = std::abs(answer[acts.number]) * lengths_[acts.number];
+            if (part > best.part) best = {rests.number, acts.number, part};
+        }
+    }
+    return best;
+}
+
+bool March::exchange(const Exchange& rows) {
+    resting_[rows.rests] = 0;
+    resting_[rows.acts] = 1;
+    lu_.set_aside();
+    return factor();
+}
+
+// Let other rows rest where those that act have become much less independent than others would be. False where the matrix is
+// singular.
 bool March::improve_choice() {
     note_leverage();
-    const double leverage = largest_leverage();
-    if (leverage_chosen_ > 0 && leverage <= kPoorer * std::max(leverage_chosen_, kOrdinary)) return true;
-    const std::vector<char> before = resting_;
-    choose_rows();
-    bool regular = factor();
-    note_leverage();
-    leverage_chosen_ = largest_leverage();
-    if (!regular || !(leverage_chosen_ < leverage)) {
-        resting_ = before;
-        leverage_chosen_ = leverage;
-        lu_.set_aside();
-        regular = factor();
+    for (std::size_t round = 0; round < spare_.size(); ++round) {
+        const Exchange best = best_exchange();
+        if (!(best.part > kPoorer)) return true;
+        const double leverage = largest_leverage();
+        const bool regular = exchange(best);
+        note_leverage();
+        if (regular && largest_leverage() < kPoorer * leverage) continue;
+        const bool as_before = exchange({best.acts, best.rests, 0});
+        note_leverage();
+        return as_before;
     }
-    return regular;
+    return true;
 }
 
 // Whether constraints are much less independent here than where the step began. Along a long chain leverage comes and goes
