@@ -52,6 +52,16 @@ FILM = {
     "leaving_sphere": ["--show", "params,time,events,reactions"],
     "resting_ball": ["--to", "2.5", "--speed", "1/3", "--show", "params,time,events,reactions"],
     "slack_tether": ["--show", "params,time,events,reactions"],
+    **{
+        f"triple_pendulum_{kind}": ["--to", "40", "--speed", "4", "--show", "params,time,events"]
+        for kind in (
+            "chaotic_sliding",
+            "locked_sliding",
+            "periodic_impacts",
+            "periodic_sliding",
+            "quasiperiodic_impacts",
+        )
+    },
     "tennis_racket": ["--to", "11", "--speed", "2"],
 }
 
@@ -118,7 +128,7 @@ def film(spec: Path, folder: str) -> str:
     mechsim("run", str(spec), "-o", results, "--quiet")
     size = SIZE if spec.parent == SPECS else SMALL
     # What is in space is drawn solid; without the extra for it, from the front.
-    flat = ["--renderer", "flat"] if spec.parent.name == "space" and not find_spec("pyvista") else []
+    flat = ["--renderer", "flat"] if "\nDimension: 3" in spec.read_text() and not find_spec("pyvista") else []
     mechsim("animate", results, "-o", str(HERE / f"{name}.mp4"), *size, *flat, *FILM.get(name, []))
     figure = entry(spec, f"{name}.mp4", title(spec), about(spec))
     if name != "andrews":

@@ -301,45 +301,6 @@ ProblemData: {tend: 2, positions: {A: [-1, 0], B: [[1, fixed], [0, fixed]], C: [
     assert speeds == pytest.approx([0, 0, 1], abs=1e-13)
 
 
-# --- the triple pendulum of seed 003
-
-SETS = {  # figure: parameters, attractor, whether it slides on the barrier
-    "3a": ({"c": 0.1, "q": 0.7, "w": 1.2, "eta": 2.6, "e": 0.9}, "periodic", False),
-    "3b": ({"c": 0.2, "q": 0.75, "w": 1, "eta": 2.2, "e": 0.8}, "periodic", True),
-    "4ab": ({"c": 0.08, "q": 0.83, "w": 1.211, "eta": 2.5, "e": 0.9}, "not periodic", False),
-    "4cd": ({"c": 0.1, "q": 0.65, "w": 1.211, "eta": 2.5, "e": 0.5}, "not periodic", True),
-    "4ef": ({"c": 0.02, "q": 0.5, "w": 1, "eta": 2.5, "e": 0}, "not periodic", True),
-}
-
-
-@pytest.mark.parametrize("figure", SETS)
-def test_triple_pendulum_with_barrier(figure):
-    """Attractors as seed 003 describes them: by the section once a period, after a hundred periods."""
-    parameters, attractor, slides = SETS[figure]
-    tend = 160 * 2 * math.pi / parameters["w"]
-    motion = mechsim.simulate(
-        CONTACTS / "triple_pendulum_barrier.yaml", parameters={k: str(v) for k, v in parameters.items()}, tend=tend
-    )
-    section = motion.events.of("section").column("t")[-40:]
-    states = np.column_stack([motion(section)["C"], motion.velocity(section)["C"]])
-    returns = [np.abs(states[period:] - states[:-period]).max() for period in range(1, 13)]
-    assert (min(returns) < 1e-6) == (attractor == "periodic")
-    late = Counter(event.kind for event in motion.events if event.t > section[0])
-    assert (late["contact"] > 0) == slides
-    assert late["impact"] + late["contact"] > 10
-    certificate = motion.certificate
-    assert certificate.energy_drift < 1e-11  # the default tolerance, 1e-12 a step, over some ten thousand steps
-    assert certificate.deepest_overlap < 1e-14
-
-
-def test_forced_triple_pendulum_as_scipy_finds_it():
-    motion = mechsim.simulate(CONTACTS / "triple_pendulum_barrier.yaml", tend=20.0, tol=1e-14)
-    rods = Rods(3, gravity=14 / 15, damping=7 / 30, torque=lambda t: 7 / 3 * 0.7 * math.cos(1.2 * t))
-    gap = (lambda psi: float(2.6 - np.cos(psi).sum()), np.sin)
-    impacts, _ = rods.follow([math.atan2(0.8, 0.6)] * 3, 20.0, [gap], 0.9)
-    assert np.abs(motion.events.of("barrier").column("t") - [t for t, _ in impacts]).max() < 1e-9  # errors grow
-
-
 # --- results
 
 

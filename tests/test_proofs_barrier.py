@@ -96,7 +96,6 @@ def total(each):
     return sum(each, Counter())
 
 
-@pytest.mark.slow
 def test_figure_3a_is_periodic_with_impacts_only():
     """It repeats itself after two periods of the forcing, with nine impacts."""
     section, each = late("periodic_impacts")
@@ -106,7 +105,6 @@ def test_figure_3a_is_periodic_with_impacts_only():
     assert all(one["impact"] + other["impact"] == 9 for one, other in pairwise(each))
 
 
-@pytest.mark.slow
 def test_figure_3b_is_periodic_and_slides():
     """Each period has one phase of sliding, and bounces that die out before it."""
     section, each = late("periodic_sliding")
@@ -114,7 +112,6 @@ def test_figure_3b_is_periodic_and_slides():
     assert all(one["contact"] == one["release"] == 1 and one["impact"] > 30 for one in each)
 
 
-@pytest.mark.slow
 def test_figure_4ab_is_quasi_periodic_with_impacts_only():
     """It never repeats itself, but its section is a curve: what is near stays near, in all directions but along it."""
     section, each = late("quasiperiodic_impacts")
@@ -124,7 +121,6 @@ def test_figure_4ab_is_quasi_periodic_with_impacts_only():
     assert spread(section) < 2.0
 
 
-@pytest.mark.slow
 def test_figure_4cd_slides_and_is_locked_to_three_periods():
     """The seed calls it quasi-periodic. With the parameters it prints we found no such motion: from 67 starts, 40 with
     speeds, and coming slowly from other q, w, c and eta, heyoka's motions settle to this within 400 periods."""
@@ -135,7 +131,6 @@ def test_figure_4cd_slides_and_is_locked_to_three_periods():
     assert all(sum(part["contact"] for part in each[k : k + 3]) == 4 for k in range(len(each) - 3))
 
 
-@pytest.mark.slow
 def test_figure_4ef_is_chaotic_and_slides():
     """What is near does not stay near. Nothing bounces: an impact that does not last is one that it lifts off from."""
     section, each = late("chaotic_sliding")

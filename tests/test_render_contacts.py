@@ -12,7 +12,7 @@ import pytest
 import mechsim
 from mechsim.render import flashes, page
 from mechsim.render.barriers import SlackRope, hanging
-from mechsim.render.film import prepare
+from mechsim.render.film import prepare, render_frames
 from mechsim.render.fitting import poses
 from mechsim.render.fittings import fittings_of
 from mechsim.render.flat import FlatPicture
@@ -69,6 +69,15 @@ def bouncing():
 @pytest.fixture(scope="module")
 def resting():
     return mechsim.simulate(BALL % ("P.y", 0.5, 3))
+
+
+@pytest.mark.parametrize("spec", sorted(SPECS.glob("*.yaml")), ids=lambda spec: spec.stem)
+def test_every_kind_of_contact_is_drawn(spec):
+    """Barriers and outlines of all kinds, with marks and forces of what meets there; in space from the front."""
+    motion = mechsim.simulate(spec)
+    film = prepare(motion, replace(SMALL, renderer="flat", show=("time", "events", "reactions")))
+    first, last = next(render_frames(film, 0, 1)), next(render_frames(film, len(film.frames) - 1, len(film.frames)))
+    assert first.shape == (180, 320, 4) and np.any(first != last)
 
 
 def contact_fittings(motion):

@@ -416,7 +416,7 @@ ProblemData:
     for sign, part in ((1, "CDE"), (-1, "ABF")):
         for what, value in expected.items():
             np.testing.assert_allclose(table[f"C_{part}_{what}"], sign * value, rtol=0, atol=1e-13)
-    # Points E and F have no inertia of their own along the axis: no pivot is measured by the roundings that stand for it.
+    # Points E and F have no inertia of their own along the axis: no pivot is measured by roundings that stand for it.
     assert motion.certificate.reaction_balance < 1e-13
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from mechsim.derive.program import LINEAR
+from mechsim.kernel.components import WIDTH
 from mechsim.kernel.plan import Block, Plan
 from mechsim.kernel.schedule import ALWAYS
 
@@ -29,7 +30,6 @@ MOST_ROWS = 12  # of a step
 MORE_DEGREES = 2  # than its order has the series of a coordinate
 
 # What a stage of the kernel costs, in multiply-adds of a vector (fitted to counted instructions and times of specs/).
-WIDTH = 4  # lanes of a vector
 OF_STAGE, OF_UNKNOWN, OF_ENTRY = 60.0, 5.0, 2.5
 OF_PRODUCT, OF_SUM, OF_TERM, OF_INPUT = 30.0, 8.0, 5.0, 12.0
 # A step's end (its factorization, projection, leading derivatives) costs as much as so many stages.

@@ -86,8 +86,8 @@ class NumberTables:
     """The numbers that the kernel reads, for chosen sets of parameters: (sets, ...) each, or (1, ...) of the plan."""
 
     def __init__(self, plan: Plan, sets: Sets | None):
-        self.plan, self.sets = plan.written_out, sets
-        plan = self.plan
+        plan = plan.written_out
+        self.plan, self.sets = plan, sets
         if sets is None:
             tables = [block.constants.ravel() for block in (*plan.blocks, *plan.jacobian_blocks)]
             own = (np.concatenate([*tables, np.zeros(0)]), plan.constants, plan.scales, plan.matrix_constant)

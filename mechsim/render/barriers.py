@@ -8,6 +8,7 @@ import numpy as np
 
 from mechsim.frozen import frozen
 from mechsim.lagrangian.formula import symbol
+from mechsim.model.outlines import Outline
 from mechsim.render import symbols
 from mechsim.render.curves import CurveShape, Track
 from mechsim.render.fitting import FLOOR, Fitting, Paint
@@ -48,12 +49,42 @@ def barrier_fittings(shop: Workshop) -> Iterator[Fitting]:
             walls += [wall] if wall else []
             yield from () if wall else _curve(shop, name, meeting)
     yield from (wall.fitting(shop) for wall in joined(walls))
+    for pair in shop.scene.mechanism.pairs:
+        for outline in (pair.first, pair.second):
+            yield from _outline(shop, f"contact {pair.name}", outline)
+
+
+def _outline(shop: Workshop, name: str, outline: Outline) -> Iterator[Fitting]:
+    """What stands in the world, hatched on its far side; and the discs that points stand for. Parts draw themselves."""
+    if outline.point:
+        discs = [symbols.arc(radius) for radius in outline.corners[:, 2] if radius > 0]
+        yield from (Fitting(name, "contact", (disc,), OBSTACLE, outline.point, height=shop.height(outline.point) + 0.55)
+                    for disc in discs)  # fmt: skip
+    if outline.part or outline.point:
+        return
+    strokes: list[Array] = []
+    for x, y, u, v, length, *_ in outline.edges:
+        start, along = np.array([x, y]), np.array([u, v])
+        low, high = (0.0, float(length)) if np.isfinite(length) else _along(shop, start, along)
+        turn = float(np.arctan2(v, u))
+        own = symbols.hatching(low, high, _hatch(shop))
+        strokes += [symbols.turned(stroke, turn) + start for stroke in own]
+    if strokes:
+        yield Fitting(name, "contact", tuple(strokes), WALL)
+    discs = [symbols.arc(radius) + np.array([x, y]) for x, y, radius in outline.corners[:, :3] if radius > 0]
+    yield from (Fitting(name, "contact", (disc,), OBSTACLE) for disc in discs)
+
+
+def _along(shop: Workshop, start: Array, along: Array) -> tuple[float, float]:
+    """How far points come along a line that does not end."""
+    reach = (np.vstack(list(shop.frames.points.values())) - start) @ along
+    return float(reach.min()) - 3 * shop.skin, float(reach.max()) + 3 * shop.skin
 
 
 # --- walls
 
 
-@frozen
+@frozen(eq=False)
 class Wall:
     """A straight wall: a frame on it with x along it and the free side on its left, and how far it is met along x."""
 

@@ -152,7 +152,11 @@ def meetings(scene: Scene) -> tuple[Meeting, ...]:
     actions = scene.actions
     given: dict[str, Contact | Stop] = {each.name: each for each in actions.contacts}
     given |= {f"{stop.name} {side}": stop for stop in actions.stops for side in ("min", "max")}
-    return tuple(_meeting(scene, gap, given.get(gap.name)) for gap in scene.mechanism.gaps)
+    lent = {pair.name for pair in scene.mechanism.pairs}
+    return tuple(
+        Meeting(scene, gap, "", ()) if gap.name in lent else _meeting(scene, gap, given.get(gap.name))
+        for gap in scene.mechanism.gaps
+    )
 
 
 def _meeting(scene: Scene, gap: Gap, given: Contact | Stop | None) -> Meeting:

@@ -13,6 +13,7 @@ from mechsim.render.frames import Frames, sample
 from mechsim.render.gaps import Meeting, meetings
 from mechsim.render.rows import Drawable, table_of
 from mechsim.render.scene import Scene
+from mechsim.render.touches import stands, touch
 from mechsim.result.layout import Array
 
 MOST = 20_000  # events that are marked; of more, evenly some
@@ -56,7 +57,16 @@ def marks_of(trajectory: Drawable, scene: Scene) -> Marks | None:
     places, pushes = np.full((len(t), scene.dimension), np.nan), np.zeros((len(t), scene.dimension))
     returned, impulses = np.zeros(len(t), bool), events.column("impulse")[numbers]
     gaps = events.column("gap")[numbers].astype(int)
+    pairs = {pair.name: pair for pair in scene.mechanism.pairs}
+    for name, pair in pairs.items():
+        own = np.flatnonzero([events.names[gap] == name for gap in gaps])
+        if len(own):
+            places[own], ways = touch(pair, at(there, own), scene.mechanism.constants, _ranks(t[own]))
+            returned[own] = not stands(pair.first) and not stands(pair.second)
+            pushes[own] = impulses[own, None] * (-ways if stands(pair.first) else ways)
     for meeting in meetings(scene):
+        if meeting.gap.name in pairs:
+            continue
         own = np.flatnonzero([each == meeting.gap.name for each in (events.names[gap] for gap in gaps)])
         if not len(own):
             continue
@@ -77,6 +87,11 @@ def _meeting(meeting: Meeting, there: Frames, impulses: Array) -> tuple[Array, A
     if not meeting.pushed or meeting.sort == "turn":
         return places, np.zeros_like(places)
     return places, impulses[:, None] * meeting.slopes(there, meeting.pushed)
+
+
+def _ranks(t: Array) -> NDArray[np.int64]:
+    """Of each time how many before it are the same."""
+    return np.arange(len(t)) - np.searchsorted(t, t)
 
 
 def at(frames: Frames, moments: NDArray[np.int64]) -> Frames:

@@ -191,11 +191,18 @@ def phase_panel(horizontal: str, vertical: str) -> Panel:
             axes.plot(x[0], y[0], "o", color=colour_of(theme, number))
             drawn.append((x, y))
         axes.set(title=f"{vertical} against {horizontal} (the dot is the start)")
-        axes.set(xlabel=_label(results[0], horizontal), ylabel=_label(results[0], vertical))
-        for which, label, curves in zip("xy", (horizontal, vertical), zip(*drawn, strict=True), strict=True):
-            _limit(axes, which, results, results[0].unit(label), *curves)
+        _bound_plane(axes, results, (horizontal, vertical), drawn)
 
     return panel
+
+
+def _bound_plane(
+    axes: Axes, results: Sequence[Result], labels: tuple[str, str], drawn: list[tuple[Array, Array]]
+) -> None:
+    """Names and limits of the axes of two columns."""
+    axes.set(xlabel=_label(results[0], labels[0]), ylabel=_label(results[0], labels[1]))
+    for which, label, curves in zip("xy", labels, zip(*drawn, strict=True), strict=True):
+        _limit(axes, which, results, results[0].unit(label), *curves)
 
 
 def section_panel(event: str, horizontal: str, vertical: str) -> Panel:
@@ -208,9 +215,7 @@ def section_panel(event: str, horizontal: str, vertical: str) -> Panel:
             axes.plot(x, y, "o", color=colour_of(theme, number), markersize=DOT, markeredgewidth=0)
             drawn.append((x, y))
         axes.set(title=f"{vertical} against {horizontal} at each {event}")
-        axes.set(xlabel=_label(results[0], horizontal), ylabel=_label(results[0], vertical))
-        for which, label, curves in zip("xy", (horizontal, vertical), zip(*drawn, strict=True), strict=True):
-            _limit(axes, which, results, results[0].unit(label), *curves)
+        _bound_plane(axes, results, (horizontal, vertical), drawn)
 
     return panel
 

@@ -224,5 +224,6 @@ def _footings(spec: MechSpec) -> tuple[str, ...]:
     lines += [wheel.line for wheel in actions.rollings]
     lines += [joint.second[0 if joint.sort in FLOORS else 2 :] for joint in actions.spatial]
     lines += [contact.points for contact in actions.contacts if not contact.inside]
+    lines += [side.points for each in actions.meetings for side in (each.first, each.second)]
     marks = {point for line in lines for point in line} - linked
     return tuple(name for name in spec.fixed if name not in marks)
