@@ -24,8 +24,8 @@ COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_c
 class Event:
     """At the time `t` the gap's rate went from `before` to `after` by an `impulse`, and the energy `lost` was gone.
 
-    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; or "event", one of the user's,
-    whose name is then in `gap`.
+    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; of a friction, whose name is then
+    in `gap`, "stick" or "slip", by what it does from here on; or "event", one of the user's, whose name is then in `gap`.
     """
 
     t: float
@@ -61,6 +61,8 @@ class Events:
         return Event(t, self.names[int(gap)], self._kind(gap, *modes), before, after, impulse, lost)
 
     def _kind(self, gap: float, was_closed: float, is_closed: float) -> str:
+        if self.names[int(gap)].startswith("friction "):
+            return "stick" if is_closed else "slip"
         if gap >= len(self.overlaps):
             return "event"
         if was_closed == is_closed:
@@ -86,7 +88,15 @@ class Events:
 
 def no_events(system: System) -> Events:
     names = *(gap.name for gap in system.gaps), *(event.name for event in system.events if not event.switch)
+    names += tuple(f"friction {friction.name}" for friction in system.frictions)
     return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
+
+
+def _is_number(table: np.ndarray, count: int) -> np.ndarray:
+    """Where the number of a friction stands, which comes behind the user's events."""
+    found = np.zeros(table.shape, dtype=bool)
+    found[:, 1] = table[:, 1] >= count
+    return found
 
 
 class EventLog:
@@ -108,18 +118,23 @@ class EventLog:
 
     def take(self) -> None:
         """What happened since the last time."""
-        if not len(self.system.gaps):
+        if not self.system.gaps and not self.system.frictions:
             return
         found = np.asarray(self.march.take_events())
         if not len(found):
             return
         table, ways = found[:, :-1], found[:, -1].astype(int)
-        self.parts.append(table)
+        count, named = len(self.system.gaps), sum(not event.switch for event in self.system.events)
+        self.parts.append(np.where(_is_number(table, count), table + named, table))
         times = table[:, 0]
         ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
         first = 0
         for end in ends:
             for row, way in zip(table[first:end], ways[first:end], strict=True):
+                if row[1] >= count:
+                    friction = self.system.frictions[int(row[1]) - count]
+                    self.stops.constants[[friction.mode, friction.sense]] = row[7], way
+                    continue
                 self.stops.constants[self.system.gap_modes[int(row[1])]] = row[7]
                 if way >= 0 and row[7]:
                     pair, lent = self._lent[int(row[1])]

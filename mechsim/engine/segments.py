@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
-from mechsim.model.mechanism import Gap, Mechanism, Pair, Sampler, Switch, Watched
+from mechsim.model.mechanism import Friction, Gap, Mechanism, Pair, Sampler, Switch, Watched
 
 Side = Literal["before", "after"]
 SIDES: dict[Side, Literal["left", "right"]] = {"before": "left", "after": "right"}
@@ -126,9 +126,11 @@ def changing(
     gaps: Iterable[Gap] = (),
     events: Iterable[Watched] = (),
     pairs: Iterable[Pair] = (),
+    frictions: Iterable[Friction] = (),
 ) -> np.ndarray:
     """The numbers of all constants that these may change."""
-    found = {gap.mode for gap in gaps} | {number for event in events for number in event.constants}
+    found = {number for friction in frictions for number in (friction.mode, friction.sense)}
+    found |= {gap.mode for gap in gaps} | {number for event in events for number in event.constants}
     found |= {number for pair in pairs for lent in pair.lent for number in lent.constants}
     found |= {number for switch in switches for number in switch.values}
     found |= {number for sampler in samplers for number in sampler.constants}

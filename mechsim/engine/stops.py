@@ -61,7 +61,9 @@ class Stops:
         self.taken = 0  # switches already made
         self.counts = [self._passed(sampler, math.floor) for sampler in self.samplers]  # samples taken, of each
         self.log = Log(
-            changing(self.switches, self.samplers, system.gaps, system.events, system.mechanism.pairs),
+            changing(
+                self.switches, self.samplers, system.gaps, system.events, system.mechanism.pairs, system.frictions
+            ),
             self.constants,
             start.t,
             tend,

@@ -69,6 +69,8 @@ def make_march(
         march.add_block(*block)
     if len(plan.gaps):
         march.add_gaps(*plan.gaps.arrays)
+    if len(plan.frictions):
+        march.add_frictions(plan.frictions.places, plan.frictions.numbers)
     for pair in plan.pairs:
         march.add_pair(pair.frames, pair.tables, pair.ways, pair.values, pair.lent)
     if len(plan.watchers):
@@ -81,7 +83,8 @@ def fingerprint(plan: Plan) -> str:
     """The same for plans whose marches are the same."""
     own = [plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
     own += [plan.matrix_columns, plan.matrix_constant, plan.spare, np.array(plan.redundant)]
-    own += [*plan.gaps.arrays, plan.watchers, *(table for pair in plan.pairs for table in pair.arrays)]
+    own += [*plan.gaps.arrays, plan.frictions.places, plan.frictions.numbers]
+    own += [plan.watchers, *(table for pair in plan.pairs for table in pair.arrays)]
     digest = hashlib.sha256()
     for table in (*own, *(np.asarray(each) for block in _blocks(plan) for each in block)):
         digest.update(repr(table.shape).encode() + table.tobytes())

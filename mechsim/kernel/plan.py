@@ -3,7 +3,7 @@ when their operations run (schedule.py). It is what both kernels run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -47,12 +47,13 @@ class Block:
 
 @frozen(slots=False)
 class GapTable:
-    """Rows that are gaps, the constants that are 1 while these are closed, restitutions, sizes, and the unknowns that
-    account for the energy that they take."""
+    """Rows that are gaps, the constants that are 1 while these are closed, restitutions and their laws, sizes, and the
+    unknowns that account for the energy that they take."""
 
     rows: np.ndarray
     modes: np.ndarray
     restitutions: np.ndarray
+    laws: np.ndarray
     sizes: np.ndarray
     accounts: np.ndarray
 
@@ -62,6 +63,7 @@ class GapTable:
             (system.n + system.gap_rows).astype(np.int32),
             system.gap_modes.astype(np.int32),
             np.array([gap.restitution for gap in system.gaps], dtype=float),
+            np.array([gap.law for gap in system.gaps], dtype=np.int32),
             system.constraint_sizes[system.gap_rows] if system.gaps else np.zeros(0),
             np.array([gap.account for gap in system.gaps], dtype=np.int32),
         )
@@ -71,7 +73,30 @@ class GapTable:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.rows, self.modes, self.restitutions, self.sizes, self.accounts
+        return self.rows, self.modes, self.restitutions, self.laws, self.sizes, self.accounts
+
+
+@frozen(slots=False)
+class FrictionTable:
+    """What `add_frictions` in src/module.cpp is told: places (row, mode, sense, gap, account, where the limit is) and numbers
+    (of the load, kinetic and static; a length)."""
+
+    places: np.ndarray
+    numbers: np.ndarray
+
+    @classmethod
+    def of(cls, system: System, limits: Mapping[int, Sequence[int]]) -> FrictionTable:
+        """`limits`: block, output and lane, by element."""
+        places, numbers = [], []
+        for row, each in zip(system.friction_rows, system.frictions, strict=True):
+            limit = limits[each.element] if each.gap < 0 else (-1, -1, -1)
+            places.append([system.n + row, each.mode, each.sense, each.gap, each.account, *limit])
+            numbers.append([each.kinetic, each.limit, system.constraint_sizes[row]])
+        table = np.array(places, dtype=np.int32).reshape(-1, 8)
+        return cls(table, np.array(numbers, dtype=float).reshape(-1, 3))
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 @frozen(slots=False)
@@ -118,6 +143,7 @@ class Plan:
     spare: np.ndarray  # constraints that may rest, their multipliers zero ...
     redundant: int  # ... and how many of them do, because they follow from the others
     gaps: GapTable  # constraints that rest while they are open
+    frictions: FrictionTable  # ... and while they slide
     pairs: tuple[PairTable, ...]  # outlines, to which some of these are lent
     watchers: np.ndarray  # (events, 5): block, output, lane of what is watched, the direction that counts, a mode
     complete: bool  # made of a system with derivatives by positions and velocities, see `System.completed`
@@ -139,6 +165,7 @@ def make_plan(
     plan = _make_plan(system, equation_offsets, variable_offsets, spare, redundant)
     rows, columns, orders = system.signature()
     leading = int(np.sum(variable_offsets[columns] - equation_offsets[rows] == orders)) + len(spare) + len(plan.gaps)
+    leading += len(plan.frictions)
     if len(plan.matrix_rows) < leading and not system.complete:
         # Some row is led by a position or a velocity: derive those derivatives too.
         return _make_plan(system.completed(), equation_offsets, variable_offsets, spare, redundant)
@@ -158,10 +185,11 @@ def _make_plan(
             block = _jacobian_block(system, number, lanes, d, c, pattern)
             if block is not None:
                 jacobian.append(block)
-    watchers = _watch_blocks(system, equation_offsets, variable_offsets, blocks)
+    watchers, limits = _watch_blocks(system, equation_offsets, variable_offsets, blocks)
+    frictions = FrictionTable.of(system, limits)
     spare_rows = system.n + np.asarray(spare, dtype=np.int32)
     gaps = GapTable.of(system)
-    for resting in (spare_rows, gaps.rows):
+    for resting in (spare_rows, gaps.rows, frictions.places[:, 0]):
         pattern.entries(resting, resting)  # a row that rests holds its own multiplier
     rows, columns = pattern.arrays()
     plan = Plan(
@@ -179,6 +207,7 @@ def _make_plan(
         spare=spare_rows.astype(np.int32),
         redundant=redundant,
         gaps=gaps,
+        frictions=frictions,
         pairs=tuple(PairTable.of(pair, system) for pair in system.mechanism.pairs),
         watchers=watchers,
         complete=system.complete,
@@ -186,10 +215,14 @@ def _make_plan(
     return replace(plan, matrix_constant=constant_part(plan, [group.constants for group in system.groups]))
 
 
-def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Block]) -> np.ndarray:
-    """Adds blocks of what events watch, which have no rows of the system; where each is found."""
+def _watch_blocks(
+    system: System, c: np.ndarray, d: np.ndarray, blocks: list[Block]
+) -> tuple[np.ndarray, dict[int, list[int]]]:
+    """Adds blocks of what events watch and frictions are limited by, which have no rows of the system; where each event
+    is found, and each limit."""
     found: dict[int, list[int]] = {}
     directions = {event.element: event.direction for event in system.events}
+    directions |= {friction.element: 0 for friction in system.frictions if friction.gap < 0}
     modes = {event.element: event.constants[0] if event.switch else -1 for event in system.events}
     for number, group in enumerate(system.groups):
         program = group.program.restrict(lambda key: key[0] == "signal" and key[1] == 0)
@@ -203,11 +236,12 @@ def _watch_blocks(system: System, c: np.ndarray, d: np.ndarray, blocks: list[Blo
             for place, lane in enumerate(lanes):
                 element = group.elements[lane]
                 if element in directions:
-                    found[element] = [len(blocks), 0, place, directions[element], modes[element]]
+                    found[element] = [len(blocks), 0, place, directions[element], modes.get(element, -1)]
             block = _block(system, number, lanes, program, schedule, rows, leads)
             blocks.append(replace(block, watched=bool(program.operations)))
     order = [found[event.element] for event in system.events]
-    return np.array(order, dtype=np.int32).reshape(len(order), 5)
+    limits = {friction.element: found[friction.element][:3] for friction in system.frictions if friction.gap < 0}
+    return np.array(order, dtype=np.int32).reshape(len(order), 5), limits
 
 
 def constant_part(plan: Plan, tables: Sequence[np.ndarray]) -> np.ndarray:

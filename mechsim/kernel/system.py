@@ -60,6 +60,9 @@ class System(Incidence, Values):
         self.gaps = tuple(gap for row, gap in gaps if row >= 0)
         self.gap_rows = np.array([row for row, _ in gaps if row >= 0], dtype=int)
         self.gap_modes = np.array([gap.mode for gap in self.gaps], dtype=int)
+        self.frictions = mechanism.frictions
+        self.friction_rows = self._constraint_number[list(mechanism.friction_rows)]
+        self.friction_modes = np.array([friction.mode for friction in self.frictions], dtype=int)
         self.complete = complete
         self._known = dict(known or {})
         self.groups = tuple(self._groups())
@@ -74,7 +77,7 @@ class System(Incidence, Values):
     @cached_property
     def bilateral(self) -> System:
         """The same without gaps: what always holds, which the start and the freedom are made of."""
-        return System(self.mechanism.bilateral, self.kinds, self.dropped) if self.gaps else self
+        return System(self.mechanism.bilateral, self.kinds, self.dropped) if self.gaps or self.frictions else self
 
     def completed(self) -> System:
         """With derivatives of the rows by positions and velocities too, which only unusual structures need."""

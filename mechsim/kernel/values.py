@@ -27,11 +27,14 @@ class Values(Outputs):
     constants: np.ndarray
     gap_rows: np.ndarray
     gap_modes: np.ndarray
+    friction_rows: np.ndarray
+    friction_modes: np.ndarray
 
     def _held(self, values: np.ndarray) -> np.ndarray:
-        """By constraint, zero for gaps that are open: these hold nothing."""
-        if len(self.gap_rows):
-            values[..., self.gap_rows] *= self.constants[..., self.gap_modes]
+        """By constraint, zero for gaps that are open and what does not stick: these hold nothing."""
+        for rows, modes in ((self.gap_rows, self.gap_modes), (self.friction_rows, self.friction_modes)):
+            if len(rows):
+                values[..., rows] *= self.constants[..., modes]
         return values
 
     def gap_values(self, t: ArrayLike, q: ArrayLike) -> np.ndarray:
@@ -59,7 +62,7 @@ class Values(Outputs):
             return group.multipliers[first + key[1]], group.variables[key[2]]
 
         rows, columns, values = triplets(self._values(("gradient", "slope"), t, q, v), place)
-        if len(self.gap_rows) and self.constants.ndim == 1:
+        if (len(self.gap_rows) or len(self.friction_rows)) and self.constants.ndim == 1:
             values = values * self._held(np.ones(self.m))[rows]
         return rows, columns, values
 

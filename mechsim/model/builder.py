@@ -9,6 +9,7 @@ from mechsim.model.bodies import rigid_elements
 from mechsim.model.book import Book, Draft
 from mechsim.model.contacts import add_events, add_gaps
 from mechsim.model.control import add_controllers, add_drives
+from mechsim.model.friction import Rubbing, add_frictions
 from mechsim.model.grip import Grip, Place
 from mechsim.model.layout import Layout, lay_out
 from mechsim.model.lines import spanning_pair
@@ -34,8 +35,11 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     quantities.add_inputs()
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
-    gaps = add_gaps(quantities, book)
-    lent, pairs = add_pairs(quantities, book, len(gaps)) if spec.dimension == PLANE else ((), ())
+    rubbings: list[Rubbing] = []
+    gaps = add_gaps(quantities, book, rubbings)
+    lent, pairs = add_pairs(quantities, book, len(gaps), rubbings) if spec.dimension == PLANE else ((), ())
+    loads_of_gaps = [book.elements[gap.element].multipliers[0] for gap in (*gaps, *lent)]
+    frictions = add_frictions([*rubbings, *loads.joint_frictions(quantities)], loads_of_gaps, book)
     events = add_events(quantities, book)
     elements = tuple(book.elements)
     faults = book.faults or checks.undetermined_points(spec, layout, elements)
@@ -63,6 +67,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         events=events,
         gaps=(*gaps, *lent),
         pairs=pairs,
+        frictions=frictions,
         notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
     return meshed(mechanism, spec.problem)

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
-from mechsim.lagrangian.formula import Formula, parameter
-from mechsim.lagrangian.vector import SPACE, cross
+from mechsim.lagrangian.formula import Formula, coordinate, derivative, formula, number, parameter, sqrt
+from mechsim.lagrangian.vector import SPACE, Vector, cross, dot, left, square
 from mechsim.model.book import Book, Draft, moves
+from mechsim.model.friction import Rubbing, part_of, slide, spin_of, spin_of_line
 from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
-from mechsim.model.quantities import Quantities
+from mechsim.model.quantities import Arrow, Quantities
 from mechsim.model.spatial_contacts import spatial_rows
 from mechsim.spec.actions import Contact, Meeting, Stop
+from mechsim.spec.contacts import LAWS
 from mechsim.spec.motion import plain_name
 
 
-def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
-    """Each becomes an element with one constraint, a constant that tells whether it is closed, and an account."""
+def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tuple[Gap, ...]:
+    """Each becomes an element with one constraint, a constant that tells whether it is closed, and an account. What
+    rubs in them is added to a list."""
     gaps: list[Gap] = []
     accounts: dict[str, int] = {}
     actions = quantities.spec.actions
@@ -45,7 +48,17 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
         account = book.elements[number].slots[-1] if draft.account else accounts[given.name]
         accounts[given.name] = account
         mode = -1 - book.constant(0.0)
-        gaps.append(Gap(name, number, mode, account, given.restitution.value, given.mark))
+        rubs = None if isinstance(given, Stop) else given.rubs
+        law = LAWS.index(rubs.law) if rubs else 0
+        gaps.append(Gap(name, number, mode, account, given.restitution.value, given.mark, law))
+        if rubs and isinstance(given, Contact):
+            try:
+                speed = _slide(given, quantities)
+            except SpecError as error:
+                book.faults += error.faults
+                continue
+            ratio = rubs.static.value / rubs.mu.value
+            rubbings.append(Rubbing(name, speed, given.mark, len(gaps) - 1, rubs.mu.value, ratio))
     return tuple(gaps)
 
 
@@ -76,7 +89,10 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
 
 def _contact(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
     if contact.gap is not None:
-        return contact.name, quantities.of(contact.gap)
+        row = quantities.of(contact.gap)
+        if contact.rubs:  # its multiplier is then a force
+            row = row / formula(sqrt(square(_gradient(contact, row))))
+        return contact.name, row
     first, *others = contact.points
     if len(others) == 1:
         apart = quantities.distance(first, others[0])
@@ -87,6 +103,55 @@ def _contact(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
     if quantities.carrier(first, *others):
         height = parameter("height", 0.0)  # of one rigid part
     return contact.name, height if contact.number is None else height - parameter("offset", contact.number.value)
+
+
+def _gradient(contact: Contact, row: Formula) -> Arrow:
+    """Of a gap that depends on one point. Raises SpecError."""
+    slots = sorted({leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x" and leaf.operands[0] >= 0})
+    components = [derivative(row, coordinate(slot)) for slot in slots]
+    if len(slots) == 1:
+        components.append(number(0))
+    if len(slots) > 2 or not components:
+        message = f"contact {contact.name} has friction, but its gap depends on more than one point"
+        raise SpecError(
+            Fault(message, contact.mark, "friction is known for a gap of one point, or of two things by name")
+        )
+    return Vector(tuple(components))
+
+
+def _slide(contact: Contact, quantities: Quantities) -> Formula:
+    """How fast what meets slides along: of a point over a line or a circle that may move and turn, or over a curve."""
+    if contact.gap is not None:
+        return _slide_on_curve(contact, quantities)
+    first, *others = contact.points
+    at = quantities.point(first)
+    spin = number(0)
+    if len(others) == 1:
+        apart = quantities.difference(others[0], first)
+        normal = apart / formula(sqrt(square(apart)))
+        along = -left(normal)
+        other_spin = spin_of(part_of(others[0], quantities, f"Contacts.{contact.name}", contact.mark), quantities)
+    else:
+        along = quantities.direction(*others)
+        other_spin = spin_of_line(others[0], others[1], quantities)
+        if contact.number is not None and contact.number.value:
+            spin = spin_of(part_of(first, quantities, f"Contacts.{contact.name}", contact.mark), quantities)
+            at = at - parameter("offset", contact.number.value) * left(along)
+    return slide(quantities.point(first), spin, quantities.point(others[0]), other_spin, at, along)
+
+
+def _slide_on_curve(contact: Contact, quantities: Quantities) -> Formula:
+    assert contact.gap is not None
+    row = quantities.of(contact.gap)
+    slots = {leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x" and leaf.operands[0] >= 0}
+    points = [name for name, own in quantities.layout.points.items() if slots <= set(own)]
+    if not points:
+        _gradient(contact, row)  # says what is wrong
+        raise SpecError(Fault(f"contact {contact.name} has friction, but no point slides in it", contact.mark))
+    own = quantities.layout.points[points[0]]
+    slope = Vector(tuple(derivative(row, coordinate(slot)) for slot in own))
+    along = -left(slope / formula(sqrt(square(slope))))
+    return dot(along, quantities.velocity(points[0]))
 
 
 def _stop(stop: Stop, quantities: Quantities) -> Iterator[tuple[str, Formula]]:

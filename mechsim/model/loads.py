@@ -33,6 +33,7 @@ from mechsim.lagrangian.vector import (
 )
 from mechsim.model import rigid
 from mechsim.model.book import Draft, moves
+from mechsim.model.friction import Rubbing
 from mechsim.model.grip import Place
 from mechsim.model.joints import on_line, slot_origin
 from mechsim.model.origin import Origin
@@ -75,11 +76,40 @@ def drafts(quantities: Quantities) -> Iterator[Draft]:
     yield from (_torsion_spring(spring, quantities) for spring in actions.torsion_springs)
     yield from (_damper(damper, quantities) for damper in actions.dampers)
     yield from (_drag(drag, quantities) for drag in actions.drags)
-    yield from (_sliding_friction(each, quantities) for each in actions.frictions if each.part is None)
+    smooth = [each for each in actions.frictions if each.slow is not None]
+    yield from (_sliding_friction(each, quantities) for each in smooth if each.part is None)
     if actions.central_gravity:
         yield from _central_gravity(actions.central_gravity, quantities)
     # Last, for the load of a pivot is what all else leaves to it.
-    yield from (_pivot_friction(each, quantities) for each in actions.frictions if each.part is not None)
+    yield from (_pivot_friction(each, quantities) for each in smooth if each.part is not None)
+
+
+def joint_frictions(quantities: Quantities) -> Iterator[Rubbing]:
+    """Those that stick and slide."""
+    for friction in quantities.spec.actions.frictions:
+        if friction.slow is not None:
+            continue
+        assert friction.load is not None
+        limit = quantities.of(friction.coefficient) * quantities.of(friction.load)
+        name, mark = f"{friction.name}", friction.mark
+        if friction.part is not None:
+            turning = quantities.relative_angular_velocity(friction.part, friction.against)
+            limit = limit * parameter("r", friction.radius.value)
+            origin = Origin("friction", friction.name, friction.part)
+            yield Rubbing(name, turning, mark, static=friction.static, limit=formula(limit), origin=origin)
+            continue
+        speed, _ = _speed_along(friction, quantities)
+        assert friction.line and friction.point
+        yield Rubbing(
+            name,
+            speed - quantities.of(friction.belt) if friction.belt else speed,
+            mark,
+            static=friction.static,
+            limit=formula(limit),
+            origin=Origin("friction", friction.name),
+            grips=tuple(on_line(friction.line, Place(friction.point), quantities)),
+            on_parts=bool(quantities.carrier(*friction.line)),
+        )
 
 
 def constant(quantities: Quantities) -> Iterator[Draft]:
@@ -295,13 +325,7 @@ def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
     """mu N tanh(v/v0) against the way s along the line: by virtual power on all that moves s, so that point and line
     push each other at one place."""
     assert friction.point and friction.line
-    start, end = friction.line
-    way = dot(quantities.direction(start, end), quantities.difference(start, friction.point))
-    slots = dict.fromkeys(slot for name in (friction.point, start, end) for slot in quantities.layout.points[name])
-    slopes = {slot: derivative(way, coordinate(slot)) for slot in slots}
-    speed = number(0)
-    for slot, slope in slopes.items():
-        speed = speed + slope * velocity(slot)
+    speed, slopes = _speed_along(friction, quantities)
     force = -_friction(friction, speed, quantities)
     return Draft(
         friction.point,
@@ -314,7 +338,21 @@ def _sliding_friction(friction: Friction, quantities: Quantities) -> Draft:
     )
 
 
+def _speed_along(friction: Friction, quantities: Quantities) -> tuple[Formula, dict[int, Formula]]:
+    """How fast a point slides along its line, and the derivatives by velocities."""
+    assert friction.point and friction.line
+    start, end = friction.line
+    way = dot(quantities.direction(start, end), quantities.difference(start, friction.point))
+    slots = dict.fromkeys(slot for name in (friction.point, start, end) for slot in quantities.layout.points[name])
+    slopes = {slot: derivative(way, coordinate(slot)) for slot in slots}
+    speed = number(0)
+    for slot, slope in slopes.items():
+        speed = speed + slope * velocity(slot)
+    return speed, slopes
+
+
 def _friction(friction: Friction, speed: Formula, quantities: Quantities) -> Formula:
+    assert friction.slow is not None
     coefficient = quantities.of(friction.coefficient)
     load = quantities.of(friction.load) if friction.load else _reaction(friction, quantities)
     return formula(coefficient * load * tanh(speed / parameter("v0", friction.slow.value)))

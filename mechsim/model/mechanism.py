@@ -127,6 +127,24 @@ class Gap:
     account: int
     restitution: float
     mark: Mark | None = None
+    law: int = 0  # what restitution is of, in an impact with friction (spec/contacts.py, LAWS)
+
+
+@frozen
+class Friction:
+    """Coulomb's friction: its element keeps a speed at zero while the constant `mode` is 1, and else rubs against the `sense` in
+    which it slides, a constant too. It is `kinetic` times what the gap of a number pushes with, or where that is -1, the
+    first signal of its element; up to `limit` times as much while it sticks."""
+
+    name: str
+    element: int
+    mode: int
+    sense: int
+    gap: int
+    kinetic: float
+    limit: float
+    account: int
+    mark: Mark | None = None
 
 
 @frozen
@@ -222,6 +240,7 @@ class Mechanism:
     events: tuple[Watched, ...] = ()
     gaps: tuple[Gap, ...] = ()  # their elements are the last that have constraints
     pairs: tuple[Pair, ...] = field(default=(), metadata=PLAIN)
+    frictions: tuple[Friction, ...] = ()  # their elements come after those of gaps
 
     @property
     def binding(self) -> tuple[Element, ...]:
@@ -240,22 +259,28 @@ class Mechanism:
 
     @property
     def bilateral(self) -> Mechanism:
-        """The same without gaps: what always holds. Their elements stay, with nothing but their accounts."""
-        if not self.gaps:
+        """The same without gaps and what sticks: what always holds. Their elements stay, with nothing but their accounts."""
+        if not self.gaps and not self.frictions:
             return self
         elements, laws = list(self.elements), dict(self.laws)
-        for gap in self.gaps:
-            element = elements[gap.element]
-            law = replace(laws[element.kind], constraints=())
+        for each in (*self.gaps, *self.frictions):
+            element = elements[each.element]
+            law = replace(laws[element.kind], constraints=(), nonholonomic=(), forces={}, observed=0)
             laws[law.name] = law
-            elements[gap.element] = replace(element, kind=law.name, multipliers=())
-        return replace(self, elements=tuple(elements), laws=laws, gaps=(), pairs=())
+            elements[each.element] = replace(element, kind=law.name, multipliers=(), observed=())
+        return replace(self, elements=tuple(elements), laws=laws, gaps=(), pairs=(), frictions=())
 
     @property
     def gap_rows(self) -> tuple[int, ...]:
         """The number of each gap's constraint."""
-        first = sum(len(element.multipliers) for element in self.elements) - len(self.gaps)
+        first = sum(len(element.multipliers) for element in self.elements) - len(self.gaps) - len(self.frictions)
         return tuple(range(first, first + len(self.gaps)))
+
+    @property
+    def friction_rows(self) -> tuple[int, ...]:
+        """The number of each friction's constraint."""
+        last = sum(len(element.multipliers) for element in self.elements)
+        return tuple(range(last - len(self.frictions), last))
 
 
 def titled(owner: str, origin: Origin) -> str:

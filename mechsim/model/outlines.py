@@ -27,7 +27,10 @@ from mechsim.spec.polygon import Polygon
 Place = tuple[float, float]
 CORNER_OF_FIRST, CORNER_OF_SECOND, CORNERS = range(3)  # sorts of ways to touch: a corner on an edge, or on a corner
 MOST_WAYS = 20_000  # in which two outlines may touch
-VALUES = 7  # of a way: corner x, y; edge or corner x, y; for an edge its direction x, y; how far apart
+# Of a way: corner x, y; edge or corner x, y; for an edge its direction x, y and how far apart, for a corner how far apart; and the
+# radius of the first corner, which only friction asks for.
+VALUES = 8
+APART, ROUNDED = 6, 7
 INTO_RECESS = 1e-9  # of its length, an edge goes on where what is solid is not convex
 NOWHERE = (-1, -1, -1, -1)
 
@@ -221,13 +224,13 @@ def _ways(first: Outline, second: Outline) -> Iterator[tuple[int, int, int, list
         for i in np.flatnonzero(own.corners[:, 7]):
             x, y, radius = own.corners[i, :3]
             for k, edge in enumerate(other.edges):
-                yield sort, int(i), k, [x, y, *edge[:4], radius + edge[5]]
+                yield sort, int(i), k, [x, y, *edge[:4], radius + edge[5], radius]
     for i in np.flatnonzero(first.corners[:, 7]):
         x, y, radius = first.corners[i, :3]
         for j in np.flatnonzero(second.corners[:, 7]):
             u, v, further = second.corners[j, :3]
             if radius + further > 0:
-                yield CORNERS, int(i), int(j), [x, y, u, v, radius + further, 0.0, 0.0]
+                yield CORNERS, int(i), int(j), [x, y, u, v, radius + further, 0.0, 0.0, radius]
 
 
 def overlap(first: Outline, second: Outline, q: np.ndarray, constants: Sequence[float]) -> float:

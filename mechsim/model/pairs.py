@@ -7,20 +7,34 @@ import numpy as np
 
 from mechsim.errors import Fault, SpecError
 from mechsim.lagrangian.formula import Formula, coordinate, sqrt
-from mechsim.lagrangian.vector import Vector, cross, square, turned
+from mechsim.lagrangian.vector import Vector, cross, left, square, turned
 from mechsim.model.book import Book, Draft, moves
+from mechsim.model.friction import Rubbing, slide, spin_of
 from mechsim.model.mechanism import Gap, Lent, Pair
 from mechsim.model.origin import Origin
-from mechsim.model.outlines import CORNER_OF_SECOND, CORNERS, MOST_WAYS, VALUES, Outline, outline_of, two_sided, ways
+from mechsim.model.outlines import (
+    APART,
+    CORNER_OF_SECOND,
+    CORNERS,
+    MOST_WAYS,
+    ROUNDED,
+    Outline,
+    outline_of,
+    two_sided,
+    ways,
+)
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.spec.actions import Meeting
+from mechsim.spec.contacts import LAWS
 from mechsim.spec.motion import plain_name
 
 MOST_TOGETHER = 6  # ways of one sort that touch at one time; more stop the motion with a message
 MOST_OF_CORNER = 3  # ... of one corner
 
 
-def add_pairs(quantities: Quantities, book: Book, first_gap: int) -> tuple[tuple[Gap, ...], tuple[Pair, ...]]:
+def add_pairs(
+    quantities: Quantities, book: Book, first_gap: int, rubbings: list[Rubbing]
+) -> tuple[tuple[Gap, ...], tuple[Pair, ...]]:
     """Each row of a pair becomes an element; one has the account of them all."""
     gaps: list[Gap] = []
     pairs: list[Pair] = []
@@ -37,6 +51,7 @@ def add_pairs(quantities: Quantities, book: Book, first_gap: int) -> tuple[tuple
             book.faults.append(Fault(message, meeting.mark, "both stand in the world: remove it"))
             continue
         own, pair = found.add(first_gap + len(gaps))
+        rubbings += found.rubbings(first_gap + len(gaps))
         gaps += own
         pairs.append(pair)
     return tuple(gaps), tuple(pairs)
@@ -77,6 +92,7 @@ class _Rows:
             message = f"contact {meeting.name}: there are {len(self.ways)} ways to touch, {MOST_WAYS} are allowed"
             book.faults.append(Fault(message, meeting.mark, "give the outlines fewer corners"))
         self.rows: list[tuple[str, Formula]] = []
+        self.speeds: list[Formula] = []
         self.lent: list[tuple[int, tuple[int, ...]]] = []
         label = plain_name(meeting.name)
         for sort in range(3):
@@ -84,11 +100,14 @@ class _Rows:
             of_corners = MOST_OF_CORNER * len(np.unique(self.ways[known, 1]))
             for _ in range(min(len(known), MOST_TOGETHER, of_corners)):
                 slots = [book.constant(float(value)) for value in self.values[known[0]]]
-                if sort == CORNERS:
-                    slots = slots[:5]
+                if not meeting.rubs:
+                    slots = slots[: 5 if sort == CORNERS else ROUNDED]
                 self.lent.append((sort, tuple(-1 - slot for slot in slots)))
                 name = f"contact_{label}" + (f"_{len(self.rows) + 1}" if self.rows else "")
-                self.rows.append((name, self._row(sort, [coordinate(slot) for slot in slots])))
+                values = [coordinate(slot) for slot in slots]
+                self.rows.append((name, self._row(sort, values)))
+                if meeting.rubs:
+                    self.speeds.append(self._slide(sort, values))
 
     def _row(self, sort: int, values: list[Formula]) -> Formula:
         own, other = self.outlines[::-1] if sort == CORNER_OF_SECOND else self.outlines
@@ -99,7 +118,31 @@ class _Rows:
         along = Vector((values[4], values[5]))
         if other.part:
             along = turned(self.quantities.frame(other.part), along)
-        return cross(along, corner - at) - values[VALUES - 1]
+        return cross(along, corner - at) - values[APART]
+
+    def _slide(self, sort: int, values: list[Formula]) -> Formula:
+        """How fast the one slides along the other, where they touch."""
+        own, other = self.outlines[::-1] if sort == CORNER_OF_SECOND else self.outlines
+        corner = self._place(own, Vector((values[0], values[1])))
+        at = self._place(other, Vector((values[2], values[3])))
+        if sort == CORNERS:
+            along = -left((corner - at) / sqrt(square(corner - at)))
+        else:
+            along = Vector((values[4], values[5]))
+            if other.part:
+                along = turned(self.quantities.frame(other.part), along)
+        spins = [spin_of(each.part, self.quantities) for each in (own, other)]
+        return slide(corner, spins[0], at, spins[1], corner - values[ROUNDED] * left(along), along)
+
+    def rubbings(self, first_gap: int) -> list[Rubbing]:
+        """What rubs, for each row."""
+        meeting, rubs = self.meeting, self.meeting.rubs
+        if rubs is None:
+            return []
+        numbers = rubs.mu.value, rubs.static.value / rubs.mu.value
+        return [
+            Rubbing(meeting.name, speed, meeting.mark, first_gap + k, *numbers) for k, speed in enumerate(self.speeds)
+        ]
 
     def _place(self, outline: Outline, local: Arrow) -> Arrow:
         """A place in the frame of an outline, in the world."""
@@ -121,6 +164,7 @@ class _Rows:
             # Nothing in these rows moves by itself, so one account serves them all.
             account = gaps[0].account if gaps else self.book.elements[number].slots[-1]
             mode = -1 - self.book.constant(0.0)
-            gaps.append(Gap(meeting.name, number, mode, account, meeting.restitution.value, meeting.mark))
+            law = LAWS.index(meeting.rubs.law) if meeting.rubs else 0
+            gaps.append(Gap(meeting.name, number, mode, account, meeting.restitution.value, meeting.mark, law))
         lent = tuple(Lent(first_gap + place, *each) for place, each in enumerate(self.lent))
         return gaps, Pair(meeting.name, *self.outlines, self.ways, self.values, lent, meeting.mark)

@@ -95,7 +95,8 @@ class Drag:
 
 @frozen
 class Friction:
-    """Smooth Coulomb friction mu*load*tanh(v/slow): of a point on a line, or of a part turning on another.
+    """Coulomb's friction mu*load of a point on a line, or of a part turning on another: smooth, times tanh(v/slow), or where there
+    is no `slow`, exact; then what sticks does so up to `static` times as much. The line is a belt that runs with `belt`.
 
     `load` None: the reaction of the slot or piston that holds the point on the line.
     """
@@ -108,8 +109,10 @@ class Friction:
     coefficient: Expression
     load: Expression | None
     radius: Number
-    slow: Number
+    slow: Number | None
     mark: Mark
+    static: float = 1.0
+    belt: Expression | None = None
 
 
 @frozen
@@ -298,6 +301,16 @@ class Skate:
 
 
 @frozen
+class Rubs:
+    """Coulomb's friction in a contact: `mu` of the load while it slides, up to `static` while it sticks; and the law by which an
+    impact with it ends."""
+
+    mu: Number
+    static: Number
+    law: str
+
+
+@frozen
 class Contact:
     """A gap that stays open. `gap` itself, or what meets: a point and the two points of a line, `number` to whose left
     it stays; or two points whose distance stays above `number`, or below it (`inside`)."""
@@ -309,6 +322,7 @@ class Contact:
     number: Number | None = None
     inside: bool = False
     gap: Expression | None = None
+    rubs: Rubs | None = None
 
 
 @frozen
@@ -332,6 +346,7 @@ class Meeting:
     restitution: Number
     offset: Number | None
     mark: Mark
+    rubs: Rubs | None = None
 
 
 @frozen

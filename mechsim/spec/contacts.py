@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
-from mechsim.spec.actions import Contact, Meeting, Stop
+from mechsim.spec.actions import Contact, Meeting, Rubs, Stop
 from mechsim.spec.expression import parse_expression
 from mechsim.spec.meetings import is_meeting, meeting, sides_of, spatial_meeting
 from mechsim.spec.names import PLANE
@@ -17,10 +17,12 @@ from mechsim.spec.nodes import Node
 from mechsim.spec.number import Number
 from mechsim.spec.records import Entry, Field, Named, Record, ShortOrLong
 from mechsim.spec.scope import POSITION, TIME, Scope, StateExpression
-from mechsim.spec.shapes import FLAG, Quantity, Reading, Schema, shown
+from mechsim.spec.shapes import FLAG, Quantity, Reading, Schema, Word, shown
 
 ANY = r"[^:]+"
 NAME = r"[A-Za-z]\w*"
+LAWS = ("newton", "poisson", "energetic")  # as the kernel numbers them
+ENERGETIC = LAWS[-1]
 
 
 class Restitution:
@@ -58,6 +60,9 @@ CONTACT = ShortOrLong(
             "how far the point stays to the left of the line, or outlines stay apart, as the radius of a disc, m",
         ),
         "radius": Field(Quantity(least=0), "how far two points stay apart, m"),
+        "mu": Field(Quantity(least=0), "coefficient of Coulomb's friction while it slides"),
+        "mu_s": Field(Quantity(least=0), "... and the most that it sticks with; mu if left out"),
+        "law": Field(Word({law: law for law in LAWS}), f"what e is of in an impact with friction: {', '.join(LAWS)}"),
         "between": Field(FLAG, "the line ends at its points; with an offset it has two sides and round ends"),
         "inside": Field(FLAG, "the points stay nearer than the radius instead"),
     },
@@ -98,13 +103,14 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
     values, user = entry.value, f"Contacts.{entry.name}"
     if values is None or "e" not in values:
         return None
+    rubs = _rubs(entry, scope)
     if "gap" in values:
         _refuse_others(values, ("offset", "radius", "inside"), user, "its gap says all", entry.mark)
         if not re.fullmatch(NAME, entry.name):
             raise SpecError(Fault(f"{user}: give a contact with a gap of its own a plain name", entry.mark))
         if not scope.allows(values["gap"], POSITION, f"{user}.gap"):
             return None
-        return Contact(entry.name, values["e"], entry.mark, gap=values["gap"])
+        return Contact(entry.name, values["e"], entry.mark, gap=values["gap"], rubs=rubs)
     own, points = sides_of(entry.name, entry)
     known = [scope.parts.known_point(name, entry.mark, user, scope.reading) for name in (*own, *points)]
     if not all(known):
@@ -117,7 +123,7 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         )
         return spatial_meeting(entry, own, points, scope)
     if scope.reading.dimension == PLANE and is_meeting(own, points, values, scope):
-        return meeting(entry, own, points, scope)
+        return meeting(entry, own, points, scope, rubs)
     _refuse_others(values, ("between",), user, "it is for a point and a line in the plane", entry.mark)
     (first,) = own
     if len(points) == 1:
@@ -125,12 +131,30 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         if "radius" not in values or values["radius"].value <= 0:
             raise SpecError(Fault(f"{user} needs a radius above zero", entry.mark, "how far the two points stay apart"))
         inside = bool(values.get("inside", False))
-        return Contact(entry.name, values["e"], entry.mark, (first, *points), number=values["radius"], inside=inside)
+        given: dict[str, Any] = {"number": values["radius"], "inside": inside, "rubs": rubs}
+        return Contact(entry.name, values["e"], entry.mark, (first, *points), **given)
     if len(points) != 2 or scope.reading.dimension != PLANE:
         hint = "a line is given by two points in the plane; in space write a gap: {gap: P.z, e: 0.5}"
         raise SpecError(Fault(f"{user}: {''.join(points)} is no line", entry.mark, hint))
     _refuse_others(values, ("radius", "inside"), user, "a line has an offset", entry.mark)
-    return Contact(entry.name, values["e"], entry.mark, (first, *points), number=values.get("offset"))
+    return Contact(entry.name, values["e"], entry.mark, (first, *points), number=values.get("offset"), rubs=rubs)
+
+
+def _rubs(entry: Entry, scope: Scope) -> Rubs | None:
+    """Raises SpecError."""
+    values, user = entry.value, f"Contacts.{entry.name}"
+    if "mu" not in values or values["mu"].value == 0:
+        for name in ("mu_s", "law"):
+            if name in values:
+                raise SpecError(Fault(f"{user} has {name}, but no friction mu", entry.mark, "write mu: 0.3"))
+        return None
+    if scope.reading.dimension != PLANE:
+        raise SpecError(Fault(f"{user} has friction, which contacts in space do not have", values["mu"].mark))
+    static = values.get("mu_s", values["mu"])
+    if static.value < values["mu"].value:
+        message = f"{user}.mu_s is {shown(static)}, less than mu"
+        raise SpecError(Fault(message, static.mark, "what sticks holds at least as much as what slides"))
+    return Rubs(values["mu"], static, values.get("law", ENERGETIC))
 
 
 def _stop(entry: Entry, scope: Scope) -> Stop | None:

@@ -24,8 +24,8 @@ from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
 from mechsim.spec.parameters import check_parameter_name
 from mechsim.spec.parts import Parts
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record, ShortOrLong
-from mechsim.spec.scope import POSITION, VELOCITY, Scope, StateExpression, reference_points
-from mechsim.spec.shapes import Quantity, Reading, Schema, Shape, Vector, read_items
+from mechsim.spec.scope import POSITION, TIME, VELOCITY, Scope, StateExpression, reference_points
+from mechsim.spec.shapes import Quantity, Reading, Schema, Shape, Vector, read_items, shown
 from mechsim.spec.suggest import listed
 from mechsim.spec.turning import known_angle, pair_advice
 
@@ -143,9 +143,16 @@ FRICTION = ShortOrLong(
     {
         "mu": Field(StateExpression(), "coefficient of friction", required=True),
         "N": Field(StateExpression(), "load, N; the reaction of the slot, piston or pivot if omitted"),
-        "v0": Field(Quantity(least=0), "speed at which friction is about 3/4 of its full value, m/s or rad/s"),
+        "v0": Field(
+            Quantity(least=0),
+            "speed at which friction is about 3/4 of its full value, m/s or rad/s; if omitted it sticks and slides exactly",
+        ),
         "r": Field(Quantity(least=0), "radius of the pivot, m; 1 if omitted"),
-    }
+    },
+    {
+        "mu_s": Field(Quantity(least=0), "coefficient of what sticks, where mu is a number; mu if omitted"),
+        "belt": Field(StateExpression(), "how fast the line runs along itself, m/s, an expression of time"),
+    },
 )
 FIELDS = {
     "Torques": Field(
@@ -349,15 +356,23 @@ def _drag(entry: Entry, user: str, scope: Scope) -> Drag | None:
 def _friction(entry: Entry, user: str, scope: Scope) -> Friction | None:
     values, one = entry.value, Number(1.0, "1", entry.mark)
     fine = [scope.allows(values.get(key), VELOCITY, f"{user}.{key}") for key in ("mu", "N")]
-    if "v0" not in values or values["v0"].value <= 0:
-        hint = "the speed at which friction is about 3/4 of its full value; smaller is stiffer"
-        raise SpecError(Fault(f"{user} needs v0, a speed above zero", entry.mark, hint))
+    fine.append(scope.allows(values.get("belt"), TIME, f"{user}.belt"))
+    slow = values.get("v0")
+    if slow is not None and slow.value <= 0:
+        hint = "leave it out, and what sticks does so exactly"
+        raise SpecError(Fault(f"{user} has v0: {shown(slow)}, but a speed is above zero", entry.mark, hint))
     known_now = scope.reading.environment
     if set(values["mu"].names) <= known_now.keys() and values["mu"].evaluate(known_now) < 0:
         message = f"{user}.mu is {values['mu'].text.strip()}, but must not be negative"
         raise SpecError(Fault(message, values["mu"].mark, "friction acts against the motion by itself"))
     first, dash, second = (name.strip() for name in entry.name.partition("-"))
-    common: tuple[Any, ...] = (values["mu"], values.get("N"), values.get("r", one), values["v0"], entry.mark)
+    common: tuple[Any, ...] = (values["mu"], values.get("N"), values.get("r", one), slow, entry.mark)
+    common = (*common, _static(values, user, entry.mark, scope), values.get("belt"))
+    if slow is None and "N" not in values:
+        hint = "write N, the load in newtons, a number or an expression of time and state; or v0, for friction that is smooth"
+        raise SpecError(Fault(f"{user} sticks and slides, but has no load N", entry.mark, hint))
+    if "belt" in values and (slow is not None or len(points_of(first, entry.mark)) > 1):
+        raise SpecError(Fault(f"{user} has a belt, which is for a point on a line, without v0", entry.mark))
     if len(points_of(first, entry.mark)) > 1:
         parts = two_parts(entry, user, scope)
         return Friction(entry.name, None, None, *parts, *common) if parts and all(fine) else None
@@ -366,6 +381,21 @@ def _friction(entry: Entry, user: str, scope: Scope) -> Friction | None:
     line = reference_points(second, entry.mark)
     known = [scope.parts.known_point(point, entry.mark, user, scope.reading) for point in (first, *line)]
     return Friction(entry.name, first, line, None, None, *common) if all(known) and all(fine) else None
+
+
+def _static(values: Mapping[str, Any], user: str, mark: Mark, scope: Scope) -> float:
+    """mu_s over mu. Raises SpecError."""
+    if "mu_s" not in values:
+        return 1.0
+    known = scope.reading.environment
+    if values.get("v0") is not None or not set(values["mu"].names) <= known.keys():
+        hint = "it is for friction without v0, whose mu is a number"
+        raise SpecError(Fault(f"{user} has mu_s, which does not belong here", mark, hint))
+    kinetic, static = float(values["mu"].evaluate(known)), float(values["mu_s"].value)
+    if not static >= kinetic > 0:
+        message = f"{user}.mu_s is {shown(values['mu_s'])}, which is less than mu, or mu is zero"
+        raise SpecError(Fault(message, mark, "what sticks holds at least as much as what slides"))
+    return static / kinetic
 
 
 def _central(value: Any, scope: Scope) -> CentralGravity | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechsim.errors import Fault, SpecError
-from mechsim.spec.actions import Meeting, Side
+from mechsim.spec.actions import Meeting, Rubs, Side
 from mechsim.spec.document import Rigid
 from mechsim.spec.names import points_of
 from mechsim.spec.records import Entry
@@ -22,7 +22,9 @@ def is_meeting(first: tuple[str, ...], second: tuple[str, ...], values: Mapping[
     return len(first) > 1 or len(second) > 2 or bool(values.get("between")) or (len(second) == 2 and has_outline)
 
 
-def meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope) -> Meeting:
+def meeting(
+    entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, rubs: Rubs | None = None
+) -> Meeting:
     """Raises SpecError."""
     values, user = entry.value, f"Contacts.{entry.name}"
     between, hollow = bool(values.get("between", False)), bool(values.get("inside", False))
@@ -36,7 +38,7 @@ def meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope
     one, other = _side(first, False, False, user, entry, scope), _side(second, between, hollow, user, entry, scope)
     if hollow and other.sort not in ("polygon", "part"):
         raise SpecError(Fault(f"{user} has `inside`, but {''.join(second)} has none", entry.mark))
-    return Meeting(entry.name, one, other, values["e"], values.get("offset"), entry.mark)
+    return Meeting(entry.name, one, other, values["e"], values.get("offset"), entry.mark, rubs)
 
 
 def _side(points: tuple[str, ...], between: bool, hollow: bool, user: str, entry: Entry, scope: Scope) -> Side:

@@ -11,12 +11,13 @@ from mechsim.kernel.system import System
 from mechsim.structure.offsets import Structure
 
 CLOSED = 2  # a gap is planned as if it were closed: a constraint of positions
+STUCK = 1  # ... and friction as if it stuck: one of velocities
 
 
 def with_gaps(structure: Structure, system: System) -> Structure:
     """The structure of the system without its gaps, with the offsets that a march gives to gaps. Raises AssemblyError
     where one meets what has no mass to be stopped."""
-    if not len(system.gap_rows):
+    if not len(system.gap_rows) and not len(system.friction_rows):
         return structure
     d = structure.march_variable_offsets
     rows, columns, _ = system.signature()
@@ -26,16 +27,19 @@ def with_gaps(structure: Structure, system: System) -> Structure:
         if light:
             message = f"contact {gap.name} meets {system.labels[light[0]]}, which has no mass that an impact could stop"
             raise AssemblyError(Fault(message, gap.mark, "give it a mass"))
-    reactive = [group for group in system.groups if group.kind.reactive]
+    rubbing = {friction.element for friction in system.frictions}
+    reactive = [group for group in system.groups if group.kind.reactive and not rubbing.issuperset(group.elements)]
+    if not len(system.gap_rows):
+        reactive = []
     if reactive:
         owner = system.mechanism.elements[reactive[0].elements[0]]
         message = (
             f"{owner.title} depends on reactions, which impacts make infinite: this is not known together with contacts"
         )
         raise AssemblyError(Fault(message, owner.mark, "friction with a constant load is"))
-    count = len(system.gap_rows)
+    offsets = [CLOSED] * len(system.gap_rows) + [STUCK] * len(system.friction_rows)
     return replace(
         structure,
-        march_equation_offsets=np.append(structure.march_equation_offsets, [CLOSED] * count),
-        march_variable_offsets=np.append(d, [0] * count),
+        march_equation_offsets=np.append(structure.march_equation_offsets, offsets),
+        march_variable_offsets=np.append(d, [0] * len(offsets)),
     )

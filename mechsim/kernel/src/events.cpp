@@ -12,65 +12,42 @@
 #include "march.hpp"
 #include "policy.hpp"
 #include "roots.hpp"
+#include "touch.hpp"
 
 namespace mechsim {
 
-// The gaps that touch, by their places in the list.
-struct March::Touch {
-    std::vector<int> gaps;
-    std::vector<std::vector<double>> responses;    // Z: of all unknowns to each
-    std::vector<double> w;                         // W, columns one after the other
-    std::vector<double> rates, still, pressed;     // h', below what it is zero, and h'' with all gaps open
-    std::vector<double> moving;                    // dh/dt of what moves by itself: it does work
-    std::vector<double> before, impulses, lost;
-    std::vector<char> was_closed, is_closed;
-    int released = -1;
-    std::size_t size() const { return gaps.size(); }
-    double response(std::size_t of, std::size_t to) const { return w[to * size() + of]; }
-    void push(std::size_t i, double impulse) {
-        const double earlier = rates[i];
-        for (std::size_t k = 0; k < size(); ++k) rates[k] += response(k, i) * impulse;
-        impulses[i] += impulse;
-        lost[i] -= impulse * (earlier + rates[i]) / 2;
-    }
-    // All at once: each does its work at the mean of its rates before and after.
-    void push(const std::vector<double>& impulse) {
-        const std::vector<double> earlier = rates;
-        for (std::size_t i = 0; i < size(); ++i)
-            for (std::size_t k = 0; k < size(); ++k) rates[k] += response(k, i) * impulse[i];
-        for (std::size_t i = 0; i < size(); ++i) {
-            impulses[i] += impulse[i];
-            lost[i] -= impulse[i] * (earlier[i] + rates[i]) / 2;
-        }
-    }
-};
-
-void March::add_gap(int row, int mode, double restitution, double size, int account) {
-    Gap gap;
-    gap.row = row, gap.mode = mode, gap.restitution = restitution, gap.size = size, gap.account = account;
+March::Spare March::make_spare(int row, std::vector<int>& gradient, std::vector<int>& pull) const {
     Spare spare{row, -1, {}};
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
         const bool own = lu_.rows()[entry] == row && lu_.columns()[entry] == row;
         if (own) spare.own = int(entry);
         if (lu_.rows()[entry] == row) spare.entries.push_back(int(entry));
-        if (lu_.rows()[entry] == row && !own) gap.gradient.push_back(int(entry));
-        if (lu_.columns()[entry] == row && !own) gap.pull.push_back(int(entry));
+        if (lu_.rows()[entry] == row && !own) gradient.push_back(int(entry));
+        if (lu_.columns()[entry] == row && !own) pull.push_back(int(entry));
     }
     if (spare.own < 0) throw std::invalid_argument("a gap has no place for its multiplier");
-    may_rest_.push_back(spare);
+    return spare;
+}
+
+void March::add_gap(int row, int mode, double restitution, Law law, double size, int account) {
+    Gap gap;
+    gap.row = row, gap.mode = mode, gap.restitution = restitution, gap.law = law, gap.size = size, gap.account = account;
+    may_rest_.push_back(make_spare(row, gap.gradient, gap.pull));
     gaps_.push_back(gap);
 }
 
 void March::find_gaps() {
-    for (Gap& gap : gaps_) {
+    const auto find = [&](auto& each) {
         for (std::size_t i = 0; i < blocks_.size(); ++i)
             for (std::size_t o = 0; o < blocks_[i].outputs.size(); ++o)
                 for (int l = 0; l < blocks_[i].lanes; ++l)
-                    if (blocks_[i].rows[o * blocks_[i].stride + l] == gap.row)
-                        gap.block = int(i), gap.output = int(o), gap.lane = l;
-        if (gap.block < 0) throw std::invalid_argument("a gap has no equation");
-        resting_[gap.row] = !(constants_[gap.mode] != 0);
-    }
+                    if (blocks_[i].rows[o * blocks_[i].stride + l] == each.row)
+                        each.block = int(i), each.output = int(o), each.lane = l;
+        if (each.block < 0) throw std::invalid_argument("a gap has no equation");
+        resting_[each.row] = !(constants_[each.mode] != 0);
+    };
+    for (Gap& gap : gaps_) find(gap);
+    for (Friction& friction : frictions_) find(friction);
 }
 
 void March::set_closed(const Gap& gap, bool closed) {
@@ -148,7 +125,7 @@ double March::next_event(double h) {
         releases_ = closed;
     }
     if (!pairs_.empty()) first = next_touch(h, first);
-    return next_crossing(h, first);
+    return next_crossing(h, next_slip(h, first));
 }
 
 // The same for what is watched, if that comes first.
@@ -201,6 +178,7 @@ Status March::polish_event(double& h, double left, double t_end) {
         h = before;
         return land(h, left, t_end);
     }
+    if (event_ >= int(gaps_.size())) return polish_friction(h, left, t_end);
     const Gap& gap = gaps_[event_];
     if (leaves_) return Status::reached;
     for (int count = 0; count < kMostPolishings; ++count) {
@@ -230,8 +208,8 @@ std::vector<double> March::gap_values(int degree) const {
 }
 
 // Impacts in turn: of the gaps that approach the one that does so fastest, beside what its size and the motion are, by
-// Newton's law; those that do not bounce give way together, when no other approaches.
-void March::strike(Touch& touch) {
+// its law; those that do not bounce give way together, when no other approaches. False where friction lets none of it end.
+bool March::strike(Touch& touch) {
     const auto bounce = [&](std::size_t i) {
         const Gap& gap = gaps_[touch.gaps[i]];
         const double rate = gap.restitution * touch.rates[i], back = -touch.pressed[i];
@@ -251,55 +229,111 @@ void March::strike(Touch& touch) {
         }
         if (fastest >= 0) {
             const std::size_t i = std::size_t(fastest);
-            touch.push(i, -(1 + bounce(i)) * touch.rates[i] / touch.response(i, i));
+            const auto rubs = std::find(touch.of.begin(), touch.of.end(), fastest);
+            if (rubs == touch.of.end())
+                touch.push(i, -(1 + bounce(i)) * touch.rates[i] / touch.response(i, i));
+            else if (!rub(touch, i, touch.size() + std::size_t(rubs - touch.of.begin()), bounce(i)))
+                return false;
             continue;
         }
-        if (!gives_way) return;
-        const std::vector<double> impulses = pushes(touch.w, touch.rates);
-        if (impulses.empty()) return;
+        if (!gives_way) return true;
+        std::vector<std::size_t> all(touch.size());
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+        const std::vector<double> impulses = bear(touch, all, false);
+        if (impulses.empty()) return touch.frictions.empty();
         touch.push(impulses);
         for (std::size_t i = 0; i < touch.size(); ++i)
             if (impulses[i] > 0) touch.rates[i] = 0;
-        if (count >= kMostStrikes) return;
+        for (std::size_t k = 0; k < touch.frictions.size(); ++k)
+            if (touch.sticks[k]) touch.rates[touch.size() + k] = 0;
+        if (count >= kMostStrikes) return true;
     }
 }
 
-// Which of the gaps that touch and do not part are held together from here on. False where nothing tells.
+// Which of the gaps that touch and do not part are held together from here on, and what sticks. False where nothing tells.
 bool March::settle_contacts(Touch& touch) {
     double largest = peak_speed_ * peak_speed_;
-    for (std::size_t i = 0; i < touch.size(); ++i)
-        largest = std::max(largest, std::abs(touch.pressed[i]) / gaps_[touch.gaps[i]].size);
-    const auto unpressed = [&](std::size_t i) { return kUnpressed * largest * gaps_[touch.gaps[i]].size; };
+    const auto size = [&](std::size_t i) {
+        return i < touch.size() ? gaps_[touch.gaps[i]].size : frictions_[touch.frictions[i - touch.size()]].size;
+    };
+    for (std::size_t i = 0; i < touch.total(); ++i) largest = std::max(largest, std::abs(touch.pressed[i]) / size(i));
+    const auto unpressed = [&](std::size_t i) { return kUnpressed * largest * size(i); };
     const std::vector<double> open = touch.pressed;
     for (;;) {
         std::vector<std::size_t> held;
         for (std::size_t i = 0; i < touch.size(); ++i)
             if (int(i) != touch.released && std::abs(touch.rates[i]) <= touch.still[i]) held.push_back(i);
-        std::vector<double> w, q;
-        bool pressed = false;
-        for (std::size_t j : held) {
-            for (std::size_t i : held) w.push_back(touch.response(i, j));
-            q.push_back(open[j]);
-            pressed = pressed || open[j] < -unpressed(j);
-        }
+        bool pressed = !touch.frictions.empty();
+        for (std::size_t j : held) pressed = pressed || open[j] < -unpressed(j);
         touch.pressed = open;
         touch.is_closed.assign(touch.size(), 0);
         if (pressed) {
-            const std::vector<double> loads = pushes(w, q);
+            const std::vector<double> loads = bear(touch, held, true);
             if (loads.empty()) return false;
-            for (std::size_t k = 0; k < held.size(); ++k) {
-                touch.is_closed[held[k]] = loads[k] > 0;
-                for (std::size_t i = 0; i < touch.size(); ++i) touch.pressed[i] += touch.response(i, held[k]) * loads[k];
-            }
+            for (std::size_t i : held) touch.is_closed[i] = loads[i] > 0;
+            for (std::size_t k = 0; k < touch.total(); ++k)
+                for (std::size_t i = 0; i < touch.total(); ++i) touch.pressed[i] += touch.response(i, k) * loads[k];
         }
-        // What was to open is pressed together all the same: it is asked like the others.
-        if (touch.released < 0 || touch.pressed[touch.released] >= -kContradicts * unpressed(touch.released)) break;
-        touch.released = -1;
+        // What was to open is pressed together all the same, or what was to slide does not: it is asked like the others.
+        const std::size_t slides = touch.size() + std::size_t(std::max(touch.slipping, 0));
+        const bool opens = touch.released < 0 || touch.pressed[touch.released] >= -kContradicts * unpressed(touch.released);
+        const bool slips = touch.slipping < 0 || touch.slips * touch.pressed[slides] >= -kContradicts * unpressed(slides);
+        if (opens && slips) break;
+        if (!opens) touch.released = -1;
+        if (!slips) touch.slipping = -1;
     }
     for (std::size_t i = 0; i < touch.size(); ++i) {
         const bool parts = touch.rates[i] > touch.still[i], lifts = touch.pressed[i] > unpressed(i);
         if (!parts && !touch.is_closed[i] && touch.pressed[i] < -kContradicts * unpressed(i)) return false;
         gaps_[touch.gaps[i]].zeros = touch.is_closed[i] ? 0 : parts ? 1 : lifts ? 2 : 3;
+    }
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        const std::size_t i = touch.size() + k;
+        const bool slides = std::abs(touch.rates[i]) > touch.still[i], begins = std::abs(touch.pressed[i]) > unpressed(i);
+        frictions_[touch.frictions[k]].zeros = slides ? 0 : begins ? 1 : 2;
+    }
+    return true;
+}
+
+// What answers a push at all, though rounding does in any case: beside what it would without any joint.
+bool March::is_movable(const std::vector<int>& gradient, double response) const {
+    double free = 0;
+    for (int entry : gradient) {
+        const int column = lu_.columns()[entry];
+        for (std::size_t own = 0; own < lu_.rows().size(); ++own)
+            if (lu_.rows()[own] == column && lu_.columns()[own] == column && matrix_[own] > 0)
+                free += matrix_[entry] * matrix_[entry] / matrix_[own];
+    }
+    return response > kImmovable * free;
+}
+
+// W and Z of all directions, with all gaps open. False where a gap does not answer its own push.
+bool March::find_responses(Touch& touch) {
+    const std::size_t count = touch.size(), total = touch.total();
+    const auto direction = [&](std::size_t i) -> std::pair<const std::vector<int>&, const std::vector<int>&> {
+        if (i < count) return {gaps_[touch.gaps[i]].gradient, gaps_[touch.gaps[i]].pull};
+        const Friction& friction = frictions_[touch.frictions[i - count]];
+        return {friction.gradient, friction.pull};
+    };
+    fill_matrix();
+    for (std::size_t i = 0; i < total; ++i) {
+        std::vector<double> change(size_, 0.0);
+        for (int entry : direction(i).second) change[lu_.rows()[entry]] = matrix_[entry];
+        // Open ones; accounts are made up later.
+        for (const Gap& gap : gaps_) change[gap.row] = change[gap.account] = 0;
+        for (const Friction& friction : frictions_) change[friction.row] = change[friction.account] = 0;
+        lu_.solve(change.data());
+        touch.responses.push_back(std::move(change));
+        for (std::size_t k = 0; k < total; ++k) {
+            double sum = 0;
+            for (int entry : direction(k).first) sum += matrix_[entry] * touch.responses[i][lu_.columns()[entry]];
+            touch.w.push_back(sum);
+        }
+        double moves = 0;
+        for (int entry : direction(i).first) moves += matrix_[entry] * x_.degree(1)[lu_.columns()[entry]];
+        touch.moving.push_back(touch.rates[i] - moves);
+        touch.movable.push_back(i < count || is_movable(direction(i).first, touch.response(i, i)));
+        if (i < count && !(touch.response(i, i) > 0)) return false;
     }
     return true;
 }
@@ -317,6 +351,13 @@ Status March::meet() {
     bool opened = false;
     for (const Gap& gap : gaps_)
         if (is_closed(gap)) set_closed(gap, false), opened = true;
+    std::vector<char> stuck;
+    std::vector<double> senses;
+    for (const Friction& friction : frictions_) {
+        stuck.push_back(sticks(friction)), senses.push_back(sense_of(friction));
+        opened = opened || stuck.back() || senses.back() != 0;
+        set_rubbing(friction, false, 0);
+    }
     if (!pairs_.empty() && !lend_touching(closed, begins)) return Status::crowded;
     if (opened || begins || !prepared_) {
         const Status status = prepare();
@@ -335,31 +376,16 @@ Status March::meet() {
         touch.still.push_back(slowest(gap.size));
         touch.was_closed.push_back(closed[i]);
     }
+    add_frictions(touch, stuck, senses);
     event_ = -1;
-    const std::size_t count = touch.size();
+    const std::size_t count = touch.size(), total = touch.total();
     touch.before = touch.rates;
-    touch.impulses.assign(count, 0.0);
-    touch.lost.assign(count, 0.0);
+    touch.impulses.assign(total, 0.0);
+    touch.lost.assign(total, 0.0);
     touch.is_closed.assign(count, 0);
-    if (count == 0) return Status::reached;
-    fill_matrix();
-    for (std::size_t i = 0; i < count; ++i) {
-        std::vector<double> change(size_, 0.0);
-        for (int entry : gaps_[touch.gaps[i]].pull) change[lu_.rows()[entry]] = matrix_[entry];
-        for (const Gap& gap : gaps_) change[gap.row] = change[gap.account] = 0;  // open ones; accounts are made up below
-        lu_.solve(change.data());
-        touch.responses.push_back(std::move(change));
-        for (std::size_t k = 0; k < count; ++k) {
-            double sum = 0;
-            for (int entry : gaps_[touch.gaps[k]].gradient) sum += matrix_[entry] * touch.responses[i][lu_.columns()[entry]];
-            touch.w.push_back(sum);
-        }
-        double moves = 0;
-        for (int entry : gaps_[touch.gaps[i]].gradient) moves += matrix_[entry] * x_.degree(1)[lu_.columns()[entry]];
-        touch.moving.push_back(touch.rates[i] - moves);
-        if (!(touch.response(i, i) > 0)) return Status::undecided;
-    }
-    strike(touch);
+    if (total == 0) return Status::reached;
+    if (!find_responses(touch)) return Status::undecided;
+    if (!strike(touch)) return Status::undecided;
     for (std::size_t i = 0; i < count; ++i)
         if (!(touch.rates[i] >= -kContradicts * touch.still[i])) return Status::undecided;  // it would be entered
     // What would rise less than can be told stays, if it is pressed; what is at rest beside it stays so too.
@@ -383,7 +409,7 @@ Status March::meet() {
     }
     for (std::size_t i : staying) touch.rates[i] = 0;
     bool changed = false;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < total; ++i) {
         if (touch.impulses[i] == 0) continue;
         changed = true;
         for (int j = 0; j < size_; ++j) {
@@ -394,8 +420,8 @@ Status March::meet() {
             add_exactly(x_.degree(derivative)[j], low_[std::size_t(derivative) * size_ + j], factor * touch.responses[i][j]);
         }
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        const int account = gaps_[touch.gaps[i]].account;
+    for (std::size_t i = 0; i < total; ++i) {
+        const int account = i < count ? gaps_[touch.gaps[i]].account : frictions_[touch.frictions[i - count]].account;
         add_exactly(x_.degree(0)[account], low_[account], -touch.lost[i] - touch.impulses[i] * touch.moving[i]);
     }
     if (changed) {
@@ -403,11 +429,16 @@ Status March::meet() {
         if (status != Status::reached) return status;
         const std::vector<double> after = gap_values(2);
         for (std::size_t i = 0; i < count; ++i) touch.pressed[i] = 2 * after[touch.gaps[i]];
+        for (std::size_t k = 0; k < touch.frictions.size(); ++k) touch.pressed[count + k] = slide(frictions_[touch.frictions[k]], 1);
     }
     if (!settle_contacts(touch)) return Status::undecided;
     bool any = false;
     for (std::size_t i = 0; i < count; ++i)
         if (touch.is_closed[i]) set_closed(gaps_[touch.gaps[i]], true), any = true;
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        set_rubbing(frictions_[touch.frictions[k]], touch.sticks[k], touch.sense[k]);
+        any = any || touch.sticks[k] || touch.sense[k] != 0;
+    }
     if (any) {
         const Status status = prepare();
         if (status != Status::reached) return status;
@@ -417,6 +448,13 @@ Status March::meet() {
         if (told)
             happenings_.push_back({t_, touch.gaps[i], touch.before[i], touch.rates[i], touch.impulses[i], touch.lost[i],
                                    touch.was_closed[i] != 0, touch.is_closed[i] != 0, gaps_[touch.gaps[i]].way});
+    }
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        const std::size_t i = count + k;
+        const bool told = touch.impulses[i] != 0 || touch.was_stuck[k] != touch.sticks[k] || touch.had_sense[k] != touch.sense[k];
+        if (told)
+            happenings_.push_back({t_, int(gaps_.size()) + touch.frictions[k], touch.before[i], touch.rates[i], touch.impulses[i],
+                                   touch.lost[i], touch.was_stuck[k] != 0, touch.sticks[k] != 0, int(touch.sense[k])});
     }
     expanded_ = false;
     leverage_.clear();

@@ -134,6 +134,8 @@ void March::find_working() {
         if (idle_[i]) continue;
         bool told = !blocks_[i].contributions.empty();
         for (const Gap& gap : gaps_) told = told || gap.block == int(i);  // its series is read
+        for (const Friction& friction : frictions_)
+            told = told || friction.block == int(i) || friction.limit_block == int(i);
         for (const Watcher& watcher : watchers_) told = told || watcher.block == int(i);
         if (told) working_.push_back(&blocks_[i]);
     }
@@ -206,12 +208,15 @@ void March::set_state(double t, const double* derivatives) {
     met_at_ = NAN;
     event_ = fired_ = -1;
     for (Gap& gap : gaps_) gap.zeros = 0;
+    for (Friction& friction : frictions_) friction.zeros = 0;
     for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false, watcher.size = 0;
 }
 
 void March::set_constant(int number, double value) {
     for (const Gap& gap : gaps_)
         if (gap.mode == number) set_closed(gap, value != 0);
+    for (const Friction& friction : frictions_)
+        if (friction.mode == number) set_rubbing(friction, value != 0, sense_of(friction));
     x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
     for (Block& block : blocks_) read_constants(block);
     continued_ = prepared_ || continued_;
@@ -390,7 +395,8 @@ void March::note_mismatch() {
 void March::make_probe() {
     probed_ = true;
     const auto is_gap = [&](int i) {
-        return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.row == i; });
+        const auto own = [&](const auto& each) { return each.row == i; };
+        return std::any_of(gaps_.begin(), gaps_.end(), own) || std::any_of(frictions_.begin(), frictions_.end(), own);
     };
     for (int i = 0; i < size_; ++i)
         if (c_[i] > 0 && !is_gap(i)) constraints_.push_back(i);

@@ -79,11 +79,16 @@ double time_to_pose(double last_step, double before, double now);
 // Whether one so far is neither within some steps of length h nor near by the speed.
 bool is_clear_of_pose(double time, double h, double speed);
 
+// What an impact with friction gives back: of the speed of its approach (Newton), of its impulse (Poisson), or of its work
+// (Stronge). Without friction they are one.
+enum class Law : int { newton, poisson, energetic };
+
 // A gap h >= 0 is one row in two variants: closed it says h = 0 and its multiplier pushes, open its multiplier is zero and
 // the row's series is the gap itself, on which events are found (events.cpp). The mode is a constant of the mechanism.
 struct Gap {
     int row = 0, mode = 0;   // of its equation, and the constant that is 1 while it is closed
-    double restitution = 0;  // e of Newton's law
+    double restitution = 0;  // e of the law
+    Law law = Law::newton;
     double size = 1;         // a length beside which it is small or not
     int account = -1;        // the unknown that energy is taken from
     int block = -1, output = 0, lane = 0;  // where its series is
@@ -96,6 +101,22 @@ struct Gap {
     bool is_lent() const { return pair < 0 || way >= 0; }
 };
 
+// Coulomb's friction, limited by the load on a gap or by a function of the state. Like a gap it is one row in two variants:
+// sticking it says psi = 0, how fast it slides, and its multiplier is the force; else the row rests and its series is
+// psi itself. What slides is pushed by a force of the equations, which knows the sense in which it slides as a constant (friction.cpp).
+struct Friction {
+    int row = 0;                           // of psi
+    int mode = 0, sense = 0;               // the constants that are 1 while it sticks, and -1 or 1 while it slides
+    int gap = -1;                          // whose load limits it, if that is not a function of the state
+    double kinetic = 0, limit = 0;         // of the load: what rubs while it slides, and the most that it sticks with
+    double size = 1;                       // a length: in a unit of time its slide is small or not beside that
+    int account = -1;                      // the unknown that energy is taken from
+    int limit_block = -1, limit_output = 0, limit_lane = 0;
+    int block = -1, output = 0, lane = 0;  // where the series of psi is
+    std::vector<int> gradient, pull;       // entries of its row, and of its multiplier's column
+    int zeros = 0;                         // so many terms of psi are zero where the step begins
+};
+
 // A function of the state that is watched: where it crosses zero the march stops, and says which it was.
 struct Watcher {
     int block, output, lane;  // where its series is
@@ -106,7 +127,7 @@ struct Watcher {
     double size = 0;          // the largest that it was
 };
 
-// What happened to one gap at one time.
+// What happened to one gap at one time, or to one friction (numbered behind all gaps; its `way` is its sense).
 struct Happening {
     double t;
     int gap;
@@ -125,7 +146,8 @@ class March {
     void add_block(Block block) { blocks_.push_back(std::move(block)); }
     void add_matrix_block(Block block) { matrix_blocks_.push_back(std::move(block)); }
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
-    void add_gap(int row, int mode, double restitution, double size, int account);
+    void add_gap(int row, int mode, double restitution, Law law, double size, int account);
+    void add_friction(Friction friction);
     const std::vector<Gap>& gaps() const { return gaps_; }
     // Two outlines, and the gaps that are lent to the ways in which they touch.
     void add_pair(Pair pair) { pairs_.push_back(std::move(pair)); }
@@ -159,6 +181,7 @@ class March {
 
     double time() const { return t_; }
     int size() const { return size_; }
+    int equation_offset(int row) const { return c_[row]; }
     int degrees() const { return degrees_; }
     int largest_offset() const { return largest_offset_; }
     const Coefficients& coefficients() const { return x_; }
@@ -197,7 +220,7 @@ class March {
     void set_closed(const Gap& gap, bool closed);
     double output_term(int block, int output, int lane, int degree) const;
     double gap_term(const Gap& gap, int degree) const { return output_term(gap.block, gap.output, gap.lane, degree); }
-    bool has_events() const { return !gaps_.empty() || !watchers_.empty(); }
+    bool has_events() const { return !gaps_.empty() || !watchers_.empty() || !frictions_.empty(); }
     double next_crossing(double h, double before);
     using GapSeries = std::array<double, kMostDegrees>;
     void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
@@ -215,9 +238,27 @@ class March {
     Status polish_event(double& h, double left, double t_end);
     Status meet();
     std::vector<double> gap_values(int degree) const;
+    struct Spare {
+        int number, own;           // of the row, and of the entry of its multiplier in it
+        std::vector<int> entries;  // all of the row's
+    };
     struct Touch;
-    void strike(Touch& touch);
+    bool strike(Touch& touch);
     bool settle_contacts(Touch& touch);
+    bool sticks(const Friction& friction) const { return !resting_[friction.row]; }
+    double sense_of(const Friction& friction) const { return x_.degree(0)[size_ + friction.sense]; }
+    double slide(const Friction& friction, int degree) const { return output_term(friction.block, friction.output, friction.lane, degree); }
+    double limit_term(const Friction& friction, int degree) const;
+    void set_rubbing(const Friction& friction, bool sticks, double sense);
+    void hold_limit(const Friction& friction, double h, double sign, GapSeries& p) const;
+    double next_slip(double h, double first);
+    Status polish_friction(double& h, double left, double t_end);
+    Spare make_spare(int row, std::vector<int>& gradient, std::vector<int>& pull) const;
+    void add_frictions(Touch& touch, const std::vector<char>& stuck, const std::vector<double>& senses) const;
+    bool rub(Touch& touch, std::size_t gap, std::size_t tangent, double restitution) const;
+    std::vector<double> bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const;
+    bool find_responses(Touch& touch);
+    bool is_movable(const std::vector<int>& gradient, double response) const;
     void write_meeting(Record& record);
     struct Exchange {
         int rests, acts;  // rows
@@ -284,13 +325,10 @@ class March {
     std::vector<double> sum_;
     SparseLU lu_;
     // Constraints that are more than needed: of the `spare_` ones, `redundant_` rest at any time (see choose_rows).
-    struct Spare {
-        int number, own;           // of the row, and of the entry of its multiplier in it
-        std::vector<int> entries;  // all of the row's
-    };
     std::vector<Spare> spare_;
     std::vector<Spare> may_rest_;  // these, and gaps
     std::vector<Gap> gaps_;
+    std::vector<Friction> frictions_;
     std::vector<Pair> pairs_;
     std::vector<Watcher> watchers_;
     std::vector<Happening> happenings_;
@@ -300,6 +338,7 @@ class March {
     bool releases_ = false, met_ = false;
     bool crowded_ = false;         // more touches than there are rows for
     bool leaves_ = false;          // it opens because it comes to the end of an edge
+    double slips_ = 0;             // the sense in which a friction lets go there
     double met_at_ = NAN;          // when gaps were met last, ...
     int meetings_ = 0;             // ... and how often at that time
     std::int64_t met_row_ = -1;    // the point of the record that tells how they were left

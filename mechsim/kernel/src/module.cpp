@@ -294,10 +294,11 @@ nb::object overlaps(const March& march) {
     return owned(std::move(values), {count});
 }
 
-void add_gaps(March& march, const Integers& rows, const Integers& modes, const Doubles& restitutions, const Doubles& sizes,
-              const Integers& accounts) {
+void add_gaps(March& march, const Integers& rows, const Integers& modes, const Doubles& restitutions, const Integers& laws,
+              const Doubles& sizes, const Integers& accounts) {
     const std::size_t count = rows.size();
-    require(accounts.size() == count && modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have five numbers each");
+    require(accounts.size() == count && modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have six numbers each");
+    require(laws.size() == count && std::all_of(laws.data(), laws.data() + count, [](int law) { return law >= 0 && law <= 2; }), "there is no such law");
     require(march.coefficients().width == 0, "a gap comes after the march is ready");
     for (std::size_t i = 0; i < count; ++i) {
         const int row = rows.data()[i], mode = modes.data()[i];
@@ -305,7 +306,29 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
         require(sizes.data()[i] > 0 && restitutions.data()[i] >= 0 && restitutions.data()[i] <= 1, "a gap has no size");
         const int account = accounts.data()[i];
         require(account >= 0 && account < march.size() && march.offset(account) == 1, "a gap has no account");
-        march.add_gap(row, mode, restitutions.data()[i], sizes.data()[i], account);
+        march.add_gap(row, mode, restitutions.data()[i], Law(laws.data()[i]), sizes.data()[i], account);
+    }
+}
+
+// Rows of frictions (row, mode, sense, gap, account, block, output and lane of what limits them), and their numbers: the shares of the
+// load that rub and that stick, and a length.
+void add_frictions(March& march, const Integers& places, const Doubles& numbers) {
+    require(places.ndim() == 2 && shaped(places, places.shape(0), 8) && shaped(numbers, places.shape(0), 3), "frictions have 8 places and 3 numbers");
+    require(march.coefficients().width == 0, "a friction comes after the march is ready");
+    for (std::size_t i = 0; i < places.shape(0); ++i) {
+        const int* each = places.data() + 8 * i;
+        const double* own = numbers.data() + 3 * i;
+        const auto constant = [&](int number) { return number >= 0 && std::size_t(number) < march.constant_count(); };
+        require(each[0] >= 0 && each[0] < march.size() && march.equation_offset(each[0]) == 1 && constant(each[1]) && constant(each[2]), "a friction is not there");
+        require(each[3] >= -1 && each[3] < int(march.gaps().size()), "a friction has no gap");
+        require(each[4] >= 0 && each[4] < march.size() && march.offset(each[4]) == 1, "a friction has no account");
+        require(each[3] >= 0 || march.has_output(each[5], each[6], each[7]), "a friction has no limit");
+        require(own[0] > 0 && own[1] >= own[0] && own[2] > 0, "numbers of a friction");
+        Friction friction;
+        friction.row = each[0], friction.mode = each[1], friction.sense = each[2], friction.gap = each[3], friction.account = each[4];
+        friction.limit_block = each[5], friction.limit_output = each[6], friction.limit_lane = each[7];
+        friction.kinetic = own[0], friction.limit = own[1], friction.size = own[2];
+        march.add_friction(std::move(friction));
     }
 }
 
@@ -470,6 +493,7 @@ NB_MODULE(_kernel, m) {
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
         .def("add_gaps", &add_gaps)
+        .def("add_frictions", &add_frictions)
         .def("add_pair", &add_pair)
         .def("add_watchers", &add_watchers)
         .def_prop_ro("fired", &March::fired)

@@ -58,6 +58,7 @@ constexpr double kEdge = 1e-13;          // ... and a corner so near to the end 
 constexpr double kStill = 1e-14;         // of the fastest speed so far: a gap that closes more slowly than this does not
 constexpr double kUnloaded = 1e-12;      // of the largest load in the step: what pushes less may be rounding
 constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps: the same for what is pressed together
+constexpr double kImmovable = 1e-10;      // of the answer to a push without joints: less is rounding of none
 constexpr double kContradicts = 1e4;     // so many times more than what counts as zero is no rounding
 constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before all that are left give way together
 constexpr int kMostMeetings = 200;       // at one time: then events are endless

@@ -256,6 +256,8 @@ double March::response(int row, double h) {
     }
     for (const Gap& gap : gaps_)
         if (gap.row == row && !is_closed(gap)) return gap.pair >= 0 ? 0.0 : 1 / gap.size;  // it moves nothing, but is to be known as well
+    for (const Friction& friction : frictions_)
+        if (friction.row == row && !sticks(friction)) return 0;
     if (responses_.empty()) responses_.assign(size_, {});
     Responses& found = responses_[row];
     if (found.factorization != statistics_.factorizations) {
@@ -385,7 +387,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         const Status status = prepare();
         if (status != Status::reached) return status;
         if (tangents_ && !tangents_->prepare()) return Status::not_differentiable;
-        if (!gaps_.empty() && !met_) {  // what touches where the march begins
+        if ((!gaps_.empty() || !frictions_.empty()) && !met_) {  // what touches where the march begins
             const Status met = meet();
             if (met != Status::reached) return met;
         }
@@ -449,6 +451,7 @@ Status March::take_step(double t_end) {
         if (crowded_) return Status::crowded;
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
         for (Gap& gap : gaps_) gap.zeros = 0;
+        for (Friction& friction : frictions_) friction.zeros = 0;
         for (Watcher& watcher : watchers_) watcher.crossed = false;
     }
     const double at_event = h;

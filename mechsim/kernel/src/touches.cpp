@@ -36,6 +36,8 @@ int March::lend(int pair, int number) {
             x_.degree(0)[column] = polynomial_.degree(0)[column] = way.values[k];
         }
         read_constants(blocks_[gap.block]);
+        for (const Friction& friction : frictions_)
+            if (friction.gap == int(i)) read_constants(blocks_[friction.block]);
         prepared_ = false;
         return int(i);
     }

@@ -1,0 +1,303 @@
+// Coulomb's friction, exactly: what sticks is held by a constraint until it would need more than the load allows, what
+// slides is rubbed by a force whose sense is a constant until it comes to rest (see struct Friction).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "complementarity.hpp"
+#include "march.hpp"
+#include "policy.hpp"
+#include "roots.hpp"
+#include "touch.hpp"
+
+namespace mechsim {
+
+void March::add_friction(Friction friction) {
+    may_rest_.push_back(make_spare(friction.row, friction.gradient, friction.pull));
+    frictions_.push_back(std::move(friction));
+}
+
+void March::set_rubbing(const Friction& friction, bool sticking, double sense) {
+    const std::array<std::pair<int, double>, 2> constants = {{{friction.mode, sticking ? 1.0 : 0.0}, {friction.sense, sense}}};
+    bool changed = sticks(friction) != sticking;
+    for (const auto& [number, value] : constants) {
+        changed = changed || x_.degree(0)[size_ + number] != value;
+        x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
+    }
+    if (!changed) return;
+    if (sticks(friction) != sticking) lu_.set_aside();
+    resting_[friction.row] = !sticking;
+    if (!sticking)
+        for (int n = 0; n < x_.degrees; ++n) x_.degree(n)[friction.row] = 0;
+    read_constants(blocks_[friction.block]);
+    prepared_ = false;
+}
+
+// A term of the most that friction may be while it sticks.
+double March::limit_term(const Friction& friction, int degree) const {
+    const double load = friction.gap >= 0 ? -x_.degree(degree)[gaps_[friction.gap].row]
+                                          : output_term(friction.limit_block, friction.limit_output, friction.limit_lane, degree);
+    return friction.limit * load;
+}
+
+// The series, in units of a step h, of what is left of the limit on one side.
+void March::hold_limit(const Friction& friction, double h, double sign, GapSeries& p) const {
+    double power = 1;
+    for (int n = 0; n <= last_; ++n, power *= h) p[n] = (limit_term(friction, n) + sign * x_.degree(n)[friction.row]) * power;
+}
+
+// How far it is to where what slides comes to rest, or what sticks lets go, if that is before `first`.
+double March::next_slip(double h, double first) {
+    for (std::size_t i = 0; i < frictions_.size(); ++i) {
+        const Friction& friction = frictions_[i];
+        const double sense = sense_of(friction);
+        GapSeries p;
+        double least = 0;
+        const auto note = [&](double s, double slips) {
+            if (!(h * s < first)) return;
+            first = h * s;
+            event_ = int(gaps_.size() + i);
+            releases_ = leaves_ = false;
+            slips_ = slips;
+        };
+        if (sticks(friction)) {
+            for (const double sign : {1.0, -1.0}) {
+                hold_limit(friction, h, sign, p);
+                double largest = 0;
+                for (int n = 0; n <= last_; ++n) largest = std::max(largest, std::abs(p[n]));
+                note(first_below(p.data(), last_, kUnloaded * largest, least), -sign);
+            }
+        } else if (sense != 0) {
+            const int degree = last_ + 1;
+            double power = sense;
+            for (int n = 0; n <= degree; ++n, power *= h) p[n] = slide(friction, n) * power;
+            note(first_below(p.data() + friction.zeros, degree - friction.zeros, slowest(friction.size), least), 0);
+        }
+    }
+    return first;
+}
+
+// The time of such an event is corrected by what friction and slide are at the state itself.
+Status March::polish_friction(double& h, double left, double t_end) {
+    const Friction& friction = frictions_[event_ - gaps_.size()];
+    const double sense = sense_of(friction), sign = -slips_;
+    for (int count = 0; count < kMostPolishings; ++count) {
+        double value = sense * slide(friction, 0), slope = sense * slide(friction, 1);
+        if (sticks(friction)) {
+            value = limit_term(friction, 0) + sign * x_.degree(0)[friction.row], slope = 0;
+            const double* row = nullptr;
+            for (int n = last_; n >= 1; --n) {
+                row = polynomial_.degree(n);
+                const double load = friction.gap >= 0 ? -row[gaps_[friction.gap].row] : 0.0;
+                slope = slope * h + n * (friction.limit * load + sign * row[friction.row]);
+            }
+        }
+        const double better = h - value / slope;
+        if (!(slope < 0) || !(better > 0) || better >= std::abs(left) || std::abs(better - h) > kNearby * h) break;
+        if (std::abs(better - h) <= kEpsilon * h) break;
+        const double before = h;
+        h = better;
+        const Status status = land(h, left, t_end);
+        if (status == Status::reached) continue;
+        h = before;
+        return land(h, left, t_end);
+    }
+    return Status::reached;
+}
+
+// Frictions take part that have a gap which touches, or none; here with all gaps open and nothing rubbing.
+void March::add_frictions(Touch& touch, const std::vector<char>& stuck, const std::vector<double>& senses) const {
+    for (std::size_t i = 0; i < frictions_.size(); ++i) {
+        const Friction& friction = frictions_[i];
+        const auto place = std::find(touch.gaps.begin(), touch.gaps.end(), friction.gap);
+        if (friction.gap >= 0 && place == touch.gaps.end()) continue;
+        if (event_ == int(gaps_.size() + i) && slips_ != 0) touch.slipping = int(touch.frictions.size()), touch.slips = slips_;
+        touch.frictions.push_back(int(i));
+        touch.of.push_back(friction.gap >= 0 ? int(place - touch.gaps.begin()) : -1);
+        touch.rates.push_back(slide(friction, 0));
+        touch.pressed.push_back(slide(friction, 1));
+        touch.still.push_back(slowest(friction.size));
+        touch.was_stuck.push_back(stuck[i]);
+        touch.had_sense.push_back(senses[i]);
+        touch.limits.push_back(friction.gap >= 0 ? 0.0 : std::max(0.0, limit_term(friction, 0) / friction.limit));
+    }
+    touch.sticks.assign(touch.frictions.size(), 0);
+    touch.sense.assign(touch.frictions.size(), 0.0);
+}
+
+// One impact with friction, along its own impulse p (Routh's method): both rates are linear in p while it slides one way or
+// sticks. Compression ends where the gap's rate is zero; restitution by the law. False where it never ends (Painleve's paradox).
+bool March::rub(Touch& touch, std::size_t normal, std::size_t tangent, double restitution) const {
+    const Gap& gap = gaps_[touch.gaps[normal]];
+    const double mu = frictions_[touch.frictions[tangent - touch.size()]].kinetic;
+    const double nn = touch.response(normal, normal), nt = touch.response(normal, tangent);
+    const double tn = touch.response(tangent, normal), tt = touch.response(tangent, tangent);
+    const double begun = touch.rates[normal];
+    double vn = begun, vt = touch.rates[tangent], p = 0, pt = 0, lost_n = 0, lost_t = 0;
+    double to_compress = 0, compressed = 0, returned = 0;  // impulse of the compression, works of both
+    bool compressing = true;
+    for (int piece = 0; piece < 12; ++piece) {
+        double side = std::abs(vt) > touch.still[tangent] ? (vt > 0 ? 1.0 : -1.0) : 0.0, share = -side * mu;
+        if (side == 0) {
+            vt = 0;
+            share = touch.movable[tangent] ? -tn / tt : 0.0;
+            if (std::abs(share) > mu) side = share < 0 ? 1.0 : -1.0, share = -side * mu;
+        }
+        const double dn = nn + share * nt, dt = side == 0 ? 0.0 : tn + share * tt;
+        const double to_rest = side * dt < 0 && vt != 0 ? -vt / dt : INFINITY;
+        double length = INFINITY;
+        if (compressing) {
+            if (dn > 0) length = -vn / dn;
+        } else if (gap.law == Law::newton) {
+            if (dn > 0) length = (-restitution * begun - vn) / dn;
+        } else if (gap.law == Law::poisson) {
+            length = (1 + restitution) * to_compress - p;
+        } else {
+            const double left = -restitution * restitution * compressed - returned;
+            if (vn * vn + 2 * dn * left >= 0) length = 2 * left / (vn + std::sqrt(vn * vn + 2 * dn * left));
+        }
+        // Newton's law could give energy: it ends where all that the impact took is given back.
+        bool ends = !(length > to_rest);
+        if (!ends) length = to_rest;
+        if (!std::isfinite(length)) return false;
+        length = std::max(length, 0.0);
+        const double taken = lost_n + lost_t, power = vn + share * vt, growth = dn + share * dt;
+        const double after = taken - length * (power + growth * length / 2);
+        if (!compressing && after < 0) {
+            const double root = std::sqrt(std::max(0.0, power * power + 2 * growth * taken));
+            length = std::clamp(2 * taken / (power + root), 0.0, length);
+            ends = true;
+        }
+        const double work_n = length * (vn + dn * length / 2);
+        lost_n -= work_n;
+        lost_t -= share * length * (vt + dt * length / 2);
+        (compressing ? compressed : returned) += work_n;
+        vn += dn * length, vt += dt * length;
+        p += length, pt += share * length;
+        if (!ends) {
+            vt = 0;
+            continue;
+        }
+        if (!compressing) break;
+        compressing = false;
+        vn = 0;
+        to_compress = p;
+        if (restitution == 0) break;
+    }
+    for (std::size_t k = 0; k < touch.total(); ++k) touch.rates[k] += touch.response(k, normal) * p + touch.response(k, tangent) * pt;
+    touch.rates[tangent] = vt;
+    touch.impulses[normal] += p, touch.impulses[tangent] += pt;
+    touch.lost[normal] += lost_n, touch.lost[tangent] += lost_t;
+    return true;
+}
+
+// What gaps that are held push with, and what rubs at them and in joints, so that none is entered and no friction is more
+// than its limit: loads and frictions of a motion from `rest`, which is all open (Glocker's complementarity). Where frictions
+// are to be impulses, `forces` is false: those of joints have none then, and none slides before. Loads, then frictions; empty where there is no answer.
+std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const {
+    const std::size_t normals = touch.size(), total = touch.total();
+    struct Rubbing {
+        std::size_t direction, load;  // places among directions and in `held`
+        double share, more;           // limit: share of the load, and more
+        double sense;                 // 0: it may stick
+    };
+    constexpr std::size_t none = std::size_t(-1);
+    std::vector<Rubbing> rubbing;
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        const Friction& friction = frictions_[touch.frictions[k]];
+        const std::size_t direction = normals + k;
+        std::size_t load = none;
+        for (std::size_t g = 0; g < held.size(); ++g)
+            if (touch.of[k] == int(held[g])) load = g;
+        if (friction.gap >= 0 ? load == none : !forces) continue;
+        double sense = 0;
+        if (forces && std::abs(touch.rates[direction]) > touch.still[direction]) sense = touch.rates[direction] > 0 ? 1 : -1;
+        if (forces && int(k) == touch.slipping && sense == 0) sense = touch.slips;
+        if (sense == 0 && !touch.movable[direction]) continue;
+        const double most = sense == 0 && forces ? friction.limit : friction.kinetic;
+        rubbing.push_back({direction, load, friction.gap >= 0 ? most : 0.0, friction.gap >= 0 ? 0.0 : most * touch.limits[k], sense});
+    }
+    std::vector<double> found;
+    for (std::size_t round = 0; round <= rubbing.size(); ++round) {
+        std::vector<const Rubbing*> may_stick;
+        for (const Rubbing& each : rubbing)
+            if (each.sense == 0) may_stick.push_back(&each);
+        const std::size_t a = held.size(), c = may_stick.size(), size = a + 2 * c;
+        // A friction is xi - limit where it may stick, and -sense * limit where it slides.
+        std::vector<double> base(touch.pressed.begin(), touch.pressed.end());
+        if (!forces) base = touch.rates;
+        std::vector<double> columns(a * total);
+        for (std::size_t g = 0; g < a; ++g)
+            for (std::size_t k = 0; k < total; ++k) columns[g * total + k] = touch.response(k, held[g]);
+        for (const Rubbing& each : rubbing) {
+            const double less = each.sense == 0 ? 1 : each.sense;
+            if (each.load != none && each.sense != 0) {
+                const double own = touch.response(held[each.load], held[each.load]);
+                const double across = touch.response(held[each.load], each.direction);
+                if (!(own - each.sense * each.share * across > 0)) return {};  // pushed, it would close (Painleve)
+            }
+            for (std::size_t k = 0; k < total; ++k) {
+                const double answer = touch.response(k, each.direction);
+                base[k] -= less * each.more * answer;
+                if (each.load != none) columns[each.load * total + k] -= less * each.share * answer;
+            }
+        }
+        std::vector<double> unit(size);
+        for (std::size_t g = 0; g < a; ++g) unit[g] = 1 / std::sqrt(touch.response(held[g], held[g]));
+        for (std::size_t s = 0; s < c; ++s) {
+            const double own = std::sqrt(touch.response(may_stick[s]->direction, may_stick[s]->direction));
+            unit[a + s] = 1 / own, unit[a + c + s] = own;
+        }
+        std::vector<double> m(size * size, 0.0), q(size);
+        const auto set = [&](std::size_t row, std::size_t column, double value) {
+            m[column * size + row] = value * unit[row] * unit[column];
+        };
+        const auto direction = [&](std::size_t row) { return row < a ? held[row] : may_stick[row - a]->direction; };
+        for (std::size_t row = 0; row < a + c; ++row) {
+            q[row] = base[direction(row)] * unit[row];
+            for (std::size_t g = 0; g < a; ++g) set(row, g, columns[g * total + direction(row)]);
+            for (std::size_t s = 0; s < c; ++s) set(row, a + s, touch.response(direction(row), may_stick[s]->direction));
+        }
+        for (std::size_t s = 0; s < c; ++s) {
+            const std::size_t up = a + s, down = a + c + s;
+            set(up, down, 1);
+            set(down, up, -1);
+            q[down] = 2 * may_stick[s]->more * unit[down];
+            if (may_stick[s]->load != none) set(down, may_stick[s]->load, 2 * may_stick[s]->share);
+        }
+        const Complementary answer = complementary(m, q);
+        if (!answer.solved) return {};
+        found.assign(total, 0.0);
+        for (std::size_t g = 0; g < a; ++g) found[held[g]] = answer.z[g] * unit[g];
+        touch.sense.assign(touch.frictions.size(), 0.0);
+        touch.sticks.assign(touch.frictions.size(), 0);
+        bool changed = false;
+        std::size_t s = 0;
+        for (Rubbing& each : rubbing) {
+            const std::size_t place = each.direction - normals;
+            const double limit = each.more + (each.load == none ? 0.0 : each.share * found[held[each.load]]);
+            if (each.sense != 0) {
+                found[each.direction] = -each.sense * limit;
+                touch.sense[place] = limit > 0 ? each.sense : 0.0;
+                continue;
+            }
+            const bool forward = !answer.acts[a + s], backward = answer.acts[a + c + s];
+            found[each.direction] = forward ? -limit : backward ? limit : answer.z[a + s] * unit[a + s] - limit;
+            ++s;
+            if (!(limit > 0)) continue;
+            touch.sticks[place] = !forward && !backward;
+            touch.sense[place] = forward ? 1 : backward ? -1 : 0;
+            const Friction& friction = frictions_[touch.frictions[place]];
+            if (touch.sticks[place] || !forces || friction.limit == friction.kinetic) continue;
+            // It slides with less than it stuck with.
+            changed = true;
+            each.sense = touch.sense[place];
+            (friction.gap >= 0 ? each.share : each.more) *= friction.kinetic / friction.limit;
+        }
+        if (!changed) return found;
+    }
+    return {};
+}
+
+}  // namespace mechsim

@@ -1,0 +1,48 @@
+// What touches at one time, and how it answers: see events.cpp.
+#pragma once
+
+#include <vector>
+
+#include "march.hpp"
+
+namespace mechsim {
+
+// Directions are those of the gaps that touch, by their places in the list, then those of frictions: of these gaps, and of joints.
+struct March::Touch {
+    std::vector<int> gaps, frictions;
+    std::vector<int> of;                         // per friction, the gap of this touch whose load it has, or -1
+    std::vector<std::vector<double>> responses;  // Z: of all unknowns to each
+    std::vector<double> w;                       // W, columns one after the other
+    std::vector<double> rates, still, pressed;   // h' or psi, below what it is zero, and h'' or psi' with all gaps open
+    std::vector<double> moving;                  // dh/dt of what moves by itself: it does work
+    std::vector<double> before, impulses, lost;
+    std::vector<char> movable;                   // it answers a push at all
+    std::vector<char> was_closed, is_closed;     // per gap
+    std::vector<char> was_stuck, sticks;         // per friction
+    std::vector<double> had_sense, sense;
+    std::vector<double> limits;                  // of frictions by a function of the state
+    int released = -1;
+    int slipping = -1;                           // the friction that lets go, ...
+    double slips = 0;                            // ... and its sense then
+    std::size_t size() const { return gaps.size(); }
+    std::size_t total() const { return gaps.size() + frictions.size(); }
+    double response(std::size_t of, std::size_t to) const { return w[to * total() + of]; }
+    void push(std::size_t i, double impulse) {
+        const double earlier = rates[i];
+        for (std::size_t k = 0; k < total(); ++k) rates[k] += response(k, i) * impulse;
+        impulses[i] += impulse;
+        lost[i] -= impulse * (earlier + rates[i]) / 2;
+    }
+    // All at once: each does its work at the mean of its rates before and after.
+    void push(const std::vector<double>& impulse) {
+        const std::vector<double> earlier = rates;
+        for (std::size_t i = 0; i < impulse.size(); ++i)
+            for (std::size_t k = 0; k < total(); ++k) rates[k] += response(k, i) * impulse[i];
+        for (std::size_t i = 0; i < impulse.size(); ++i) {
+            impulses[i] += impulse[i];
+            lost[i] -= impulse[i] * (earlier[i] + rates[i]) / 2;
+        }
+    }
+};
+
+}  // namespace mechsim

@@ -1,0 +1,118 @@
+"""Coulomb's friction, exactly: in contacts, limited by what these push with, and in joints.
+
+What slides is rubbed by a force against the sense in which it does, a constant of the mechanism; what sticks is held by a
+constraint (mechanism.Friction, kernel/src/friction.cpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mechsim.errors import Fault, Mark, SpecError
+from mechsim.frozen import frozen
+from mechsim.lagrangian.formula import Formula, coordinate, derivative, multiplier, number, parameter, velocity
+from mechsim.lagrangian.vector import Vector, cross, dot, left
+from mechsim.model.book import Book, Draft
+from mechsim.model.grip import Grip
+from mechsim.model.mechanism import Friction
+from mechsim.model.origin import Origin
+from mechsim.model.quantities import Arrow, Quantities
+from mechsim.spec.motion import plain_name
+
+
+@frozen
+class Rubbing:
+    """What slides with `speed`: in the gap of this number, by `kinetic` of what that pushes with; or, where there is no gap, by
+    the `limit` of a joint. It sticks with `static` times as much."""
+
+    name: str
+    speed: Formula
+    mark: Mark
+    gap: int = -1
+    kinetic: float = 1.0
+    static: float = 1.0
+    limit: Formula | None = None
+    origin: Origin | None = None
+    grips: tuple[Grip, ...] = ()
+    on_parts: bool = False
+
+
+def add_frictions(rubbings: Iterable[Rubbing], loads: list[str], book: Book) -> tuple[Friction, ...]:
+    """Each becomes an element with a constraint of velocities, a force, and an account. `loads`: the multiplier of each gap."""
+    found: list[Friction] = []
+    accounts: dict[str, int] = {}
+    for each in rubbings:
+        label = plain_name(each.name)
+        mode, sense = book.constant(0.0), book.constant(0.0)
+        if each.limit is None:
+            most = -parameter("mu", each.kinetic) * multiplier(loads[each.gap])
+        else:
+            most = each.limit
+        slots = dict.fromkeys(leaf.operands[0] for leaf in each.speed.leaves() if leaf.operation == "v")
+        slopes = {slot: derivative(each.speed, velocity(slot)) for slot in slots}
+        draft = Draft(
+            f"friction {each.name}",
+            each.mark,
+            forces=[(slot, -coordinate(sense) * most * slope) for slot, slope in slopes.items()],
+            nonholonomic=[(f"friction_{label}", each.speed)],
+            signals=[most] if each.gap < 0 else [],
+            grips=list(each.grips),
+            on_parts=each.on_parts,
+            origin=each.origin or Origin("friction", each.name),
+        )
+        if each.name not in accounts:
+            draft.account = f"work_friction_{label}"
+        element = book.add(draft)
+        assert element is not None  # something in it slides
+        account = accounts.setdefault(each.name, book.elements[element].slots[-1])
+        kinetic = each.kinetic if each.gap >= 0 else 1.0
+        numbers = kinetic, kinetic * each.static
+        found.append(Friction(each.name, element, -1 - mode, -1 - sense, each.gap, *numbers, account, each.mark))
+    return tuple(found)
+
+
+def part_of(point: str, quantities: Quantities, user: str, mark: Mark) -> str:
+    """The one rigid part that a point is on; "" for a particle or a fixed point. Raises SpecError."""
+    if quantities.layout.is_fixed(point):
+        return ""
+    holders = [part.name for part in quantities.holders.get(point, ())]
+    if len(holders) > 1:
+        message = (
+            f"{user}: the disc about {point} rubs, but {point} is on {' and '.join(holders)}: which of them turns?"
+        )
+        raise SpecError(Fault(message, mark, "give the part a shape, a disc, and name the part in the contact"))
+    return holders[0] if holders else ""
+
+
+def spin_of(part: str, quantities: Quantities) -> Formula:
+    """How fast a part turns, by two of its points; 0 for none."""
+    if not part:
+        return number(0)
+    return spin_of_line(*quantities.rigids[part].points[:2], quantities)
+
+
+def spin_of_line(start: str, end: str, quantities: Quantities) -> Formula:
+    along = quantities.difference(start, end)
+    turning: Formula = cross(along, quantities.velocity_difference(start, end))
+    return turning / dot(along, along) if turning.leaves() else number(0)
+
+
+def rate(place: Arrow) -> Arrow:
+    """How fast a place moves that is fixed in something."""
+
+    def of(component: Formula) -> Formula:
+        total = number(0)
+        for slot in dict.fromkeys(leaf.operands[0] for leaf in component.leaves() if leaf.operation == "x"):
+            if slot >= 0:
+                total = total + derivative(component, coordinate(slot)) * velocity(slot)
+        return total
+
+    return Vector(tuple(of(component) for component in place))
+
+
+def slide(own: Arrow, spin: Formula, other: Arrow, other_spin: Formula, at: Arrow, along: Arrow) -> Formula:
+    """How fast what is at `at` of one body slides along a direction over the other. `own` and `other` are places that are fixed in
+    them."""
+    one = rate(own) + spin * left(at - own)
+    two = rate(other) + other_spin * left(at - other)
+    return dot(along, one - two)
