@@ -108,10 +108,10 @@ class _Functions:
     def hamiltonian(self, x: Any, v: Any, t: Any, p: Any) -> Any:
         return jnp.dot(jax.grad(self.lagrangian, argnums=1)(x, v, t, p), v) - self.lagrangian(x, v, t, p)
 
-    def signals(self, x: Any, v: Any, t: Any, p: Any) -> Any:
+    def signals(self, x: Any, v: Any, a: Any, lam: Any, t: Any, p: Any) -> Any:
         if not self.kind.signals:
             return jnp.zeros(0)
-        return _stack(self.kind.signals(x, v, t, self.parameters(p)))
+        return _stack(self.kind.signals(x, v, t, self.parameters(p), a, lam))
 
     def places(self, x: Any, v: Any, t: Any, p: Any) -> tuple[Any, Any]:
         """Coordinates of points that are only drawn, and their rates."""
@@ -177,7 +177,7 @@ def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Progr
         if kind.nonholonomic:
             found["slope"] = jax.jacfwd(functions.nonholonomic, argnums=1)(x, v, t, p)
         if kind.signals:
-            found["signal"] = functions.signals(x, v, t, p)
+            found["signal"] = functions.signals(*state)
         if kind.places:
             found["place"], found["speed"] = functions.places(x, v, t, p)
         if complete or kind.state_count or kind.account:

@@ -17,6 +17,8 @@ from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 
 MOST_AT_ONCE = 1000  # events of the user at one time
+FRICTION = "friction "  # before the name of a contact or joint
+STICKS, SLIDES = 1.0, 2.0  # what its rows say of it instead of closed; 0: it does not touch
 COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_closed")
 
 
@@ -24,8 +26,8 @@ COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_c
 class Event:
     """At the time `t` the gap's rate went from `before` to `after` by an `impulse`, and the energy `lost` was gone.
 
-    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; of a friction, whose name is then
-    in `gap`, "stick" or "slip", by what it does from here on; or "event", one of the user's, whose name is then in `gap`.
+    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; of a friction, whose name in
+    `gap` begins with that word, "stick", "slip" or "impact"; or "event", one of the user's, whose name is in `gap`.
     """
 
     t: float
@@ -61,8 +63,8 @@ class Events:
         return Event(t, self.names[int(gap)], self._kind(gap, *modes), before, after, impulse, lost)
 
     def _kind(self, gap: float, was_closed: float, is_closed: float) -> str:
-        if self.names[int(gap)].startswith("friction "):
-            return "stick" if is_closed else "slip"
+        if self.names[int(gap)].startswith(FRICTION):
+            return {STICKS: "stick", SLIDES: "slip"}.get(is_closed, "impact")
         if gap >= len(self.overlaps):
             return "event"
         if was_closed == is_closed:
@@ -88,15 +90,8 @@ class Events:
 
 def no_events(system: System) -> Events:
     names = *(gap.name for gap in system.gaps), *(event.name for event in system.events if not event.switch)
-    names += tuple(f"friction {friction.name}" for friction in system.frictions)
+    names += tuple(FRICTION + friction.name for friction in system.frictions)
     return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
-
-
-def _is_number(table: np.ndarray, count: int) -> np.ndarray:
-    """Where the number of a friction stands, which comes behind the user's events."""
-    found = np.zeros(table.shape, dtype=bool)
-    found[:, 1] = table[:, 1] >= count
-    return found
 
 
 class EventLog:
@@ -124,15 +119,14 @@ class EventLog:
         if not len(found):
             return
         table, ways = found[:, :-1], found[:, -1].astype(int)
-        count, named = len(self.system.gaps), sum(not event.switch for event in self.system.events)
-        self.parts.append(np.where(_is_number(table, count), table + named, table))
+        self.parts.append(self._told(table, ways))
         times = table[:, 0]
         ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
         first = 0
         for end in ends:
             for row, way in zip(table[first:end], ways[first:end], strict=True):
-                if row[1] >= count:
-                    friction = self.system.frictions[int(row[1]) - count]
+                if row[1] >= len(self.system.gaps):
+                    friction = self.system.frictions[int(row[1]) - len(self.system.gaps)]
                     self.stops.constants[[friction.mode, friction.sense]] = row[7], way
                     continue
                 self.stops.constants[self.system.gap_modes[int(row[1])]] = row[7]
@@ -141,6 +135,13 @@ class EventLog:
                     self.stops.constants[list(lent.constants)] = pair.values[way][: len(lent.constants)]
             self.stops.log.begin(float(times[first]), self.stops.constants)
             first = int(end)
+
+    def _told(self, table: np.ndarray, ways: np.ndarray) -> np.ndarray:
+        """Frictions numbered behind the user's events, without those that end because their contact does."""
+        table, rubs = table.copy(), table[:, 1] >= len(self.system.gaps)
+        table[rubs & (ways != 0), 7] = SLIDES
+        table[rubs, 1] += sum(not event.switch for event in self.system.events)
+        return table[~rubs | (table[:, 7] != 0) | (table[:, 4] != 0)]
 
     def fired(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, np.ndarray]:
         """Do what the event asks for at which the march has stopped: whether it ends there, and what accounts gain."""

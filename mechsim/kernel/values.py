@@ -180,9 +180,17 @@ class Values(Outputs):
                 found[..., 2 * place + (name == "speed")] = value[..., 0]
         return found
 
-    def signals(self, element: int, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """The signals of one element, (..., signals), at one state or at many."""
+    def signals(
+        self,
+        element: int,
+        t: ArrayLike,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        lam: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """The signals of one element, (..., signals), at one state or at many; only limits of friction need the rest."""
         group = next(group for group in self.groups if element in group.elements)
         lane, shape = group.elements.index(element), (*np.shape(q)[:-1], group.lanes)
-        _, _, values = self._values(("signal",), t, q, v, groups=(group,))[0]
+        _, _, values = self._values(("signal",), t, q, v, a, lam, groups=(group,))[0]
         return np.stack([np.broadcast_to(value, shape)[..., lane] for value in values], axis=-1)

@@ -28,7 +28,7 @@ ARGUMENTS = {
     "nonholonomic": "xvtp",
     "force": "xvtpam",
     "rates": "xvtp",
-    "signals": "xvtp",
+    "signals": "xvtpam",
     "places": "xtp",
 }
 
@@ -51,7 +51,7 @@ class Kind:
     rates(x, v, t, p):  time derivatives of the kind's own `state_count` states, which follow the coordinates
     account:  the very last variable integrates the power of all that is not conservative here (force, dissipation,
         constraints that move with time, a Lagrangian that depends on time)
-    signals(x, v, t, p):  `signal_count` values that are sampled and held
+    signals(x, v, t, p, a, lam):  `signal_count` values that are sampled and held, or watched
     places(x, t, p):  `place_count` coordinates of points that are only drawn
     """
 

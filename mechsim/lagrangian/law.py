@@ -87,7 +87,7 @@ def kind_of(law: Law) -> Kind:
         rates=_functions(law.states, "xvtp"),
         state_count=len(law.states),
         account=law.account,
-        signals=_functions(law.signals, "xvtp"),
+        signals=_functions(law.signals, "xvtpam"),
         signal_count=len(law.signals),
         source=law.text,
     )

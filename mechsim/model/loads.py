@@ -89,8 +89,8 @@ def joint_frictions(quantities: Quantities) -> Iterator[Rubbing]:
     for friction in quantities.spec.actions.frictions:
         if friction.slow is not None:
             continue
-        assert friction.load is not None
-        limit = quantities.of(friction.coefficient) * quantities.of(friction.load)
+        load = quantities.of(friction.load) if friction.load else _reaction(friction, quantities)
+        limit = quantities.of(friction.coefficient) * load
         name, mark = f"{friction.name}", friction.mark
         if friction.part is not None:
             turning = quantities.relative_angular_velocity(friction.part, friction.against)

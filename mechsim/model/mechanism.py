@@ -265,7 +265,7 @@ class Mechanism:
         elements, laws = list(self.elements), dict(self.laws)
         for each in (*self.gaps, *self.frictions):
             element = elements[each.element]
-            law = replace(laws[element.kind], constraints=(), nonholonomic=(), forces={}, observed=0)
+            law = replace(laws[element.kind], constraints=(), nonholonomic=(), forces={}, signals=(), observed=0)
             laws[law.name] = law
             elements[each.element] = replace(element, kind=law.name, multipliers=(), observed=())
         return replace(self, elements=tuple(elements), laws=laws, gaps=(), pairs=(), frictions=())

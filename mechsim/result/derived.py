@@ -12,13 +12,14 @@ from mechsim.engine.points import Points
 from mechsim.initial.beside import poses_beside
 from mechsim.kernel.system import System
 from mechsim.model.labels import unused
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Friction, Mechanism
 from mechsim.result import multipliers
 from mechsim.result.balance import Balance
 from mechsim.result.drives import drives, unit_of
 from mechsim.result.layout import Array, full_layout
 from mechsim.result.orientation import Orientations
 from mechsim.result.reactions import Reactions
+from mechsim.spec.motion import plain_name
 from mechsim.structure import Redundancy
 
 UNDETERMINED = 1e-9  # of the largest multiplier: below this, a drive does not take part in what is undetermined
@@ -54,6 +55,8 @@ class Derived:
         columns = [("H", "J")] if self.has_hamiltonian else []
         columns += [column for drive in self.drives for column in drive.columns]
         columns += _load_columns(system)
+        self.rubbing = {f"friction_{plain_name(each.name)}": each for each in system.frictions}
+        columns += [(name, unit_of(system.mechanism, _slots(each, system))) for name, each in self.rubbing.items()]
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
         self.orientations = Orientations(system.mechanism, system.mechanism.attitudes)
         columns += list(zip(self.orientations.labels, self.orientations.units, strict=True))
@@ -87,12 +90,13 @@ class Derived:
         columns = [np.zeros((len(points), 0))]
         if self.has_hamiltonian:
             columns.append(np.asarray(system.hamiltonian(*state), float)[:, None])
-        if self.drives or len(self.loads) or self.reactions.labels:
+        if self.drives or len(self.loads) or self.rubbing or self.reactions.labels:
             accelerations, found = self._leading(points)
             self.gaps += int(np.isnan(accelerations).any(axis=1).sum())
             full = multipliers.smallest(self.redundant, points, accelerations, found)
             columns += [drive.table(system, *state, accelerations, full) for drive in self.drives]
             columns.append(-full[:, self.loads] @ self.together + 0.0)
+            columns.append(self._frictions(system, (*state, accelerations, full)))
             columns.append(self.reactions.table(system, *state, accelerations, full))
             if self.balance:
                 self.balance.observe(system, *state, accelerations, full)
@@ -103,6 +107,18 @@ class Derived:
             if system.mechanism.drawn:
                 columns.append(system.places(*state))
         return np.concatenate(columns, axis=1)
+
+    def _frictions(self, system: System, state: tuple[Array, Array, Array, Array, Array]) -> Array:
+        """With what frictions push, along their slides; those of two outlines are added up."""
+        full = state[-1]
+        found = np.zeros((len(full), len(self.rubbing)))
+        names = list(self.rubbing)
+        for row, each in zip(system.friction_rows, system.frictions, strict=True):
+            sense = system.constants[..., each.sense]
+            gap = each.gap >= 0
+            load = -full[:, system.gap_rows[each.gap]] if gap else system.signals(each.element, *state)[:, 0]
+            found[:, names.index(f"friction_{plain_name(each.name)}")] -= full[:, row] + sense * each.kinetic * load
+        return found + 0.0
 
     def _undetermined(self, t: float, q: Array, v: Array) -> set[str]:
         """Columns that multipliers left open change, at the start or where the motion may lead. Forces are analytic
@@ -119,6 +135,11 @@ class Derived:
                     found.update(label for label, _ in drive.columns)
             found.update(self.reactions.undetermined(t, pose, v, freedom, whole=beside is None))
         return found
+
+
+def _slots(friction: Friction, system: System) -> tuple[int, ...]:
+    """The coordinates that it acts on."""
+    return system.mechanism.elements[friction.element].slots
 
 
 def _load_columns(system: System) -> list[tuple[str, str]]:

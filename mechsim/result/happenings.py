@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mechsim.engine.events import COLUMNS, Events
+from mechsim.engine.events import COLUMNS, SLIDES, STICKS, Events
 from mechsim.result.paths import replacing
 
 LABELS = ("t", "contact", "event", "rate_before", "rate_after", "impulse", "energy_lost")
@@ -53,7 +53,7 @@ def read_beside(path: Path) -> Events | None:
     table = np.zeros((len(rows), len(COLUMNS)))
     for number, (t, name, kind, *numbers) in enumerate(rows):
         own = names.index(name) if kind == "event" else gaps.index(name.replace(";", ","))
-        modes = {"contact": (0, 1), "release": (1, 0)}.get(kind, (0, 0))
+        modes = {"contact": (0, 1), "release": (1, 0), "stick": (0, STICKS), "slip": (0, SLIDES)}.get(kind, (0, 0))
         table[number] = float(t), own, *map(float, numbers), *modes
     return Events(names, table, np.zeros(len(gaps)))
 

@@ -368,9 +368,6 @@ def _friction(entry: Entry, user: str, scope: Scope) -> Friction | None:
     first, dash, second = (name.strip() for name in entry.name.partition("-"))
     common: tuple[Any, ...] = (values["mu"], values.get("N"), values.get("r", one), slow, entry.mark)
     common = (*common, _static(values, user, entry.mark, scope), values.get("belt"))
-    if slow is None and "N" not in values:
-        hint = "write N, the load in newtons, a number or an expression of time and state; or v0, for friction that is smooth"
-        raise SpecError(Fault(f"{user} sticks and slides, but has no load N", entry.mark, hint))
     if "belt" in values and (slow is not None or len(points_of(first, entry.mark)) > 1):
         raise SpecError(Fault(f"{user} has a belt, which is for a point on a line, without v0", entry.mark))
     if len(points_of(first, entry.mark)) > 1:

@@ -27,7 +27,7 @@ def with_gaps(structure: Structure, system: System) -> Structure:
         if light:
             message = f"contact {gap.name} meets {system.labels[light[0]]}, which has no mass that an impact could stop"
             raise AssemblyError(Fault(message, gap.mark, "give it a mass"))
-    rubbing = {friction.element for friction in system.frictions}
+    rubbing = {friction.element for friction in system.frictions if friction.gap >= 0}
     reactive = [group for group in system.groups if group.kind.reactive and not rubbing.issuperset(group.elements)]
     if not len(system.gap_rows):
         reactive = []

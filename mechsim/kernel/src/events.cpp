@@ -431,17 +431,22 @@ Status March::meet() {
         for (std::size_t i = 0; i < count; ++i) touch.pressed[i] = 2 * after[touch.gaps[i]];
         for (std::size_t k = 0; k < touch.frictions.size(); ++k) touch.pressed[count + k] = slide(frictions_[touch.frictions[k]], 1);
     }
-    if (!settle_contacts(touch)) return Status::undecided;
-    bool any = false;
-    for (std::size_t i = 0; i < count; ++i)
-        if (touch.is_closed[i]) set_closed(gaps_[touch.gaps[i]], true), any = true;
-    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
-        set_rubbing(frictions_[touch.frictions[k]], touch.sticks[k], touch.sense[k]);
-        any = any || touch.sticks[k] || touch.sense[k] != 0;
-    }
-    if (any) {
-        const Status status = prepare();
-        if (status != Status::reached) return status;
+    const std::vector<double> open = touch.pressed;
+    for (int round = 0;; ++round) {
+        if (round > kMostRounds || !settle_contacts(touch)) return Status::undecided;
+        bool any = round > 0;
+        for (std::size_t i = 0; i < count; ++i)
+            if (touch.is_closed[i]) set_closed(gaps_[touch.gaps[i]], true), any = true;
+        for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+            set_rubbing(frictions_[touch.frictions[k]], touch.sticks[k], touch.sense[k]);
+            any = any || touch.sticks[k] || touch.sense[k] != 0;
+        }
+        if (any) {
+            const Status status = prepare();
+            if (status != Status::reached) return status;
+        }
+        if (fits_limits(touch)) break;
+        touch.pressed = open;
     }
     for (std::size_t i = 0; i < count; ++i) {
         const bool told = touch.impulses[i] != 0 || touch.was_closed[i] != touch.is_closed[i];

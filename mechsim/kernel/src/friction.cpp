@@ -126,6 +126,22 @@ void March::add_frictions(Touch& touch, const std::vector<char>& stuck, const st
     touch.sense.assign(touch.frictions.size(), 0.0);
 }
 
+// Whether limits that depend on what acts in joints are as they were taken for; else they are taken anew.
+bool March::fits_limits(Touch& touch) const {
+    bool fits = true;
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        const Friction& friction = frictions_[touch.frictions[k]];
+        if (friction.gap >= 0) continue;
+        const double limit = limit_term(friction, 0), own = x_.degree(0)[friction.row];
+        const std::size_t i = touch.size() + k;
+        const bool slides = std::abs(touch.rates[i]) > touch.still[i];
+        const bool goes_on = touch.sense[k] * slide(friction, 1) >= -kSameLimit * touch.response(i, i) * limit;
+        if (touch.sticks[k] ? std::abs(own) > (1 + kSameLimit) * limit : !(slides || goes_on)) fits = false;
+        touch.limits[k] = std::max(0.0, limit / friction.limit);
+    }
+    return fits;
+}
+
 // One impact with friction, along its own impulse p (Routh's method): both rates are linear in p while it slides one way or
 // sticks. Compression ends where the gap's rate is zero; restitution by the law. False where it never ends (Painleve's paradox).
 bool March::rub(Touch& touch, std::size_t normal, std::size_t tangent, double restitution) const {

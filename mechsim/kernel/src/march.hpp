@@ -258,6 +258,7 @@ class March {
     bool rub(Touch& touch, std::size_t gap, std::size_t tangent, double restitution) const;
     std::vector<double> bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const;
     bool find_responses(Touch& touch);
+    bool fits_limits(Touch& touch) const;
     bool is_movable(const std::vector<int>& gradient, double response) const;
     void write_meeting(Record& record);
     struct Exchange {
