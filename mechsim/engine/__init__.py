@@ -61,6 +61,7 @@ MESSAGES = {
     "are no numbers",
     Status.ENDLESS: "events follow each other without end (contacts, or a switch that both sides push back to)",
     Status.CROWDED: "two outlines touch in more places at one time than are known",
+    Status.WEDGED: "friction wedges: no load fits what slides and sticks there (Painlevé's paradox)",
     Status.UNDECIDED: "the equations do not tell how contacts push",
 }
 

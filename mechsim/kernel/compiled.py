@@ -32,6 +32,7 @@ class Status(IntEnum):
     UNDECIDED = 8
     EVENT = 9
     CROWDED = 10
+    WEDGED = 11
 
 
 def make_march(

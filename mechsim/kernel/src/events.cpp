@@ -385,7 +385,7 @@ Status March::meet() {
     touch.is_closed.assign(count, 0);
     if (total == 0) return Status::reached;
     if (!find_responses(touch)) return Status::undecided;
-    if (!strike(touch)) return Status::undecided;
+    if (!strike(touch)) return Status::wedged;
     for (std::size_t i = 0; i < count; ++i)
         if (!(touch.rates[i] >= -kContradicts * touch.still[i])) return Status::undecided;  // it would be entered
     // What would rise less than can be told stays, if it is pressed; what is at rest beside it stays so too.
@@ -433,7 +433,7 @@ Status March::meet() {
     }
     const std::vector<double> open = touch.pressed;
     for (int round = 0;; ++round) {
-        if (round > kMostRounds || !settle_contacts(touch)) return Status::undecided;
+        if (round > kMostRounds || !settle_contacts(touch)) return touch.frictions.empty() ? Status::undecided : Status::wedged;
         bool any = round > 0;
         for (std::size_t i = 0; i < count; ++i)
             if (touch.is_closed[i]) set_closed(gaps_[touch.gaps[i]], true), any = true;

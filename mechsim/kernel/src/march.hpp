@@ -31,7 +31,7 @@ inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
 
 enum class Status : int {
     reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided, event,
-    crowded
+    crowded, wedged
 };
 
 struct Control {
