@@ -36,8 +36,13 @@ class Watch:
         broken, rows = np.nonzero(away | leaving)
         if not len(broken):
             return len(points)
-        self.broken = self.system.labels[self.system.n + self.rows[rows[0]]]
+        self.broken = self.system.labels[self.system.n + self._blamed(self.rows[rows[0]])]
         return int(broken[0])
+
+    def _blamed(self, row: int) -> int:
+        """Of rows that depend on each other any may fail; a drive asks for a motion, so it is to blame."""
+        drives = self.system.prescribed & set(self.rows)
+        return max(drives) if drives else row
 
     def _lengths(self, points: Points) -> np.ndarray:
         """Lengths of the gradients at the first point: a residual over its gradient is a distance."""

@@ -79,6 +79,11 @@ class System(Incidence, Values):
         """The same without gaps: what always holds, which the start and the freedom are made of."""
         return System(self.mechanism.bilateral, self.kinds, self.dropped) if self.gaps or self.frictions else self
 
+    @property
+    def prescribed(self) -> set[int]:
+        """Constraints that move what they bind."""
+        return {int(self._constraint_number[row]) for row in self.mechanism.prescribed} - {-1}
+
     def completed(self) -> System:
         """With derivatives of the rows by positions and velocities too, which only unusual structures need."""
         return System(self.mechanism, self.kinds, self.dropped, True)

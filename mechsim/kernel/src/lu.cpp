@@ -12,7 +12,7 @@ constexpr double kThreshold = 0.1;    // a pivot is at least this fraction of th
 constexpr double kSingular = 1e13;    // growth beyond this with fresh pivots: nothing left of 16 digits
 constexpr std::size_t kKnown = 8;     // sequences of pivots that are kept for matrices that come back
 constexpr int kRowsTried = 4;         // rows of least count in which a pivot is looked for
-constexpr double kNoInertia = 1e-7;   // the root of one, beside those it is bound to: what is left where inertias cancel
+constexpr double kNoInertia = 1e-13;  // beside what adds up to it: what is left where it cancels
 
 // Scales so that rows and columns can be compared across units and masses. An entry on the diagonal is an inertia, by whose root
 // its row and column are scaled: then a force on what is light is found from the rows of what is light, beside which the
@@ -20,21 +20,19 @@ constexpr double kNoInertia = 1e-7;   // the root of one, beside those it is bou
 // beside those: first constraints and multipliers, then what has an inertia that is itself a rounding (of a point of a body that
 // moves with others only), by which nothing can be measured.
 void equilibrate(const std::vector<int>& rows, const std::vector<int>& columns, const std::vector<double>& values,
-                 std::vector<double>& row_scale, std::vector<double>& column_scale) {
+                 const std::vector<double>& weights, std::vector<double>& row_scale, std::vector<double>& column_scale) {
     enum Kind : char { inertia, other, rounding };
     const std::size_t size = row_scale.size();
-    std::vector<double> diagonal(size, 0.0), bound(size, 0.0);  // roots; the largest of those that a row is bound to
     std::vector<char> kind(size, other);
+    std::fill(row_scale.begin(), row_scale.end(), 1.0);
     for (std::size_t e = 0; e < rows.size(); ++e) {
         if (rows[e] != columns[e]) continue;
-        diagonal[rows[e]] = std::sqrt(std::abs(values[e]));
-        kind[rows[e]] = rounding;
+        const int i = rows[e];
+        const double own = std::abs(values[e]), weight = weights.empty() ? 0.0 : weights[i];
+        kind[i] = own > kNoInertia * weight ? inertia : rounding;
+        if (kind[i] == inertia) row_scale[i] = 1 / std::sqrt(own);
     }
-    for (std::size_t e = 0; e < rows.size(); ++e) bound[rows[e]] = std::max(bound[rows[e]], diagonal[columns[e]]);
-    for (std::size_t i = 0; i < size; ++i) {
-        if (diagonal[i] > kNoInertia * bound[i]) kind[i] = inertia;
-        row_scale[i] = column_scale[i] = kind[i] == inertia ? 1 / diagonal[i] : 1;
-    }
+    column_scale = row_scale;
     for (const char scaled : {other, rounding}) {
         std::vector<double> row_largest(size, 0.0), column_largest(size, 0.0);
         for (std::size_t e = 0; e < rows.size(); ++e) {
@@ -94,9 +92,10 @@ struct SparseLU::Elimination {
     std::vector<std::vector<int>> column;
     std::set<std::pair<int, int>> by_count;  // (entries in the row, row)
 
-    Elimination(int size, const std::vector<int>& rows, const std::vector<int>& columns, const double* values)
+    Elimination(int size, const std::vector<int>& rows, const std::vector<int>& columns, const double* values,
+                const std::vector<double>& weights)
         : current(values, values + rows.size()), row_scale(size, 1.0), column_scale(size, 1.0), row(size), column(size) {
-        equilibrate(rows, columns, current, row_scale, column_scale);
+        equilibrate(rows, columns, current, weights, row_scale, column_scale);
         for (std::size_t e = 0; e < rows.size(); ++e) {
             *cell(row[rows[e]], columns[e]) = {columns[e], int(e)};
             insert(column[columns[e]], rows[e]);
@@ -223,7 +222,7 @@ bool SparseLU::analyse(const double* values, const std::vector<char>& given) {
     u_.clear();
     l_.clear();
     targets_.clear();
-    Elimination matrix(size_, rows_, columns_, values);
+    Elimination matrix(size_, rows_, columns_, values, weights_);
     for (int step = 0; step < size_; ++step) {
         Elimination::Place place = matrix.cheapest({}, steady);
         if (place.row < 0 && !steady.empty()) {
@@ -278,7 +277,7 @@ void SparseLU::collect_rows() {
 std::vector<double> SparseLU::column_scales(const double* values) const {
     const std::size_t count = rows_.size();
     std::vector<double> row_scale(size_, 1.0), column_scale(size_, 1.0);
-    equilibrate(rows_, columns_, std::vector<double>(values, values + count), row_scale, column_scale);
+    equilibrate(rows_, columns_, std::vector<double>(values, values + count), weights_, row_scale, column_scale);
     return column_scale;
 }
 
@@ -298,7 +297,7 @@ std::vector<int> SparseLU::pivots() const {
 }
 
 std::vector<int> SparseLU::weakest(const double* values, const std::vector<int>& candidates, int count) const {
-    Elimination matrix(size_, rows_, columns_, values);
+    Elimination matrix(size_, rows_, columns_, values, weights_);
     std::vector<char> late(size_, 0);
     for (int i : candidates) late[i] = 1;
     for (Elimination::Place place = matrix.cheapest(late); place.row >= 0; place = matrix.cheapest(late))

@@ -48,6 +48,9 @@ class SparseLU : private Factors {
     bool factor(const double* values);
     // A pivot sequence is reused while scaled entries of U stay below this: 100 loses two digits.
     void allow_growth(double limit) { growth_limit_ = limit; }
+    // What adds up to each inertia on the diagonal: one that is much less is a rounding.
+    void weigh(std::vector<double> weights) { weights_ = std::move(weights); }
+    bool is_weighed() const { return !weights_.empty(); }
     // Solve in place: b becomes the solution.
     void solve(double* b);
     // The same for many right-hand sides at once: `b` has `vectors` vectors per row, aligned as Lanes are.
@@ -76,7 +79,7 @@ class SparseLU : private Factors {
     template <class Archive>
     void transfer(Archive& archive) {
         std::size_t count = known_.size();
-        archive(analyses_), Factors::transfer(archive), archive(count);
+        archive(analyses_), archive(weights_), Factors::transfer(archive), archive(count);
         known_.resize(count);
         for (Factors& each : known_) each.transfer(archive);
     }
@@ -95,6 +98,7 @@ class SparseLU : private Factors {
     double growth_limit_ = 1e2;
     std::vector<int> rows_, columns_;
     std::vector<Factors> known_;  // other sequences of pivots, the last one used first
+    std::vector<double> weights_;
     std::vector<double> work_;
     std::vector<double> many_;  // work of solve_many, a vector more than needed to align it
 };

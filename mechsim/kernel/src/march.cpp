@@ -174,6 +174,7 @@ void March::tune(const double* tables, std::vector<double> constants, std::vecto
     constants_ = std::move(constants);
     scales_ = std::move(scales);
     matrix_constant_ = std::move(matrix);
+    lu_.weigh({});
     for (int j = 0; j < size_; ++j) inverse_scales_[j] = 1 / scales_[j];
     std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
     std::copy(constants_.begin(), constants_.end(), polynomial_.degree(0) + size_);
@@ -238,8 +239,32 @@ void March::fill_matrix() {
     for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, &t_, matrix_.data());
 }
 
+// What adds up to each inertia: what is constant of it, and the largest of those that an element computes together.
+void March::weigh() {
+    std::vector<double> weights(size_, 0.0);
+    for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry)
+        if (lu_.rows()[entry] == lu_.columns()[entry]) weights[lu_.rows()[entry]] = std::abs(matrix_constant_[entry]);
+    for (const Block& block : matrix_blocks_)
+        for (int l = 0; l < block.lanes; ++l) {
+            double largest = 0;
+            std::vector<int> found;
+            for (std::size_t o = 0; o < block.outputs.size(); ++o) {
+                const std::size_t entry = block.rows[o * block.stride + l];
+                if (entry >= lu_.rows().size() || lu_.rows()[entry] != lu_.columns()[entry]) continue;
+                double value = 0;
+                for (int t = block.outputs[o].first_term; t < block.outputs[o].last_term; ++t)
+                    value += block.constant(block.terms[t].constant)[l] * block.row(block.terms[t].reg, 0)[l];
+                largest = std::max(largest, std::abs(value));
+                found.push_back(lu_.rows()[entry]);
+            }
+            for (int i : found) weights[i] = std::max(weights[i], largest);
+        }
+    lu_.weigh(std::move(weights));
+}
+
 bool March::factor() {
     fill_matrix();
+    if (!lu_.is_weighed()) weigh();
     for (const Spare& row : may_rest_) {
         if (!resting_[row.number]) continue;
         for (int entry : row.entries) matrix_[entry] = 0;
@@ -255,6 +280,7 @@ bool March::factor() {
 // Of the rows that may rest, let those rest that say least which the others do not.
 void March::choose_rows() {
     fill_matrix();
+    if (!lu_.is_weighed()) weigh();
     if (!probed_) make_probe();
     std::vector<int> numbers;
     for (const Spare& row : spare_) numbers.push_back(row.number);

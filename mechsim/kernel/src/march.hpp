@@ -213,6 +213,7 @@ class March {
     void remember();
     void take_back_cut();
     void fill_matrix();
+    void weigh();
     bool factor();
     void choose_rows();
     void find_gaps();
