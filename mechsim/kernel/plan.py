@@ -78,8 +78,8 @@ class GapTable:
 
 @frozen(slots=False)
 class FrictionTable:
-    """What `add_frictions` in src/module.cpp is told: places (row, mode, sense, gap, account, where the limit is) and numbers
-    (of the load, kinetic and static; a length)."""
+    """What `add_frictions` in src/module.cpp is told: places (row, mode, sense, gap, account, where the limit is) and
+    numbers (of the load, kinetic and static; a length)."""
 
     places: np.ndarray
     numbers: np.ndarray

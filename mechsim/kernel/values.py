@@ -189,7 +189,7 @@ class Values(Outputs):
         a: ArrayLike | None = None,
         lam: ArrayLike | None = None,
     ) -> np.ndarray:
-        """The signals of one element, (..., signals), at one state or at many; only limits of friction need the rest."""
+        """The signals of one element, (..., signals), at one state or at many; limits of friction need the rest."""
         group = next(group for group in self.groups if element in group.elements)
         lane, shape = group.elements.index(element), (*np.shape(q)[:-1], group.lanes)
         _, _, values = self._values(("signal",), t, q, v, a, lam, groups=(group,))[0]

@@ -14,7 +14,6 @@ from mechsim.model.origin import Origin
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.model.spatial_contacts import spatial_rows
 from mechsim.spec.actions import Contact, Meeting, Stop
-from mechsim.spec.contacts import LAWS
 from mechsim.spec.motion import plain_name
 
 
@@ -48,8 +47,7 @@ def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tup
         account = book.elements[number].slots[-1] if draft.account else accounts[given.name]
         accounts[given.name] = account
         mode = -1 - book.constant(0.0)
-        rubs = None if isinstance(given, Stop) else given.rubs
-        law = LAWS.index(rubs.law) if rubs else 0
+        rubs, law = (None, 0) if isinstance(given, Stop) else (given.rubs, given.law)
         gaps.append(Gap(name, number, mode, account, given.restitution.value, given.mark, law))
         if rubs and isinstance(given, Contact):
             try:

@@ -1,7 +1,7 @@
 """Coulomb's friction, exactly: in contacts, limited by what these push with, and in joints.
 
-What slides is rubbed by a force against the sense in which it does, a constant of the mechanism; what sticks is held by a
-constraint (mechanism.Friction, kernel/src/friction.cpp).
+What slides is rubbed by a force against the sense in which it does, a constant of the mechanism; what sticks is held by
+a constraint (mechanism.Friction, kernel/src/friction.cpp).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from mechsim.spec.motion import plain_name
 
 @frozen
 class Rubbing:
-    """What slides with `speed`: in the gap of this number, by `kinetic` of what that pushes with; or, where there is no gap, by
-    the `limit` of a joint. It sticks with `static` times as much."""
+    """What slides with `speed`: in the gap of this number, by `kinetic` of what that pushes with; or, where there is no
+    gap, by the `limit` of a joint. It sticks with `static` times as much."""
 
     name: str
     speed: Formula
@@ -38,16 +38,13 @@ class Rubbing:
 
 
 def add_frictions(rubbings: Iterable[Rubbing], loads: list[str], book: Book) -> tuple[Friction, ...]:
-    """Each becomes an element with a constraint of velocities, a force, and an account. `loads`: the multiplier of each gap."""
+    """Each becomes an element with a constraint of velocities, a force, and an account. `loads`: gaps' multipliers."""
     found: list[Friction] = []
     accounts: dict[str, int] = {}
     for each in rubbings:
         label = plain_name(each.name)
         mode, sense = book.constant(0.0), book.constant(0.0)
-        if each.limit is None:
-            most = -parameter("mu", each.kinetic) * multiplier(loads[each.gap])
-        else:
-            most = each.limit
+        most = each.limit or -parameter("mu", each.kinetic) * multiplier(loads[each.gap])
         slots = dict.fromkeys(leaf.operands[0] for leaf in each.speed.leaves() if leaf.operation == "v")
         slopes = {slot: derivative(each.speed, velocity(slot)) for slot in slots}
         draft = Draft(
@@ -88,7 +85,8 @@ def spin_of(part: str, quantities: Quantities) -> Formula:
     """How fast a part turns, by two of its points; 0 for none."""
     if not part:
         return number(0)
-    return spin_of_line(*quantities.rigids[part].points[:2], quantities)
+    start, end = quantities.rigids[part].points[:2]
+    return spin_of_line(start, end, quantities)
 
 
 def spin_of_line(start: str, end: str, quantities: Quantities) -> Formula:
@@ -111,8 +109,8 @@ def rate(place: Arrow) -> Arrow:
 
 
 def slide(own: Arrow, spin: Formula, other: Arrow, other_spin: Formula, at: Arrow, along: Arrow) -> Formula:
-    """How fast what is at `at` of one body slides along a direction over the other. `own` and `other` are places that are fixed in
-    them."""
+    """How fast what is at `at` of one body slides along a direction over the other. `own` and `other` are places that
+    are fixed in them."""
     one = rate(own) + spin * left(at - own)
     two = rate(other) + other_spin * left(at - other)
     return dot(along, one - two)

@@ -132,9 +132,9 @@ class Gap:
 
 @frozen
 class Friction:
-    """Coulomb's friction: its element keeps a speed at zero while the constant `mode` is 1, and else rubs against the `sense` in
-    which it slides, a constant too. It is `kinetic` times what the gap of a number pushes with, or where that is -1, the
-    first signal of its element; up to `limit` times as much while it sticks."""
+    """Coulomb's friction: its element keeps a speed at zero while the constant `mode` is 1, and else rubs against the
+    `sense` in which it slides, a constant too. It is `kinetic` times what the gap of a number pushes with, or where
+    that is -1, the first signal of its element; up to `limit` times as much while it sticks."""
 
     name: str
     element: int
@@ -259,15 +259,15 @@ class Mechanism:
 
     @property
     def bilateral(self) -> Mechanism:
-        """The same without gaps and what sticks: what always holds. Their elements stay, with nothing but their accounts."""
+        """The same without gaps and what sticks: what always holds. Their elements stay, with their accounts only."""
         if not self.gaps and not self.frictions:
             return self
         elements, laws = list(self.elements), dict(self.laws)
-        for each in (*self.gaps, *self.frictions):
-            element = elements[each.element]
+        for number in (*(gap.element for gap in self.gaps), *(friction.element for friction in self.frictions)):
+            element = elements[number]
             law = replace(laws[element.kind], constraints=(), nonholonomic=(), forces={}, signals=(), observed=0)
             laws[law.name] = law
-            elements[each.element] = replace(element, kind=law.name, multipliers=(), observed=())
+            elements[number] = replace(element, kind=law.name, multipliers=(), observed=())
         return replace(self, elements=tuple(elements), laws=laws, gaps=(), pairs=(), frictions=())
 
     @property

@@ -27,8 +27,8 @@ from mechsim.spec.polygon import Polygon
 Place = tuple[float, float]
 CORNER_OF_FIRST, CORNER_OF_SECOND, CORNERS = range(3)  # sorts of ways to touch: a corner on an edge, or on a corner
 MOST_WAYS = 20_000  # in which two outlines may touch
-# Of a way: corner x, y; edge or corner x, y; for an edge its direction x, y and how far apart, for a corner how far apart; and the
-# radius of the first corner, which only friction asks for.
+# Of a way: corner x, y; edge or corner x, y; for an edge its direction x, y and how far apart, for a corner how far
+# apart; and the radius of the first corner, which only friction asks for.
 VALUES = 8
 APART, ROUNDED = 6, 7
 INTO_RECESS = 1e-9  # of its length, an edge goes on where what is solid is not convex

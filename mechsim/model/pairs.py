@@ -25,7 +25,6 @@ from mechsim.model.outlines import (
 )
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.spec.actions import Meeting
-from mechsim.spec.contacts import LAWS
 from mechsim.spec.motion import plain_name
 
 MOST_TOGETHER = 6  # ways of one sort that touch at one time; more stop the motion with a message
@@ -164,7 +163,6 @@ class _Rows:
             # Nothing in these rows moves by itself, so one account serves them all.
             account = gaps[0].account if gaps else self.book.elements[number].slots[-1]
             mode = -1 - self.book.constant(0.0)
-            law = LAWS.index(meeting.rubs.law) if meeting.rubs else 0
-            gaps.append(Gap(meeting.name, number, mode, account, meeting.restitution.value, meeting.mark, law))
+            gaps.append(Gap(meeting.name, number, mode, account, meeting.restitution.value, meeting.mark, meeting.law))
         lent = tuple(Lent(first_gap + place, *each) for place, each in enumerate(self.lent))
         return gaps, Pair(meeting.name, *self.outlines, self.ways, self.values, lent, meeting.mark)

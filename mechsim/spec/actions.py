@@ -95,8 +95,9 @@ class Drag:
 
 @frozen
 class Friction:
-    """Coulomb's friction mu*load of a point on a line, or of a part turning on another: smooth, times tanh(v/slow), or where there
-    is no `slow`, exact; then what sticks does so up to `static` times as much. The line is a belt that runs with `belt`.
+    """Coulomb's friction mu*load of a point on a line, or of a part turning on another: smooth, times tanh(v/slow), or
+    where there is no `slow`, exact; then what sticks does so up to `static` times as much. The line is a belt that runs
+    with `belt`.
 
     `load` None: the reaction of the slot or piston that holds the point on the line.
     """
@@ -302,12 +303,10 @@ class Skate:
 
 @frozen
 class Rubs:
-    """Coulomb's friction in a contact: `mu` of the load while it slides, up to `static` while it sticks; and the law by which an
-    impact with it ends."""
+    """Coulomb's friction in a contact: `mu` of the load while it slides, up to `static` while it sticks."""
 
     mu: Number
     static: Number
-    law: str
 
 
 @frozen
@@ -323,6 +322,7 @@ class Contact:
     inside: bool = False
     gap: Expression | None = None
     rubs: Rubs | None = None
+    law: int = 0  # what restitution is of in an impact (spec/contacts.py, LAWS)
 
 
 @frozen
@@ -347,6 +347,7 @@ class Meeting:
     offset: Number | None
     mark: Mark
     rubs: Rubs | None = None
+    law: int = 0
 
 
 @frozen

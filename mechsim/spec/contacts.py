@@ -21,8 +21,12 @@ from mechsim.spec.shapes import FLAG, Quantity, Reading, Schema, Word, shown
 
 ANY = r"[^:]+"
 NAME = r"[A-Za-z]\w*"
-LAWS = ("newton", "poisson", "energetic")  # as the kernel numbers them
-ENERGETIC = LAWS[-1]
+LAWS = NEWTON, POISSON, ENERGETIC, TOGETHER = (
+    "newton",
+    "poisson",
+    "energetic",
+    "together",
+)  # as the kernel numbers them
 
 
 class Restitution:
@@ -62,7 +66,10 @@ CONTACT = ShortOrLong(
         "radius": Field(Quantity(least=0), "how far two points stay apart, m"),
         "mu": Field(Quantity(least=0), "coefficient of Coulomb's friction while it slides"),
         "mu_s": Field(Quantity(least=0), "... and the most that it sticks with; mu if left out"),
-        "law": Field(Word({law: law for law in LAWS}), f"what e is of in an impact with friction: {', '.join(LAWS)}"),
+        "law": Field(
+            Word({law: law for law in LAWS}),
+            f"what e is of in an impact with friction, or that impacts at one time are one: {', '.join(LAWS)}",
+        ),
         "between": Field(FLAG, "the line ends at its points; with an offset it has two sides and round ends"),
         "inside": Field(FLAG, "the points stay nearer than the radius instead"),
     },
@@ -104,13 +111,14 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
     if values is None or "e" not in values:
         return None
     rubs = _rubs(entry, scope)
+    law = LAWS.index(values.get("law", ENERGETIC if rubs else NEWTON))
     if "gap" in values:
         _refuse_others(values, ("offset", "radius", "inside"), user, "its gap says all", entry.mark)
         if not re.fullmatch(NAME, entry.name):
             raise SpecError(Fault(f"{user}: give a contact with a gap of its own a plain name", entry.mark))
         if not scope.allows(values["gap"], POSITION, f"{user}.gap"):
             return None
-        return Contact(entry.name, values["e"], entry.mark, gap=values["gap"], rubs=rubs)
+        return Contact(entry.name, values["e"], entry.mark, gap=values["gap"], rubs=rubs, law=law)
     own, points = sides_of(entry.name, entry)
     known = [scope.parts.known_point(name, entry.mark, user, scope.reading) for name in (*own, *points)]
     if not all(known):
@@ -121,9 +129,9 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         _refuse_others(
             values, ("between", "inside", "radius"), user, "in space there are planes and spheres", entry.mark
         )
-        return spatial_meeting(entry, own, points, scope)
+        return spatial_meeting(entry, own, points, scope, law)
     if scope.reading.dimension == PLANE and is_meeting(own, points, values, scope):
-        return meeting(entry, own, points, scope, rubs)
+        return meeting(entry, own, points, scope, rubs, law)
     _refuse_others(values, ("between",), user, "it is for a point and a line in the plane", entry.mark)
     (first,) = own
     if len(points) == 1:
@@ -131,22 +139,23 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         if "radius" not in values or values["radius"].value <= 0:
             raise SpecError(Fault(f"{user} needs a radius above zero", entry.mark, "how far the two points stay apart"))
         inside = bool(values.get("inside", False))
-        given: dict[str, Any] = {"number": values["radius"], "inside": inside, "rubs": rubs}
+        given: dict[str, Any] = {"number": values["radius"], "inside": inside, "rubs": rubs, "law": law}
         return Contact(entry.name, values["e"], entry.mark, (first, *points), **given)
     if len(points) != 2 or scope.reading.dimension != PLANE:
         hint = "a line is given by two points in the plane; in space write a gap: {gap: P.z, e: 0.5}"
         raise SpecError(Fault(f"{user}: {''.join(points)} is no line", entry.mark, hint))
     _refuse_others(values, ("radius", "inside"), user, "a line has an offset", entry.mark)
-    return Contact(entry.name, values["e"], entry.mark, (first, *points), number=values.get("offset"), rubs=rubs)
+    return Contact(
+        entry.name, values["e"], entry.mark, (first, *points), number=values.get("offset"), rubs=rubs, law=law
+    )
 
 
 def _rubs(entry: Entry, scope: Scope) -> Rubs | None:
     """Raises SpecError."""
     values, user = entry.value, f"Contacts.{entry.name}"
     if "mu" not in values or values["mu"].value == 0:
-        for name in ("mu_s", "law"):
-            if name in values:
-                raise SpecError(Fault(f"{user} has {name}, but no friction mu", entry.mark, "write mu: 0.3"))
+        if "mu_s" in values:
+            raise SpecError(Fault(f"{user} has mu_s, but no friction mu", entry.mark, "write mu: 0.3"))
         return None
     if scope.reading.dimension != PLANE:
         raise SpecError(Fault(f"{user} has friction, which contacts in space do not have", values["mu"].mark))
@@ -154,7 +163,11 @@ def _rubs(entry: Entry, scope: Scope) -> Rubs | None:
     if static.value < values["mu"].value:
         message = f"{user}.mu_s is {shown(static)}, less than mu"
         raise SpecError(Fault(message, static.mark, "what sticks holds at least as much as what slides"))
-    return Rubs(values["mu"], static, values.get("law", ENERGETIC))
+    if values.get("law") == TOGETHER:
+        raise SpecError(
+            Fault(f"{user} is struck together with others, which is known without friction only", entry.mark)
+        )
+    return Rubs(values["mu"], static)
 
 
 def _stop(entry: Entry, scope: Scope) -> Stop | None:

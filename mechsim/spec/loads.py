@@ -145,7 +145,7 @@ FRICTION = ShortOrLong(
         "N": Field(StateExpression(), "load, N; the reaction of the slot, piston or pivot if omitted"),
         "v0": Field(
             Quantity(least=0),
-            "speed at which friction is about 3/4 of its full value, m/s or rad/s; if omitted it sticks and slides exactly",
+            "speed at which friction is about 3/4 of its full value, m/s or rad/s; without it friction is exact",
         ),
         "r": Field(Quantity(least=0), "radius of the pivot, m; 1 if omitted"),
     },

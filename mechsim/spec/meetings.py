@@ -23,7 +23,7 @@ def is_meeting(first: tuple[str, ...], second: tuple[str, ...], values: Mapping[
 
 
 def meeting(
-    entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, rubs: Rubs | None = None
+    entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, rubs: Rubs | None, law: int
 ) -> Meeting:
     """Raises SpecError."""
     values, user = entry.value, f"Contacts.{entry.name}"
@@ -38,7 +38,7 @@ def meeting(
     one, other = _side(first, False, False, user, entry, scope), _side(second, between, hollow, user, entry, scope)
     if hollow and other.sort not in ("polygon", "part"):
         raise SpecError(Fault(f"{user} has `inside`, but {''.join(second)} has none", entry.mark))
-    return Meeting(entry.name, one, other, values["e"], values.get("offset"), entry.mark, rubs)
+    return Meeting(entry.name, one, other, values["e"], values.get("offset"), entry.mark, rubs, law)
 
 
 def _side(points: tuple[str, ...], between: bool, hollow: bool, user: str, entry: Entry, scope: Scope) -> Side:
@@ -60,7 +60,7 @@ def _side(points: tuple[str, ...], between: bool, hollow: bool, user: str, entry
     raise SpecError(Fault(f"{user}: {name} has no outline", entry.mark, hint))
 
 
-def spatial_meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope) -> Meeting:
+def spatial_meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, law: int) -> Meeting:
     """Of a point or a part with a plane (three points), or of two parts that are spheres. Raises SpecError."""
     user, sides = f"Contacts.{entry.name}", []
     for points in (first, second):
@@ -74,7 +74,8 @@ def spatial_meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...
         else:
             hint = "in space there are P-ABC, a point and a plane, and parts that are boxes, prisms or spheres"
             raise SpecError(Fault(f"{user}: {''.join(points)} has no outline", entry.mark, hint))
-    return Meeting(entry.name, sides[0], sides[1], entry.value["e"], entry.value.get("offset"), entry.mark)
+    offset = entry.value.get("offset")
+    return Meeting(entry.name, sides[0], sides[1], entry.value["e"], offset, entry.mark, law=law)
 
 
 def _rigid(points: tuple[str, ...] | str, scope: Scope) -> Rigid | None:

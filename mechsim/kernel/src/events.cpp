@@ -207,6 +207,25 @@ std::vector<double> March::gap_values(int degree) const {
     return values;
 }
 
+// All at once that are to be: none opens more slowly than its own closing asks for.
+bool March::strike_together(Touch& touch) const {
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < touch.size(); ++i)
+        if (gaps_[touch.gaps[i]].law == Law::together) members.push_back(i);
+    std::vector<double> w, q;
+    for (std::size_t j : members) {
+        for (std::size_t i : members) w.push_back(touch.response(i, j));
+        q.push_back(touch.rates[j] + gaps_[touch.gaps[j]].restitution * std::min(touch.rates[j], 0.0));
+    }
+    const std::vector<double> found = pushes(w, q);
+    if (found.empty()) return false;
+    std::vector<double> impulses(touch.size(), 0.0);
+    for (std::size_t k = 0; k < members.size(); ++k) impulses[members[k]] = found[k];
+    touch.push(impulses);
+    for (std::size_t i : members) touch.rates[i] = std::max(touch.rates[i], 0.0);
+    return true;
+}
+
 // Impacts in turn: of the gaps that approach the one that does so fastest, beside what its size and the motion are, by
 // its law; those that do not bounce give way together, when no other approaches. False where friction lets none of it end.
 bool March::strike(Touch& touch) {
@@ -230,7 +249,9 @@ bool March::strike(Touch& touch) {
         if (fastest >= 0) {
             const std::size_t i = std::size_t(fastest);
             const auto rubs = std::find(touch.of.begin(), touch.of.end(), fastest);
-            if (rubs == touch.of.end())
+            if (gaps_[touch.gaps[i]].law == Law::together) {
+                if (!strike_together(touch)) return false;
+            } else if (rubs == touch.of.end())
                 touch.push(i, -(1 + bounce(i)) * touch.rates[i] / touch.response(i, i));
             else if (!rub(touch, i, touch.size() + std::size_t(rubs - touch.of.begin()), bounce(i)))
                 return false;

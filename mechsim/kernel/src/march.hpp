@@ -80,8 +80,8 @@ double time_to_pose(double last_step, double before, double now);
 bool is_clear_of_pose(double time, double h, double speed);
 
 // What an impact with friction gives back: of the speed of its approach (Newton), of its impulse (Poisson), or of its work
-// (Stronge). Without friction they are one.
-enum class Law : int { newton, poisson, energetic };
+// (Stronge). Without friction they are one; and those `together` are struck at once, by Newton's law.
+enum class Law : int { newton, poisson, energetic, together };
 
 // A gap h >= 0 is one row in two variants: closed it says h = 0 and its multiplier pushes, open its multiplier is zero and
 // the row's series is the gap itself, on which events are found (events.cpp). The mode is a constant of the mechanism.
@@ -245,6 +245,7 @@ class March {
     };
     struct Touch;
     bool strike(Touch& touch);
+    bool strike_together(Touch& touch) const;
     bool settle_contacts(Touch& touch);
     bool sticks(const Friction& friction) const { return !resting_[friction.row]; }
     double sense_of(const Friction& friction) const { return x_.degree(0)[size_ + friction.sense]; }

@@ -298,7 +298,7 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
               const Doubles& sizes, const Integers& accounts) {
     const std::size_t count = rows.size();
     require(accounts.size() == count && modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have six numbers each");
-    require(laws.size() == count && std::all_of(laws.data(), laws.data() + count, [](int law) { return law >= 0 && law <= 2; }), "there is no such law");
+    require(laws.size() == count && std::all_of(laws.data(), laws.data() + count, [](int law) { return law >= 0 && law <= 3; }), "there is no such law");
     require(march.coefficients().width == 0, "a gap comes after the march is ready");
     for (std::size_t i = 0; i < count; ++i) {
         const int row = rows.data()[i], mode = modes.data()[i];
