@@ -6,7 +6,7 @@ a constraint (mechanism.Friction, kernel/src/friction.cpp).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
@@ -38,34 +38,42 @@ class Rubbing:
 
 
 def add_frictions(rubbings: Iterable[Rubbing], loads: list[str], book: Book) -> tuple[Friction, ...]:
-    """Each becomes an element with a constraint of velocities, a force, and an account. `loads`: gaps' multipliers."""
-    found: list[Friction] = []
-    accounts: dict[str, int] = {}
+    """Those of one name become an element with constraints of velocities, forces, and an account. `loads`: multipliers
+    of gaps."""
+    together: dict[str, list[Rubbing]] = {}
     for each in rubbings:
-        label = plain_name(each.name)
+        together.setdefault(each.name, []).append(each)
+    return tuple(friction for own in together.values() for friction in _added(own, loads, book))
+
+
+def _added(rubbings: list[Rubbing], loads: list[str], book: Book) -> Iterator[Friction]:
+    first = rubbings[0]
+    label = plain_name(first.name)
+    draft = Draft(
+        f"friction {first.name}",
+        first.mark,
+        account=f"work_friction_{label}",
+        grips=list(first.grips),
+        on_parts=first.on_parts,
+        origin=first.origin or Origin("friction", first.name),
+    )
+    modes = []
+    for each in rubbings:
         mode, sense = book.constant(0.0), book.constant(0.0)
+        modes.append((-1 - mode, -1 - sense))
         most = each.limit or -parameter("mu", each.kinetic) * multiplier(loads[each.gap])
         slots = dict.fromkeys(leaf.operands[0] for leaf in each.speed.leaves() if leaf.operation == "v")
-        slopes = {slot: derivative(each.speed, velocity(slot)) for slot in slots}
-        draft = Draft(
-            f"friction {each.name}",
-            each.mark,
-            forces=[(slot, -coordinate(sense) * most * slope) for slot, slope in slopes.items()],
-            nonholonomic=[(f"friction_{label}", each.speed)],
-            signals=[most] if each.gap < 0 else [],
-            grips=list(each.grips),
-            on_parts=each.on_parts,
-            origin=each.origin or Origin("friction", each.name),
-        )
-        if each.name not in accounts:
-            draft.account = f"work_friction_{label}"
-        element = book.add(draft)
-        assert element is not None  # something in it slides
-        account = accounts.setdefault(each.name, book.elements[element].slots[-1])
+        push = -coordinate(sense) * most
+        draft.forces += [(slot, push * derivative(each.speed, velocity(slot))) for slot in slots]
+        draft.nonholonomic.append((f"friction_{label}", each.speed))
+        if each.gap < 0:
+            draft.signals.append(most)
+    element = book.add(draft)
+    assert element is not None  # something in it slides
+    account = book.elements[element].slots[-1]
+    for each, own in zip(rubbings, modes, strict=True):
         kinetic = each.kinetic if each.gap >= 0 else 1.0
-        numbers = kinetic, kinetic * each.static
-        found.append(Friction(each.name, element, -1 - mode, -1 - sense, each.gap, *numbers, account, each.mark))
-    return tuple(found)
+        yield Friction(each.name, element, *own, each.gap, kinetic, kinetic * each.static, account, each.mark)
 
 
 def part_of(point: str, quantities: Quantities, user: str, mark: Mark) -> str:

@@ -31,6 +31,7 @@ void March::set_rubbing(const Friction& friction, bool sticking, double sense) {
     if (!sticking)
         for (int n = 0; n < x_.degrees; ++n) x_.degree(n)[friction.row] = 0;
     read_constants(blocks_[friction.block]);
+    find_working();
     prepared_ = false;
 }
 
@@ -208,108 +209,153 @@ bool March::rub(Touch& touch, std::size_t normal, std::size_t tangent, double re
     return true;
 }
 
-// What gaps that are held push with, and what rubs at them and in joints, so that none is entered and no friction is more
-// than its limit: loads and frictions of a motion from `rest`, which is all open (Glocker's complementarity). Where frictions
-// are to be impulses, `forces` is false: those of joints have none then, and none slides before. Loads, then frictions; empty where there is no answer.
-std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const {
-    const std::size_t normals = touch.size(), total = touch.total();
-    struct Rubbing {
-        std::size_t direction, load;  // places among directions and in `held`
-        double share, more;           // limit: share of the load, and more
-        double sense;                 // 0: it may stick
-    };
-    constexpr std::size_t none = std::size_t(-1);
-    std::vector<Rubbing> rubbing;
+// A friction in the problem below. `load`: the place of its gap among those held; `sense` 0: it may stick.
+struct March::Rubbing {
+    std::size_t direction, load, place;
+    double share, more;  // its limit: a share of the load, and more
+    double sense;
+    double limit(const std::vector<double>& loads) const { return more + (load == kNone ? 0.0 : share * loads[load]); }
+    static constexpr std::size_t kNone = std::size_t(-1);
+};
+
+namespace {
+
+// Whether a direction is not held by others already, by what is left of its answer to a push when these do not give way.
+bool is_independent(const std::vector<double>& w, std::size_t total, const std::vector<std::size_t>& held, std::size_t own) {
+    const std::size_t size = held.size() + 1;
+    std::vector<double> m(size * size);
+    const auto direction = [&](std::size_t i) { return i + 1 < size ? held[i] : own; };
+    for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t j = 0; j < size; ++j) m[i * size + j] = w[direction(j) * total + direction(i)];
+    for (std::size_t k = 0; k + 1 < size; ++k) {
+        if (!(m[k * size + k] > kRepeats * w[held[k] * total + held[k]])) continue;  // it repeats others itself
+        for (std::size_t i = k + 1; i < size; ++i) {
+            const double factor = m[i * size + k] / m[k * size + k];
+            for (std::size_t j = k; j < size; ++j) m[i * size + j] -= factor * m[k * size + j];
+        }
+    }
+    return m.back() > kRepeats * w[own * total + own];
+}
+
+}  // namespace
+
+// Frictions that take part: of gaps that are held; where `forces` are asked for, of joints too, and some slide already.
+std::vector<March::Rubbing> March::rubbing(const Touch& touch, const std::vector<std::size_t>& held, bool forces) const {
+    std::vector<Rubbing> found;
     for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
         const Friction& friction = frictions_[touch.frictions[k]];
-        const std::size_t direction = normals + k;
-        std::size_t load = none;
+        const std::size_t direction = touch.size() + k;
+        std::size_t load = Rubbing::kNone;
         for (std::size_t g = 0; g < held.size(); ++g)
             if (touch.of[k] == int(held[g])) load = g;
-        if (friction.gap >= 0 ? load == none : !forces) continue;
+        if (friction.gap >= 0 ? load == Rubbing::kNone : !forces) continue;
         double sense = 0;
         if (forces && std::abs(touch.rates[direction]) > touch.still[direction]) sense = touch.rates[direction] > 0 ? 1 : -1;
         if (forces && int(k) == touch.slipping && sense == 0) sense = touch.slips;
         if (sense == 0 && !touch.movable[direction]) continue;
         const double most = sense == 0 && forces ? friction.limit : friction.kinetic;
-        rubbing.push_back({direction, load, friction.gap >= 0 ? most : 0.0, friction.gap >= 0 ? 0.0 : most * touch.limits[k], sense});
+        const bool of_gap = friction.gap >= 0;
+        found.push_back({direction, load, k, of_gap ? most : 0.0, of_gap ? 0.0 : most * touch.limits[k], sense});
     }
-    std::vector<double> found;
-    for (std::size_t round = 0; round <= rubbing.size(); ++round) {
+    return found;
+}
+
+// What gaps that are held push with, and what rubs at them and in joints, so that none is entered, no friction is more than its
+// limit, and what is less sticks: by Lemke's method in the form of Stewart and Trinkle (1996) and Anitescu and Potra (1997), for
+// which it finds an answer whenever nothing slides yet. Forces for accelerations, or impulses for velocities, in all directions;
+// empty where there is no answer.
+std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const {
+    const std::size_t total = touch.total(), a = held.size();
+    std::vector<Rubbing> rubs = rubbing(touch, held, forces);
+    for (std::size_t round = 0; round <= rubs.size(); ++round) {
         std::vector<const Rubbing*> may_stick;
-        for (const Rubbing& each : rubbing)
-            if (each.sense == 0) may_stick.push_back(&each);
-        const std::size_t a = held.size(), c = may_stick.size(), size = a + 2 * c;
-        // A friction is xi - limit where it may stick, and -sense * limit where it slides.
-        std::vector<double> base(touch.pressed.begin(), touch.pressed.end());
-        if (!forces) base = touch.rates;
-        std::vector<double> columns(a * total);
+        std::vector<double> base = forces ? touch.pressed : touch.rates, columns(a * total);
         for (std::size_t g = 0; g < a; ++g)
             for (std::size_t k = 0; k < total; ++k) columns[g * total + k] = touch.response(k, held[g]);
-        for (const Rubbing& each : rubbing) {
-            const double less = each.sense == 0 ? 1 : each.sense;
-            if (each.load != none && each.sense != 0) {
-                const double own = touch.response(held[each.load], held[each.load]);
-                const double across = touch.response(held[each.load], each.direction);
-                if (!(own - each.sense * each.share * across > 0)) return {};  // pushed, it would close (Painleve)
+        for (const Rubbing& each : rubs) {
+            if (each.sense == 0) {
+                may_stick.push_back(&each);
+                continue;
             }
+            // What slides goes with its load.
             for (std::size_t k = 0; k < total; ++k) {
-                const double answer = touch.response(k, each.direction);
-                base[k] -= less * each.more * answer;
-                if (each.load != none) columns[each.load * total + k] -= less * each.share * answer;
+                const double answer = each.sense * touch.response(k, each.direction);
+                base[k] -= each.more * answer;
+                if (each.load != Rubbing::kNone) columns[each.load * total + k] -= each.share * answer;
             }
+            if (each.load != Rubbing::kNone && !(columns[each.load * total + held[each.load]] > 0))
+                return {};  // pushed, it would close (Painleve)
         }
-        std::vector<double> unit(size);
-        for (std::size_t g = 0; g < a; ++g) unit[g] = 1 / std::sqrt(touch.response(held[g], held[g]));
-        for (std::size_t s = 0; s < c; ++s) {
-            const double own = std::sqrt(touch.response(may_stick[s]->direction, may_stick[s]->direction));
-            unit[a + s] = 1 / own, unit[a + c + s] = own;
+        // Unknowns: loads; frictions forward and backward; how fast each slides (or begins to).
+        const std::size_t c = may_stick.size(), size = a + 3 * c;
+        const auto direction = [&](std::size_t row) { return row < a ? held[row] : may_stick[(row - a) % c]->direction; };
+        std::vector<double> unit(size), m(size * size, 0.0), q(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            const double own = std::sqrt(touch.response(direction(i), direction(i)));
+            unit[i] = i < a + 2 * c ? 1 / own : own;
         }
-        std::vector<double> m(size * size, 0.0), q(size);
         const auto set = [&](std::size_t row, std::size_t column, double value) {
             m[column * size + row] = value * unit[row] * unit[column];
         };
-        const auto direction = [&](std::size_t row) { return row < a ? held[row] : may_stick[row - a]->direction; };
-        for (std::size_t row = 0; row < a + c; ++row) {
-            q[row] = base[direction(row)] * unit[row];
-            for (std::size_t g = 0; g < a; ++g) set(row, g, columns[g * total + direction(row)]);
-            for (std::size_t s = 0; s < c; ++s) set(row, a + s, touch.response(direction(row), may_stick[s]->direction));
+        for (std::size_t row = 0; row < a + 2 * c; ++row) {
+            const double turned = row < a + c ? 1 : -1;
+            q[row] = turned * base[direction(row)] * unit[row];
+            for (std::size_t g = 0; g < a; ++g) set(row, g, turned * columns[g * total + direction(row)]);
+            for (std::size_t column = a; column < a + 2 * c; ++column)
+                set(row, column, (column < a + c ? turned : -turned) * touch.response(direction(row), direction(column)));
+            if (row >= a) set(row, a + 2 * c + (row - a) % c, 1);
         }
         for (std::size_t s = 0; s < c; ++s) {
-            const std::size_t up = a + s, down = a + c + s;
-            set(up, down, 1);
-            set(down, up, -1);
-            q[down] = 2 * may_stick[s]->more * unit[down];
-            if (may_stick[s]->load != none) set(down, may_stick[s]->load, 2 * may_stick[s]->share);
+            const std::size_t row = a + 2 * c + s;
+            q[row] = may_stick[s]->more * unit[row];
+            if (may_stick[s]->load != Rubbing::kNone) set(row, may_stick[s]->load, may_stick[s]->share);
+            set(row, a + s, -1);
+            set(row, a + c + s, -1);
         }
         const Complementary answer = complementary(m, q);
         if (!answer.solved) return {};
-        found.assign(total, 0.0);
-        for (std::size_t g = 0; g < a; ++g) found[held[g]] = answer.z[g] * unit[g];
+        std::vector<double> found(total, 0.0), loads(a);
+        std::vector<std::size_t> firm;
+        for (std::size_t g = 0; g < a; ++g) {
+            found[held[g]] = loads[g] = answer.z[g] * unit[g];
+            if (loads[g] > 0) firm.push_back(held[g]);
+        }
         touch.sense.assign(touch.frictions.size(), 0.0);
         touch.sticks.assign(touch.frictions.size(), 0);
         bool changed = false;
         std::size_t s = 0;
-        for (Rubbing& each : rubbing) {
-            const std::size_t place = each.direction - normals;
-            const double limit = each.more + (each.load == none ? 0.0 : each.share * found[held[each.load]]);
+        std::vector<const Rubbing*> unmoved;
+        for (Rubbing& each : rubs) {
+            const double limit = each.limit(loads);
             if (each.sense != 0) {
                 found[each.direction] = -each.sense * limit;
-                touch.sense[place] = limit > 0 ? each.sense : 0.0;
+                touch.sense[each.place] = limit > 0 ? each.sense : 0.0;
                 continue;
             }
-            const bool forward = !answer.acts[a + s], backward = answer.acts[a + c + s];
-            found[each.direction] = forward ? -limit : backward ? limit : answer.z[a + s] * unit[a + s] - limit;
+            const std::size_t forward = a + s, backward = forward + c, slides = backward + c;
             ++s;
+            found[each.direction] = answer.z[forward] * unit[forward] - answer.z[backward] * unit[backward];
             if (!(limit > 0)) continue;
-            touch.sticks[place] = !forward && !backward;
-            touch.sense[place] = forward ? 1 : backward ? -1 : 0;
-            const Friction& friction = frictions_[touch.frictions[place]];
-            if (touch.sticks[place] || !forces || friction.limit == friction.kinetic) continue;
+            if (!answer.acts[slides]) {
+                if (answer.acts[forward] || answer.acts[backward])
+                    touch.sticks[each.place] = 1, firm.push_back(each.direction);
+                else
+                    unmoved.push_back(&each);
+                continue;
+            }
+            touch.sense[each.place] = found[each.direction] > 0 ? -1 : 1;
+            const Friction& friction = frictions_[touch.frictions[each.place]];
+            if (!forces || friction.limit == friction.kinetic) continue;
             // It slides with less than it stuck with.
             changed = true;
-            each.sense = touch.sense[place];
+            each.sense = touch.sense[each.place];
             (friction.gap >= 0 ? each.share : each.more) *= friction.kinetic / friction.limit;
+        }
+        // What nothing moves sticks too, if others do not hold it already.
+        for (const Rubbing* each : unmoved) {
+            if (!is_independent(touch.w, total, firm, each->direction)) continue;
+            touch.sticks[each->place] = 1;
+            firm.push_back(each->direction);
         }
         if (!changed) return found;
     }

@@ -129,8 +129,13 @@ void March::find_working() {
     std::vector<int> open(blocks_.size(), 0);
     for (const Gap& gap : gaps_)
         if (gap.pair >= 0 && !is_closed(gap)) ++open[gap.block];
+    std::vector<char> rubs(blocks_.size(), 0), acts(blocks_.size(), 0);
+    for (const Friction& friction : frictions_) {
+        rubs[friction.block] = 1;
+        if (sticks(friction) || sense_of(friction) != 0) acts[friction.block] = 1;
+    }
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-        idle_[i] = open[i] > 0 && open[i] == blocks_[i].lanes;
+        idle_[i] = (open[i] > 0 && open[i] == blocks_[i].lanes) || (rubs[i] && !acts[i]);
         if (idle_[i]) continue;
         bool told = !blocks_[i].contributions.empty();
         for (const Gap& gap : gaps_) told = told || gap.block == int(i);  // its series is read

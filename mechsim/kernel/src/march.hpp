@@ -258,6 +258,8 @@ class March {
     Spare make_spare(int row, std::vector<int>& gradient, std::vector<int>& pull) const;
     void add_frictions(Touch& touch, const std::vector<char>& stuck, const std::vector<double>& senses) const;
     bool rub(Touch& touch, std::size_t gap, std::size_t tangent, double restitution) const;
+    struct Rubbing;
+    std::vector<Rubbing> rubbing(const Touch& touch, const std::vector<std::size_t>& held, bool forces) const;
     std::vector<double> bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const;
     bool find_responses(Touch& touch);
     bool fits_limits(Touch& touch) const;

@@ -60,6 +60,7 @@ constexpr double kUnloaded = 1e-12;      // of the largest load in the step: wha
 constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps: the same for what is pressed together
 constexpr double kSameLimit = 1e-10;       // of a friction: two that differ by this much are one
 constexpr int kMostRounds = 30;           // in which limits are found that depend on what they limit
+constexpr double kRepeats = 1e-9;          // what is left of the answer to a push when others hold: less is rounding of none
 constexpr double kImmovable = 1e-10;      // of the answer to a push without joints: less is rounding of none
 constexpr double kContradicts = 1e4;     // so many times more than what counts as zero is no rounding
 constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before all that are left give way together
