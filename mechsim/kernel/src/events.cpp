@@ -420,6 +420,12 @@ Status March::meet() {
         rises = rises || std::abs(rate) > touch.still[i];
     }
     if (!rises) staying.clear();
+    // With it what does not slide there.
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        const std::size_t i = count + k;
+        const bool stays = std::find(staying.begin(), staying.end(), std::size_t(touch.of[k])) != staying.end();
+        if (stays && touch.movable[i] && std::abs(touch.rates[i]) <= touch.still[i]) staying.push_back(i);
+    }
     for (int round = 0; round < 100 && !staying.empty(); ++round) {
         double off = 0;
         for (std::size_t i : staying) {
