@@ -79,7 +79,8 @@ class _Functions:
             rates = kind.rates(x, v, t, self.parameters(p))
             states += [v[coordinates + i] - rate for i, rate in enumerate(rates)]
         if kind.account:
-            states.append(v[self.count - 1] - self._power(x, v, a, lam, t, p))
+            own = 0.0 if kind.shares else v[self.count - 1]
+            states.append(own - self._power(x, v, a, lam, t, p))
         if states:
             row = jnp.concatenate([row[:coordinates], _stack(states)])
         return jnp.concatenate([row, self.constraints(x, t, p), self.nonholonomic(x, v, t, p)])
@@ -95,6 +96,8 @@ class _Functions:
             total = total - jax.grad(lambda x: jnp.dot(own, self.constraints(x, t, p)))(x)
         if kind.nonholonomic:
             own = lam[kind.constraint_count : kind.multiplier_count]
+            if kind.push:
+                own = own - kind.push(x, v, t, self.parameters(p), a, lam)
             total = total - jax.grad(lambda v: jnp.dot(own, self.nonholonomic(x, v, t, p)))(v)
         return total
 

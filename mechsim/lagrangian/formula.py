@@ -198,22 +198,34 @@ def constant(tree: Formula, t: float = 0.0, constants: Sequence[float] = ()) -> 
     return NUMBERS[tree.operation](*operands)
 
 
-def evaluated(tree: Formula, value: Callable[[Formula], Any], functions: Mapping[str, Callable[..., Any]]) -> Any:
-    """With the values of its leaves that are no numbers; `functions` has the powers and what is written as a call."""
+def evaluated(
+    tree: Formula,
+    value: Callable[[Formula], Any],
+    functions: Mapping[str, Callable[..., Any]],
+    known: dict[int, Any] | None = None,
+) -> Any:
+    """With the values of its leaves that are no numbers; `functions` has the powers and what is written as a call.
+    `known`: what parts of trees have come to, which derivatives have many times."""
     if tree.is_number:
         return tree.value
     if tree.operation in LEAVES:
         return value(tree)
-    operands = [evaluated(operand, value, functions) for operand in tree.operands]
-    operation = OPERATORS.get(tree.operation) or functions[tree.operation]
-    return operation(*operands)
+    known = {} if known is None else known
+    if id(tree) not in known:
+        operands = [evaluated(operand, value, functions, known) for operand in tree.operands]
+        operation = OPERATORS.get(tree.operation) or functions[tree.operation]
+        known[id(tree)] = operation(*operands)
+    return known[id(tree)]
 
 
-def renamed(tree: Formula, leaves: Mapping[Formula, Formula]) -> Formula:
-    """The same tree with other leaves; numbers stay."""
+def renamed(tree: Formula, leaves: Mapping[Formula, Formula], known: dict[int, Formula] | None = None) -> Formula:
+    """The same tree with other leaves; numbers stay, and what is one part at several places."""
     if tree.operation in LEAVES:
         return tree if tree.is_number else leaves[tree]
-    return Formula(tree.operation, tuple(renamed(operand, leaves) for operand in tree.operands))
+    known = {} if known is None else known
+    if id(tree) not in known:
+        known[id(tree)] = Formula(tree.operation, tuple(renamed(operand, leaves, known) for operand in tree.operands))
+    return known[id(tree)]
 
 
 def derivative(tree: Formula, leaf: Formula) -> Formula:

@@ -26,6 +26,7 @@ ARGUMENTS = {
     "dissipation": "xvtp",
     "constraints": "xtp",
     "nonholonomic": "xvtp",
+    "push": "xvtpam",
     "force": "xvtpam",
     "rates": "xvtp",
     "signals": "xvtpam",
@@ -46,11 +47,13 @@ class Kind:
     constraints(x, t, p):  holonomic constraints, a list of `constraint_count` scalars that are kept at zero, with
         `constraint_vectors` vectors before them
     nonholonomic(x, v, t, p):  the same at the level of velocities, `nonholonomic_count` scalars
+    push(x, v, t, p, a, lam):  a force along the first of these, besides its multiplier
     force(x, v, t, p):  generalised force on each point and variable; of a `reactive` kind force(x, v, t, p, a, lam),
         where lam are the multipliers of its own constraints, then `observed_count` of other elements
     rates(x, v, t, p):  time derivatives of the kind's own `state_count` states, which follow the coordinates
     account:  the very last variable integrates the power of all that is not conservative here (force, dissipation,
-        constraints that move with time, a Lagrangian that depends on time)
+        constraints that move with time, a Lagrangian that depends on time); one that `shares` it adds to the account of
+        another element
     signals(x, v, t, p, a, lam):  `signal_count` values that are sampled and held, or watched
     places(x, t, p):  `place_count` coordinates of points that are only drawn
     """
@@ -71,12 +74,14 @@ class Kind:
     dissipation: Callable[..., Any] | None = None
     nonholonomic: Callable[..., Scalars] | None = None
     nonholonomic_count: int = 0
+    push: Callable[..., Any] | None = None
     force: Callable[..., Scalars] | None = None
     reactive: bool = False
     observed_count: int = 0
     rates: Callable[..., Scalars] | None = None
     state_count: int = 0
     account: bool = False
+    shares: bool = False
     signals: Callable[..., Scalars] | None = None
     signal_count: int = 0
     places: Callable[..., Scalars] | None = None

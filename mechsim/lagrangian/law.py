@@ -29,8 +29,10 @@ class Law:
     forces:        generalised force by local variable; may use multipliers and second derivatives
     constraints:   holonomic, kept at zero: C(x, t)
     nonholonomic:  kept at zero: psi(x, v, t)
+    push:          a force along the one of these there is, besides its multiplier; may use multipliers too
     states:        rates of the law's own states, in the order of the last variables (the account excepted)
     account:       the very last variable integrates the power of everything here that is not conservative
+    shares:        ... together with that of another law, whose account it is
     signals:       values that are read at sampling times and held (see Mechanism.samplers)
     """
 
@@ -41,9 +43,11 @@ class Law:
     forces: Mapping[int, Formula] = field(default_factory=dict)
     constraints: tuple[Formula, ...] = ()
     nonholonomic: tuple[Formula, ...] = ()
+    push: Formula | None = None
     observed: int = 0
     states: tuple[Formula, ...] = ()
     account: bool = False
+    shares: bool = False
     signals: tuple[Formula, ...] = ()
 
     @property
@@ -54,13 +58,14 @@ class Law:
     @property
     def text(self) -> str:
         """All there is to know about the law: what a cache is keyed by."""
-        energies = [None if energy is None else write(energy) for energy in (self.potential, self.dissipation)]
+        given = self.potential, self.dissipation, *([self.push] if self.push is not None else [])
+        energies = [None if energy is None else write(energy) for energy in given]
         forces = [(variable, write(force)) for variable, force in sorted(self.forces.items())]
         constraints, nonholonomic, states, signals = (
             tuple(map(write, rows)) for rows in (self.constraints, self.nonholonomic, self.states, self.signals)
         )
         parts = [self.variables, self.parameters, *energies, forces, constraints, nonholonomic]
-        return repr([*parts, self.observed, states, self.account, signals])
+        return repr([*parts, self.observed, states, self.account + self.shares, signals])
 
     @property
     def name(self) -> str:
@@ -69,7 +74,8 @@ class Law:
 
 def kind_of(law: Law) -> Kind:
     """The kind of a law. Its multipliers `m0..` are its own constraints', then those it observes."""
-    reactive = any(leaf.operation in "am" for force in law.forces.values() for leaf in force.leaves())
+    acting = [*law.forces.values(), *([law.push] if law.push is not None else [])]
+    reactive = any(leaf.operation in "am" for force in acting for leaf in force.leaves())
     forces = [law.forces.get(variable, number(0)) for variable in range(law.variables)]
     return Kind(
         name=law.name,
@@ -81,12 +87,14 @@ def kind_of(law: Law) -> Kind:
         constraint_count=len(law.constraints),
         nonholonomic=_functions(law.nonholonomic, "xvtp"),
         nonholonomic_count=len(law.nonholonomic),
+        push=_function(law.push, "xvtpam"),
         force=_functions(forces, "xvtpam" if reactive else "xvtp") if law.forces else None,
         reactive=reactive,
         observed_count=law.observed,
         rates=_functions(law.states, "xvtp"),
         state_count=len(law.states),
         account=law.account,
+        shares=law.shares,
         signals=_functions(law.signals, "xvtpam"),
         signal_count=len(law.signals),
         source=law.text,
@@ -109,7 +117,8 @@ class Functions:
                 return argument
             return getattr(argument, symbol(leaf)) if leaf.operation == "p" else argument[leaf.operands[0]]
 
-        return [evaluated(formula, value, FUNCTIONS) for formula in self.formulas]
+        known: dict[int, Any] = {}
+        return [evaluated(formula, value, FUNCTIONS, known) for formula in self.formulas]
 
 
 @frozen(slots=False)

@@ -38,9 +38,11 @@ class Draft:
     forces: Forces = field(default_factory=list)
     constraints: Labelled = field(default_factory=list)
     nonholonomic: Labelled = field(default_factory=list)
+    push: Formula | None = None  # a force along its one nonholonomic constraint
     states: Forces = field(default_factory=list)
     signals: list[Formula] = field(default_factory=list)
     account: str = ""
+    shares: int | None = None  # the slot of another element's account that its work is added to
     scale: float = 0.0  # of its work; 0: the energy typical of what it acts on
     grips: list[Grip] = field(default_factory=list)
     on_parts: bool = False
@@ -50,7 +52,7 @@ class Draft:
 
     def formulas(self) -> list[Formula]:
         """All of them, in a fixed order: local names are given in the order of appearance."""
-        energies = [part for part in (self.potential, self.dissipation) if part is not None]
+        energies = [part for part in (self.potential, self.dissipation, self.push) if part is not None]
         rows = [row for _, row in (*self.forces, *self.constraints, *self.nonholonomic, *self.states)]
         return [*energies, *rows, *self.signals]
 
@@ -134,7 +136,10 @@ class Book:
         local |= {leaf: Formula(leaf.operation, (held.index(leaf.operands),)) for leaf in moving}
         local |= {leaf: Formula("p", (index,)) for index, leaf in enumerate(parameters)}
         local |= {leaf: Formula("m", (own + index,)) for index, leaf in enumerate(observed)}
-        if draft.account:
+        if draft.shares is not None:
+            slots.append(draft.shares)
+            held.append((draft.shares,))
+        elif draft.account:
             energy = draft.scale or self.layout.typical(slots).energy
             slots.append(self.variable(draft.account, draft.owner, "state", energy))
             held.append((slots[-1],))
@@ -192,9 +197,11 @@ def _law(draft: Draft, slots: list[int], parameters: int, observed: int, local: 
         forces={slots.index(slot): renamed(force, local) for slot, force in draft.forces},
         constraints=own(row for _, row in draft.constraints),
         nonholonomic=own(row for _, row in draft.nonholonomic),
+        push=renamed(draft.push, local) if draft.push is not None else None,
         observed=observed,
         states=own(rate for _, rate in draft.states),
-        account=bool(draft.account),
+        account=bool(draft.account) or draft.shares is not None,
+        shares=draft.shares is not None,
         signals=own(draft.signals),
     )
 

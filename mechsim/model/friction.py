@@ -6,7 +6,7 @@ a constraint (mechanism.Friction, kernel/src/friction.cpp).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
@@ -38,42 +38,40 @@ class Rubbing:
 
 
 def add_frictions(rubbings: Iterable[Rubbing], loads: list[str], book: Book) -> tuple[Friction, ...]:
-    """Those of one name become an element with constraints of velocities, forces, and an account. `loads`: multipliers
-    of gaps."""
-    together: dict[str, list[Rubbing]] = {}
+    """Each becomes an element with a constraint of velocities and a force; those of one name have one account. `loads`:
+    multipliers of gaps."""
+    accounts: dict[str, int] = {}
+    found = []
     for each in rubbings:
-        together.setdefault(each.name, []).append(each)
-    return tuple(friction for own in together.values() for friction in _added(own, loads, book))
+        friction = _added(each, loads, book, accounts.get(each.name))
+        accounts[each.name] = friction.account
+        found.append(friction)
+    return tuple(found)
 
 
-def _added(rubbings: list[Rubbing], loads: list[str], book: Book) -> Iterator[Friction]:
-    first = rubbings[0]
-    label = plain_name(first.name)
-    draft = Draft(
-        f"friction {first.name}",
-        first.mark,
-        account=f"work_friction_{label}",
-        grips=list(first.grips),
-        on_parts=first.on_parts,
-        origin=first.origin or Origin("friction", first.name),
+def _added(rubbing: Rubbing, loads: list[str], book: Book, account: int | None) -> Friction:
+    label = plain_name(rubbing.name)
+    mode, sense = book.constant(0.0), book.constant(0.0)
+    most = rubbing.limit or -parameter("mu", rubbing.kinetic) * multiplier(loads[rubbing.gap])
+    element = book.add(
+        Draft(
+            f"friction {rubbing.name}",
+            rubbing.mark,
+            push=-coordinate(sense) * most,
+            nonholonomic=[(f"friction_{label}", rubbing.speed)],
+            signals=[most] if rubbing.gap < 0 else [],
+            account=f"work_friction_{label}",
+            shares=account,
+            grips=list(rubbing.grips),
+            on_parts=rubbing.on_parts,
+            origin=rubbing.origin or Origin("friction", rubbing.name),
+        )
     )
-    modes = []
-    for each in rubbings:
-        mode, sense = book.constant(0.0), book.constant(0.0)
-        modes.append((-1 - mode, -1 - sense))
-        most = each.limit or -parameter("mu", each.kinetic) * multiplier(loads[each.gap])
-        slots = dict.fromkeys(leaf.operands[0] for leaf in each.speed.leaves() if leaf.operation == "v")
-        push = -coordinate(sense) * most
-        draft.forces += [(slot, push * derivative(each.speed, velocity(slot))) for slot in slots]
-        draft.nonholonomic.append((f"friction_{label}", each.speed))
-        if each.gap < 0:
-            draft.signals.append(most)
-    element = book.add(draft)
     assert element is not None  # something in it slides
-    account = book.elements[element].slots[-1]
-    for each, own in zip(rubbings, modes, strict=True):
-        kinetic = each.kinetic if each.gap >= 0 else 1.0
-        yield Friction(each.name, element, *own, each.gap, kinetic, kinetic * each.static, account, each.mark)
+    kinetic = rubbing.kinetic if rubbing.gap >= 0 else 1.0
+    numbers = kinetic, kinetic * rubbing.static
+    own = book.elements[element].slots[-1]
+    return Friction(rubbing.name, element, -1 - mode, -1 - sense, rubbing.gap, *numbers, own, rubbing.mark)
 
 
 def part_of(point: str, quantities: Quantities, user: str, mark: Mark) -> str:
@@ -98,9 +96,8 @@ def spin_of(part: str, quantities: Quantities) -> Formula:
 
 
 def spin_of_line(start: str, end: str, quantities: Quantities) -> Formula:
-    along = quantities.difference(start, end)
-    turning: Formula = cross(along, quantities.velocity_difference(start, end))
-    return turning / dot(along, along) if turning.leaves() else number(0)
+    turning: Formula = cross(quantities.difference(start, end), quantities.velocity_difference(start, end))
+    return turning / quantities.distance(start, end) ** 2 if turning.leaves() else number(0)
 
 
 def rate(place: Arrow) -> Arrow:

@@ -265,7 +265,7 @@ class Mechanism:
         elements, laws = list(self.elements), dict(self.laws)
         for number in (*(gap.element for gap in self.gaps), *(friction.element for friction in self.frictions)):
             element = elements[number]
-            law = replace(laws[element.kind], constraints=(), nonholonomic=(), forces={}, signals=(), observed=0)
+            law = replace(laws[element.kind], constraints=(), nonholonomic=(), push=None, signals=(), observed=0)
             laws[law.name] = law
             elements[number] = replace(element, kind=law.name, multipliers=(), observed=())
         return replace(self, elements=tuple(elements), laws=laws, gaps=(), pairs=(), frictions=())

@@ -43,6 +43,8 @@ def row_of(place: int, slot: int, book: Book) -> Formula:
     rows += [(row, _rate(slot)) for _, row in draft.nonholonomic]
     for label, (row, leaf) in zip(element.multipliers, rows, strict=True):
         total = total + multiplier(label) * derivative(row, leaf)
+        if draft.push is not None:
+            total = total - draft.push * derivative(row, leaf)
     for pushed, force in draft.forces:
         total = total - force if pushed == slot else total
     return total
