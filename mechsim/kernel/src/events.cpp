@@ -398,6 +398,10 @@ Status March::meet() {
         touch.was_closed.push_back(closed[i]);
     }
     add_frictions(touch, stuck, senses);
+    for (std::size_t k = 0; k < frictions_.size(); ++k) {
+        const bool parted = std::find(touch.frictions.begin(), touch.frictions.end(), int(k)) == touch.frictions.end();
+        if (parted && (stuck[k] || senses[k] != 0)) happenings_.push_back({t_, int(gaps_.size() + k), 0, 0, 0, 0, stuck[k] != 0, false, 0});
+    }
     event_ = -1;
     const std::size_t count = touch.size(), total = touch.total();
     touch.before = touch.rates;
