@@ -242,6 +242,11 @@ bool is_independent(const std::vector<double>& w, std::size_t total, const std::
 // Frictions that take part: of gaps that are held; where `forces` are asked for, of joints too, and some slide already.
 std::vector<March::Rubbing> March::rubbing(const Touch& touch, const std::vector<std::size_t>& held, bool forces) const {
     std::vector<Rubbing> found;
+    // Beside how fast gaps close, each as energy: what slides much faster goes on sliding through an impact.
+    const auto pace = [&](std::size_t i) { return std::abs(touch.rates[i]) / std::sqrt(touch.response(i, i)); };
+    double closing = 0;
+    for (std::size_t g : held)
+        if (touch.rates[g] < 0) closing = std::max(closing, pace(g));
     for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
         const Friction& friction = frictions_[touch.frictions[k]];
         const std::size_t direction = touch.size() + k;
@@ -250,7 +255,9 @@ std::vector<March::Rubbing> March::rubbing(const Touch& touch, const std::vector
             if (touch.of[k] == int(held[g])) load = g;
         if (friction.gap >= 0 ? load == Rubbing::kNone : !forces) continue;
         double sense = 0;
-        if (forces && std::abs(touch.rates[direction]) > touch.still[direction]) sense = touch.rates[direction] > 0 ? 1 : -1;
+        const bool moves = std::abs(touch.rates[direction]) > touch.still[direction];
+        if (moves && (forces || (touch.movable[direction] && pace(direction) > kMuchFaster * closing)))
+            sense = touch.rates[direction] > 0 ? 1 : -1;
         if (forces && int(k) == touch.slipping && sense == 0) sense = touch.slips;
         if (sense == 0 && !touch.movable[direction]) continue;
         const double most = sense == 0 && forces ? friction.limit : friction.kinetic;

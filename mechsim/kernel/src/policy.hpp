@@ -61,6 +61,7 @@ constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps:
 constexpr double kSameLimit = 1e-10;       // of a friction: two that differ by this much are one
 constexpr int kMostRounds = 30;           // in which limits are found that depend on what they limit
 constexpr double kRepeats = 1e-9;          // what is left of the answer to a push when others hold: less is rounding of none
+constexpr double kMuchFaster = 1e4;        // a slide beside an impact: it does not stop it
 constexpr double kImmovable = 1e-10;      // of the answer to a push without joints: less is rounding of none
 constexpr double kContradicts = 1e4;     // so many times more than what counts as zero is no rounding
 constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before all that are left give way together
