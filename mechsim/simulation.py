@@ -14,7 +14,7 @@ from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number, Referenc
 from mechsim.spec.number import LARGEST
 
 if TYPE_CHECKING:
-    from mechsim.engine import Points, Ready, Solution, State
+    from mechsim.engine import InitialState, Points, Ready, Solution, State
     from mechsim.engine.leading import Leading
     from mechsim.engine.tangents import Directions
     from mechsim.initial.problem import InitialValueProblem
@@ -198,11 +198,11 @@ def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepa
     if found := culprit_at(start.system, start.t, start.positions, start.velocities):
         message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
         raise IntegrationError(Fault(message, found.mark))
-    _refuse_overlaps(problem.system, start)
+    refuse_overlaps(problem.system, start)
     return Prepared(spec, problem.system, start, problem.structure)
 
 
-def _refuse_overlaps(system: System, start: Start) -> None:
+def refuse_overlaps(system: System, start: InitialState) -> None:
     """A motion cannot begin behind a barrier."""
     from mechsim.model.outlines import overlap
 

@@ -89,6 +89,18 @@ def no_events(system: System) -> Events:
     return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
 
 
+def as_switched(system: System, t: float, q: np.ndarray, v: np.ndarray) -> System:
+    """The system with its switches as they are at a state; a switch may depend on those before it."""
+    if not any(event.switch for event in system.events):
+        return system
+    constants = system.constants.copy()
+    for event in system.events:
+        if event.switch:
+            below = system.holding(constants).signals(event.element, t, q, v)[0] < 0
+            constants[event.constants[0]] = -1.0 if below else 1.0
+    return system.holding(constants)
+
+
 class EventLog:
     """Takes what a march tells of its gaps, and begins a segment at each event."""
 
@@ -146,6 +158,12 @@ class EventLog:
             values = self.stops.now.signals(event.element, t, q, v)[1:]
             gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
         return event.stops, gain
+
+    def clear(self) -> Events:
+        """What has happened until now, which is then forgotten."""
+        found = self.events
+        self.parts = []
+        return found
 
     @property
     def endless(self) -> bool:

@@ -53,7 +53,7 @@ class Derived:
         self.balance = Balance(system.mechanism) if self.reactions.labels else None
         columns = [("H", "J")] if self.has_hamiltonian else []
         columns += [column for drive in self.drives for column in drive.columns]
-        columns += _load_columns(system)
+        columns += load_columns(system)
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
         self.orientations = Orientations(system.mechanism, system.mechanism.attitudes)
         columns += list(zip(self.orientations.labels, self.orientations.units, strict=True))
@@ -121,7 +121,7 @@ class Derived:
         return found
 
 
-def _load_columns(system: System) -> list[tuple[str, str]]:
+def load_columns(system: System) -> list[tuple[str, str]]:
     """`contact_floor`, the force with which a contact pushes, for each gap; names and units."""
     mechanism = system.mechanism
     first = np.argmax(_together(system), axis=0) if system.gaps else ()

@@ -109,20 +109,28 @@ void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) cons
 }
 
 // A step on which the series of all open gaps are known to the tolerance: theirs may converge more slowly than those of
-// coordinates.
-double March::known_gaps(double h) {
+// coordinates. The step may be without end; what is needed of it is `reach`.
+double March::known_gaps(double h, double reach) {
     const double allowed = kGapTerms * control_.tolerance;
     for (const Gap& gap : gaps_) {
         if (is_closed(gap) || gap.pair >= 0) continue;
-        GapSeries p;
-        int degree;
-        gap_series(gap, h, p, degree);
-        const double shortest = 1e-6 * h;
+        const int degree = last_ + c_[gap.row];
+        const double shortest = std::isfinite(h) ? 1e-6 * h : 0.0;
         for (int n = degree - 1; n <= degree; ++n)
-            if (std::abs(p[n]) > allowed * gap.size)
-                h = std::max(shortest, std::min(h, h * std::pow(allowed * gap.size / std::abs(p[n]), 1.0 / n)));
+            h = std::min(h, std::max(shortest, std::pow(allowed * gap.size / std::abs(gap_term(gap, n)), 1.0 / n)));
     }
-    return pairs_.empty() ? h : known_pairs(h);
+    if (pairs_.empty()) return h;
+    const double within = std::isfinite(h) ? h : reach, known = known_pairs(within);
+    return known < within ? known : h;
+}
+
+// The first event within h, and how far it is. Of a step that the end of the march cuts short it is found on the whole
+// one, so that no event depends, not by a rounding, on where a march is stopped.
+double March::first_event(double h, double whole) {
+    const double found = next_event(h);
+    if (!(found <= h) || h == whole || crowded_) return found;
+    const double again = next_event(std::isfinite(whole) ? whole : std::exp2(std::ceil(std::log2(h))));
+    return again <= h ? again : next_event(h);
 }
 
 // How far it is to the first event within h: an open gap closes, or what holds a closed one is gone. INFINITY: there is none.

@@ -205,6 +205,7 @@ void March::set_state(double t, const double* derivatives) {
     met_ = false;
     met_at_ = NAN;
     event_ = fired_ = -1;
+    happenings_.clear();
     for (Gap& gap : gaps_) gap.zeros = 0;
     for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false, watcher.size = 0;
 }

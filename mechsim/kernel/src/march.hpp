@@ -126,6 +126,9 @@ class March {
     void add_matrix_block(Block block) { matrix_blocks_.push_back(std::move(block)); }
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
     void add_gap(int row, int mode, double restitution, double size, int account);
+    void tune_gap(int number, double restitution, double size) {
+        gaps_[number].restitution = restitution, gaps_[number].size = size;
+    }
     const std::vector<Gap>& gaps() const { return gaps_; }
     // Two outlines, and the gaps that are lent to the ways in which they touch.
     void add_pair(Pair pair) { pairs_.push_back(std::move(pair)); }
@@ -201,7 +204,8 @@ class March {
     double next_crossing(double h, double before);
     using GapSeries = std::array<double, kMostDegrees>;
     void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
-    double known_gaps(double h);
+    double known_gaps(double h, double reach);
+    double first_event(double h, double whole);
     double next_event(double h);
     double next_touch(double h, double first);
     double first_touch(int pair, int way, double h) const;

@@ -309,6 +309,16 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
     }
 }
 
+void tune_gaps(March& march, const Doubles& restitutions, const Doubles& sizes) {
+    const std::size_t count = begun(march).gaps().size();
+    require(restitutions.size() == count && sizes.size() == count, "these numbers are not those of this plan's gaps");
+    for (std::size_t i = 0; i < count; ++i) {
+        const double restitution = restitutions.data()[i], size = sizes.data()[i];
+        require(size > 0 && restitution >= 0 && restitution <= 1, "a gap has no size");
+        march.tune_gap(int(i), restitution, size);
+    }
+}
+
 // Columns of an outline's tables are documented in mechsim/model/outlines.py, which writes them.
 Outline make_outline(const March& march, const Integers& frame, const Doubles& extent, const Doubles& corners,
                      const Doubles& edges) {
@@ -485,6 +495,7 @@ NB_MODULE(_kernel, m) {
             self.set_constant(number, value);
         })
         .def("tune", &tune)
+        .def("tune_gaps", &tune_gaps)
         .def("prepare", [](March& self) { return int(begun(self).prepare()); })
         .def("expand", &expand)
         .def("advance", &advance)

@@ -438,14 +438,17 @@ Status March::take_step(double t_end) {
     // A step that ends there by itself is taken as if the march went on.
     if (end_of(left < 0 ? -h : h) == t_end) left = left < 0 ? -INFINITY : INFINITY;
     if (cut_.empty() && h * (1 + kSliver) >= std::abs(left)) remember();
-    if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
+    if (control_.fixed_step <= 0) {
+        const double reach = std::min(h, std::abs(left)), seen = inspected(reach, left < 0 ? -1 : 1);
+        if (seen < reach) h = seen;
+    }
+    if (!gaps_.empty()) h = known_gaps(h, std::abs(left));
+    const double whole = h;
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
     event_ = fired_ = -1;
-    if (!gaps_.empty()) h = known_gaps(h);
-    const double whole = h;
     if (has_events()) {
-        h = std::min(h, next_event(h));
+        h = std::min(h, first_event(h, whole));
         if (crowded_) return Status::crowded;
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
         for (Gap& gap : gaps_) gap.zeros = 0;
@@ -469,7 +472,7 @@ Status March::take_step(double t_end) {
     if ((event_ >= 0 || fired_ >= 0) && (status = polish_event(h, left, t_end)) != Status::reached) return status;
     if (tangents_ && !(prepared_ && tangents_->arrive(left < 0 ? -h : h))) return Status::not_differentiable;
     if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
-    last_step_ = event_ >= 0 || fired_ >= 0 ? whole : h;
+    last_step_ = (event_ >= 0 || fired_ >= 0) && std::isfinite(whole) ? whole : h;
     aim_probe();
     statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
     ++statistics_.steps;
