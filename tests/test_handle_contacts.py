@@ -71,7 +71,12 @@ def number(least: float, most: float) -> st.SearchStrategy[float]:
 
 @settings(deadline=None, max_examples=25)
 @given(
-    e=number(0.0, 1.0), g=number(0.5, 15), left=number(-0.5, 0.3), h=number(0.01, 0.1), r=number(0.02, 0.2), m=number(0.1, 9)
+    e=number(0.0, 1.0),
+    g=number(0.5, 15),
+    left=number(-0.5, 0.3),
+    h=number(0.01, 0.1),
+    r=number(0.02, 0.2),
+    m=number(0.1, 9),
 )
 def test_contacts_follow_the_parameters(e, g, left, h, r, m):
     """The plan is the same and all is fixed at the start, so every bit is that of the file read with these."""
@@ -118,7 +123,7 @@ def test_no_run_changes_a_later_one():
 
 
 def test_a_start_that_other_parameters_put_inside_a_barrier_is_told():
-    with pytest.raises(AssemblyError, match="the start is inside contact P-O by 0.3"):
+    with pytest.raises(AssemblyError, match=r"the start is inside contact P-O by 0\.3"):
         BOX_HANDLE.simulate(parameters={"r": 1.2})
     with pytest.raises(AssemblyError, match="the start is inside contact floor by 1"):
         BOX_HANDLE.simulate(start=([0.5, -1.0, 0, 0, 0, 0], np.zeros(6)))
@@ -130,7 +135,7 @@ def test_a_file_whose_own_start_is_inside_has_a_handle_all_the_same():
 
 
 def test_what_restitution_cannot_be_is_told():
-    with pytest.raises(MechsimError, match="Contacts.floor.e is e = 1.5, but must be from 0 to 1"):
+    with pytest.raises(MechsimError, match=r"Contacts\.floor\.e is e = 1\.5, but must be from 0 to 1"):
         BOX_HANDLE.simulate(parameters={"e": 1.5})
 
 
@@ -152,7 +157,8 @@ def test_equations_at_a_state_are_those_without_contacts():
 
 @pytest.mark.parametrize("share", [0.2, 0.37, 0.6, 0.9])
 def test_a_motion_that_is_continued_is_one_motion(share):
-    for text, tend in ((BOX, 2.0), (MOTOR, 4.0), ((CONTACTS / "resting_ball.yaml").read_text(), 5.0)):
+    texts = [(CONTACTS / f"{name}.yaml").read_text() for name in ("resting_ball", "billiard", "rocking_block")]
+    for text, tend in ((BOX, 2.0), (MOTOR, 1.6), *zip(texts, (5.0, 2.0, 2.0), strict=True)):
         handle = mechsim.mechanism(text)
         whole = handle.simulate(tend=tend)
         first = handle.simulate(tend=share * tend)
@@ -214,7 +220,13 @@ def test_what_is_pickled_goes_on():
 def test_a_sweep_counts_bounces(tmp_path):
     """From the height 1: first after sqrt(2/g), at rest after sqrt(2/g) (1 + e)/(1 - e)."""
     measure = ["events(contact_ground)", "first_event(contact_ground)", "last_event(contact_ground)", "max(P_y_dot)"]
-    measure += ["max(contact_ground)", "final(P_y)", "at(P_y_dot, first_event(contact_ground))", "min(T + V)", "max(P_y)"]
+    measure += [
+        "max(contact_ground)",
+        "final(P_y)",
+        "at(P_y_dot, first_event(contact_ground))",
+        "min(T + V)",
+        "max(P_y)",
+    ]
     table = mechsim.sweep(
         CONTACTS / "resting_ball.yaml",
         vary={"e": [0.0, 0.25, 0.5], "g": [5.0, 9.8]},
@@ -251,14 +263,14 @@ def test_measures_of_events_are_checked():
     table = mechsim.sweep(MOTOR, vary={"e": [0.5]}, measure=["events(top)", "first_event(far)"], processes=1, tend=0.7)
     assert table["events(top)"][0] == 1
     assert np.isnan(table["first_event(far)"][0])
-    assert "far does not happen" in table["message"][0]
+    assert "`far` does not happen" in table["message"][0]
 
 
 # --- stepped from outside
 
 
 def test_a_component_with_contacts_is_the_motion():
-    for text, tend in ((BOX, 2.0), (MOTOR, 4.0), ((CONTACTS / "ratchet.yaml").read_text(), 1.0)):
+    for text, tend in ((BOX, 2.0), (MOTOR, 1.6), ((CONTACTS / "ratchet.yaml").read_text(), 1.0)):
         handle = mechsim.mechanism(text)
         whole = handle.simulate(tend=tend)
         component = handle.begin()

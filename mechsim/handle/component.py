@@ -86,6 +86,9 @@ class Component:
     one with `do: stop` ends the call where it comes, and `stopped` has its name: the next call goes on from there.
     """
 
+    events: Events
+    stopped: str
+
     def __init__(self, run: Run, until: float | None):
         prepared = run.prepared
         solver = prepared.spec.solver
@@ -207,7 +210,7 @@ class Component:
             raise _stopped(Status.ENDLESS, self.time)
 
     def _forget_events(self) -> None:
-        self.events: Events = no_events(self.system)
+        self.events = no_events(self.system)
         self.stopped = ""
 
     def _take(self, goal: float) -> Status:

@@ -71,4 +71,6 @@ def steps_of(solution: Solution, unknowns: tuple[str, ...]) -> Steps | None:
 def lasting(times: Array, coefficients: Array) -> Steps:
     """Without the steps of no length that lead from one side of an event to the other."""
     long = np.flatnonzero(times[1:] != times[:-1])
-    return (times, coefficients) if len(long) == len(times) - 1 else (np.append(times[:1], times[1 + long]), coefficients[long])
+    if len(long) == len(times) - 1:
+        return times, coefficients
+    return np.append(times[:1], times[1 + long]), coefficients[long]

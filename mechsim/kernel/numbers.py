@@ -147,7 +147,7 @@ class TunedPlan(Plan):
 
     def __init__(self, like: Plan, numbers: Numbers, values: np.ndarray, system: System):
         shared = {name: value for name, value in vars(like).items() if name not in TUNED}
-        own = {"scales": system.scales, "constants": np.append(system.constants, 0.0)}
+        own: dict[str, object] = {"scales": system.scales, "constants": np.append(system.constants, 0.0)}
         own |= {"gaps": GapTable.of(system)} if len(like.gaps) else {}
         vars(self).update(shared, _like=like, _numbers=numbers, _all=values, **own)
 

@@ -9,8 +9,8 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
 from mechsim.spec.document import MechSpec
 from mechsim.spec.expression import Expression, name_of, operands_of, parse_expression
-from mechsim.study.meanings import Names
 from mechsim.spec.suggest import did_you_mean, listed
+from mechsim.study.meanings import Names
 from mechsim.study.quantities import Bound, Column, Happening, Held, Meaning, Meanings, Written
 
 FINAL = "final"

@@ -127,10 +127,16 @@ double March::known_gaps(double h, double reach) {
 // The first event within h, and how far it is. Of a step that the end of the march cuts short it is found on the whole
 // one, so that no event depends, not by a rounding, on where a march is stopped.
 double March::first_event(double h, double whole) {
+    std::vector<int> ways;  // rows are lent to what is found
+    for (const Gap& gap : gaps_) ways.push_back(gap.way);
+    const auto anew = [&](double length) {
+        for (std::size_t i = 0; i < gaps_.size(); ++i) gaps_[i].way = ways[i];
+        return next_event(length);
+    };
     const double found = next_event(h);
     if (!(found <= h) || h == whole || crowded_) return found;
-    const double again = next_event(std::isfinite(whole) ? whole : std::exp2(std::ceil(std::log2(h))));
-    return again <= h ? again : next_event(h);
+    const double again = anew(std::isfinite(whole) ? whole : std::exp2(std::ceil(std::log2(h))));
+    return again <= h ? again : anew(h);
 }
 
 // How far it is to the first event within h: an open gap closes, or what holds a closed one is gone. INFINITY: there is none.

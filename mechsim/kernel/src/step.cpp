@@ -435,14 +435,16 @@ Status March::take_step(double t_end) {
         if (control_.fixed_step <= 0) h = std::min(h, tangents_->step_size(h, last_));
         if (std::isnan(h)) return Status::not_differentiable;
     }
+    if (!gaps_.empty()) h = known_gaps(h, std::abs(left));
     // A step that ends there by itself is taken as if the march went on.
     if (end_of(left < 0 ? -h : h) == t_end) left = left < 0 ? -INFINITY : INFINITY;
     if (cut_.empty() && h * (1 + kSliver) >= std::abs(left)) remember();
     if (control_.fixed_step <= 0) {
-        const double reach = std::min(h, std::abs(left)), seen = inspected(reach, left < 0 ? -1 : 1);
+        // Where there are events a step is looked at as if the march went on: see `first_event`.
+        const double reach = has_events() && std::isfinite(h) ? h : std::min(h, std::abs(left));
+        const double seen = inspected(reach, left < 0 ? -1 : 1);
         if (seen < reach) h = seen;
     }
-    if (!gaps_.empty()) h = known_gaps(h, std::abs(left));
     const double whole = h;
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
