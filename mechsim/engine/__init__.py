@@ -133,6 +133,8 @@ def integrate(
                 status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
                 if ends:
                     break
+            elif status in (Status.RUNNING, Status.REACHED) and happened.endless:
+                status = Status.ENDLESS
             differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
                 gain = stops.reached(march, *collector.last)

@@ -17,6 +17,10 @@ from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 
 MOST_AT_ONCE = 1000  # events of the user at one time
+# Impacts that come ever faster and ever harder, as between walls that close, have no end that could be waited for;
+# those of a ball that comes to rest grow weaker. So many are compared, in so many windows.
+CROWD, WINDOWS = 4000, 8
+CROWDED = 1e-4  # of the time since the start, in which they come
 COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_closed")
 
 
@@ -108,6 +112,7 @@ class EventLog:
         self.system, self.march, self.stops = system, march, stops
         self.parts: list[np.ndarray] = []
         self._last, self._count = np.nan, 0
+        self._impacts = np.zeros((0, 2))  # the latest: when, and how fast
         self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
@@ -127,6 +132,7 @@ class EventLog:
             return
         table, ways = found[:, :-1], found[:, -1].astype(int)
         self.parts.append(table)
+        self._impacts = np.concatenate([self._impacts, table[table[:, 4] != 0][:, [0, 2]]])[-CROWD:]
         times = table[:, 0]
         ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
         first = 0
@@ -167,8 +173,15 @@ class EventLog:
 
     @property
     def endless(self) -> bool:
-        """Whether events follow each other at one time."""
-        return self._count > MOST_AT_ONCE
+        """Whether events follow each other at one time, or impacts come ever faster and ever harder."""
+        if self._count > MOST_AT_ONCE:
+            return True
+        times, rates = self._impacts.T
+        if len(times) < CROWD or times[-1] - times[0] > CROWDED * (times[-1] - self.stops.start.t):
+            return False
+        durations = np.diff(times[:: CROWD // WINDOWS])
+        speeds = np.abs(rates).reshape(WINDOWS, -1).mean(axis=1)
+        return bool((np.diff(durations) < 0).all() and (np.diff(speeds) > 0).all())
 
     @property
     def events(self) -> Events:

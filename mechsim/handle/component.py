@@ -182,6 +182,8 @@ class Component:
             status = self._take(due)
             if status == Status.EVENT:
                 self._fire()
+            elif self._happened.endless:
+                raise _stopped(Status.ENDLESS, self.time)
             elif status == Status.REACHED:
                 arrived = due == goal
                 if due == self._stops.next:

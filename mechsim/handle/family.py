@@ -23,11 +23,12 @@ from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.many import ManyBeside, ManyStarts
+from mechsim.initial.overlaps import refuse_overlaps
 from mechsim.initial.problem import InitialValueProblem
 from mechsim.kernel.numbers import TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
-from mechsim.simulation import Prepared, adjust, prepare, refuse_overlaps
+from mechsim.simulation import Prepared, adjust, prepare
 from mechsim.spec.document import MechSpec, Problem
 
 Told = Callable[[str], None]  # that a branch could not be followed, and why

@@ -15,11 +15,12 @@ from mechsim.handle.derivatives import directions_of
 from mechsim.handle.family import Member
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.many import OFF
+from mechsim.initial.overlaps import refuse_overlaps
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.result import Motion
 from mechsim.result.layout import Array
-from mechsim.simulation import Prepared, motion_of, refuse_overlaps
+from mechsim.simulation import Prepared, motion_of
 from mechsim.structure import is_singular
 
 

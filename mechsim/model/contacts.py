@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
-from mechsim.lagrangian.formula import Formula, parameter
+from mechsim.lagrangian.formula import NUMBERS, Formula, constant, evaluated, parameter
 from mechsim.lagrangian.vector import SPACE, cross
 from mechsim.model.book import Book, Draft, moves
+from mechsim.model.control import JUMP
 from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
@@ -35,6 +37,7 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
             hint = "its points are on one part, or fixed in the world: remove it"
             book.faults.append(Fault(f"contact {given.name}: nothing in it can move", given.mark, hint))
             continue
+        _refuse_jumps(given, row, book)
         label = plain_name(name)
         draft = Draft(f"contact {name}", given.mark, constraints=[(f"contact_{label}", row)])
         draft.origin = Origin("contact", name)
@@ -49,6 +52,38 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
     return tuple(gaps)
 
 
+def _refuse_jumps(given: Contact | Stop | Meeting, row: Formula, book: Book) -> None:
+    """A barrier may change its speed at once, which is an impact, but not its place."""
+    held = list(book.constants)
+    used = {-1 - leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x"}
+    for switch in book.switches:
+        if used.isdisjoint(switch.values):
+            continue
+        before = _somewhere(row, switch.time, held)
+        for index, value in switch.values.items():
+            held[index] = value
+        after = _somewhere(row, switch.time, held)
+        if abs(after - before) > JUMP * (1 + abs(before)):
+            message = f"contact {given.name}: its gap jumps by {after - before:.6g} at t = {switch.time:g}"
+            hint = "nothing can follow that: let the pieces meet, or write kind: linear"
+            book.faults.append(Fault(message, given.mark, hint))
+            return
+
+
+def _somewhere(row: Formula, time: float, constants: list[float]) -> float:
+    """The gap at a time, at a place that is nothing special."""
+
+    def leaf(found: Formula) -> float:
+        if found.operation == "x" and found.operands[0] >= 0:
+            return 0.3 + 0.618 * float(found.operands[0]) % 1
+        return constant(found, time, constants)
+
+    try:
+        return float(evaluated(row, leaf, NUMBERS))
+    except (ArithmeticError, ValueError):  # no value there: the run will say so where it comes
+        return math.nan
+
+
 def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
     """Elements that do nothing but compute what is watched, and what is then set."""
     events = []
@@ -59,8 +94,8 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
         number = book.add(draft)
         assert number is not None  # a readout is kept
         constants = tuple(book.inputs[name].value for name, _ in event.sets)
-        for (name, _), constant in zip(event.sets, constants, strict=True):
-            held = next((each for each in book.elements if each.multipliers and -1 - constant in each.slots), None)
+        for (name, _), given in zip(event.sets, constants, strict=True):
+            held = next((each for each in book.elements if each.multipliers and -1 - given in each.slots), None)
             if held is not None:
                 message = f"Events.{event.name} sets {name}, on which {held.title} depends: what is held cannot jump"
                 hint = "set what forces and torques depend on, or let it follow a table or a function of time"

@@ -84,6 +84,14 @@ void March::set_closed(const Gap& gap, bool closed) {
     }
 }
 
+// Whether a constant stands in a gap: where it changes the barrier's speed may jump, and what lies on it is struck, or left.
+bool March::reads(const Gap& gap, int number) const {
+    const Block& block = blocks_[gap.block];
+    for (std::size_t i = 0; i < block.inputs.size(); ++i)
+        if (!block.inputs[i].time && block.unknowns[i * block.stride + gap.lane] == size_ + number) return true;
+    return false;
+}
+
 // A term of the series of a row, of an open gap or of what is watched, once the step is expanded.
 double March::output_term(int number, int place, int lane, int degree) const {
     const Block& block = blocks_[number];

@@ -205,14 +205,17 @@ void March::set_state(double t, const double* derivatives) {
     met_ = false;
     met_at_ = NAN;
     event_ = fired_ = -1;
+    shaken_ = false;
     happenings_.clear();
     for (Gap& gap : gaps_) gap.zeros = 0;
     for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false, watcher.size = 0;
 }
 
 void March::set_constant(int number, double value) {
-    for (const Gap& gap : gaps_)
+    for (const Gap& gap : gaps_) {
         if (gap.mode == number) set_closed(gap, value != 0);
+        shaken_ = shaken_ || (is_closed(gap) && gap.mode != number && reads(gap, number));
+    }
     x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
     for (Block& block : blocks_) read_constants(block);
     continued_ = prepared_ || continued_;

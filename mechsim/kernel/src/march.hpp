@@ -196,6 +196,7 @@ class March {
     bool factor();
     void choose_rows();
     void find_gaps();
+    bool reads(const Gap& gap, int number) const;
     bool is_closed(const Gap& gap) const { return !resting_[gap.row]; }
     void set_closed(const Gap& gap, bool closed);
     double output_term(int block, int output, int lane, int degree) const;
@@ -298,6 +299,7 @@ class March {
     std::vector<Pair> pairs_;
     std::vector<Watcher> watchers_;
     std::vector<Happening> happenings_;
+    bool shaken_ = false;  // a constant of a closed gap has changed
     int fired_ = -1;               // the watcher that this step ends at
     double slope_ = 0;             // of it there
     int event_ = -1;               // the gap that this step ends at, because it closes, or because it opens (`releases_`)

@@ -381,6 +381,13 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
     // A batch that goes on towards the same end, which it has not reached, has nothing to take back.
     if (t_end != goal_ && !cut_.empty() && (t_end - t_) * (t_ - cut_from_) > 0) take_back_cut();
     goal_ = t_end;
+    if (std::exchange(shaken_, false)) {
+        const std::size_t before = happenings_.size();
+        const Status met = meet();
+        if (met != Status::reached) return met;
+        if (happenings_.size() > before) write_meeting(record);
+        continued_ = false;
+    }
     if (!prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
