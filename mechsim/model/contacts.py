@@ -6,16 +6,17 @@ import math
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
-from mechsim.lagrangian.formula import NUMBERS, Formula, constant, evaluated, parameter
-from mechsim.lagrangian.vector import SPACE, cross
+from mechsim.lagrangian.formula import NUMBERS, Formula, constant, coordinate, derivative, evaluated, parameter, sqrt
+from mechsim.lagrangian.vector import SPACE, cross, dot, square, vector
 from mechsim.model.book import Book, Draft, moves
 from mechsim.model.control import JUMP
 from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
 from mechsim.model.spatial_contacts import spatial_rows
-from mechsim.spec.actions import Contact, Meeting, Stop
+from mechsim.spec.actions import Contact, Curve, Meeting, Stop
 from mechsim.spec.motion import plain_name
+from mechsim.spec.names import AXES
 
 
 def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
@@ -112,6 +113,8 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
 def _contact(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
     if contact.gap is not None:
         return contact.name, quantities.of(contact.gap)
+    if contact.curve is not None:
+        return contact.name, _beside_curve(contact, contact.curve, quantities)
     first, *others = contact.points
     if len(others) == 1:
         apart = quantities.distance(first, others[0])
@@ -122,6 +125,35 @@ def _contact(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
     if quantities.carrier(first, *others):
         height = parameter("height", 0.0)  # of one rigid part
     return contact.name, height if contact.number is None else height - parameter("offset", contact.number.value)
+
+
+def _beside_curve(contact: Contact, curve: Curve, quantities: Quantities) -> Formula:
+    """The distance of a point from a curve: of F = 0 its value over the length of its gradient, which is the distance
+    where it counts, near the curve (far from it, where there may be no gradient, F itself takes part); of a curve by s
+    the distance itself, from the foot of the perpendicular, whose place on the curve is a coordinate without mass."""
+    point, book = quantities.point(curve.point), quantities.book
+    if curve.implicit is not None:
+        row = quantities.of(curve.implicit, dict(zip(AXES, point, strict=False)))
+        slopes = [derivative(row, leaf) for leaf in point if leaf.operands[0] >= 0]
+        size = parameter("size", quantities.layout.chains.at([curve.point]).size)
+        return row / sqrt(square(vector([*slopes, row / size])))
+    assert curve.parametric is not None
+    label = f"s_{plain_name(contact.name)}"
+    slot = book.variable(label, label, "coordinate", 1.0)
+    book.guesses[slot] = curve.start.value
+    s = coordinate(slot)
+    place = vector(quantities.of(expression, {"s": s}) for expression in curve.parametric)
+    along = vector(derivative(axis, s) for axis in place)
+    foot = Draft(
+        f"foot of {contact.name}",
+        curve.mark,
+        constraints=[(f"foot_{plain_name(contact.name)}", dot(point - place, along))],
+    )
+    foot.origin = Origin("foot", contact.name)
+    if book.add(foot) is None:
+        raise SpecError(Fault(f"contact {contact.name}: nothing in it can move", contact.mark))
+    height = cross(along / sqrt(square(along)), point - place)
+    return height if contact.number is None else height - parameter("offset", contact.number.value)
 
 
 def _stop(stop: Stop, quantities: Quantities) -> Iterator[tuple[str, Formula]]:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from mechsim.frozen import frozen
-from mechsim.lagrangian.formula import symbol
+from mechsim.lagrangian.formula import evaluated, symbol
+from mechsim.model.mechanism import Element
+from mechsim.model.origin import Origin
 from mechsim.model.outlines import Outline
 from mechsim.render import symbols
-from mechsim.render.curves import CurveShape, Track
+from mechsim.render.curves import FINENESS, FUNCTIONS, CurveShape, Track
 from mechsim.render.fitting import FLOOR, Fitting, Paint
 from mechsim.render.frames import Frames
 from mechsim.render.gaps import Meeting, meetings
@@ -44,6 +46,8 @@ def barrier_fittings(shop: Workshop) -> Iterator[Fitting]:
             yield from _pair(shop, name, meeting)
         elif meeting.sort == "turn":
             yield _stop(shop, name, meeting)
+        elif meeting.sort == "foot":
+            yield from _by_parameter(shop, name, meeting)
         elif meeting.sort == "level":
             wall = wall_of(shop, name, meeting)
             walls += [wall] if wall else []
@@ -196,6 +200,54 @@ def _curve(shop: Workshop, name: str, meeting: Meeting) -> Iterator[Fitting]:
     elif lines := tuple(line for line in shape.lines(0) if _length(line) > LEAST_CURVE * _hatch(shop)):
         strokes = [stroke for line in lines for stroke in hatched(line, _forbidden(shape, line), _hatch(shop))]
         yield Fitting(name, "contact", (*lines, *strokes), WALL)
+
+
+def _by_parameter(shop: Workshop, name: str, meeting: Meeting) -> Iterator[Fitting]:
+    """A curve by s as far as the point comes along it, and somewhat farther; and the disc that the point stands for."""
+    mechanism, (point,) = shop.scene.mechanism, meeting.points
+    foot = next(each for each in mechanism.elements if each.origin == Origin("foot", meeting.gap.name))
+    slot = next(each for each in foot.slots if each >= 0 and mechanism.variables[each].kind == "coordinate")
+    way = shop.frames.coordinates[:, slot]
+    beside = 0.3 * float(np.ptp(way)) or 0.1
+    s = np.linspace(float(way.min()) - beside, float(way.max()) + beside, FINENESS)
+    radius = 0.0 if meeting.offset is None else meeting.offset
+    # For a place s on the curve both rows are linear in the point: zero where it stands above s and touches.
+    rows = [_linear(shop, element, slot, s, mechanism.points[point]) for element in (foot, meeting.element)]
+    if any(row is None for row in rows):
+        return
+    (here, slopes), (height, left) = rows  # type: ignore[misc]
+    line = np.linalg.solve(np.stack([slopes, left], axis=1), -np.stack([here, height], axis=1)[..., None])[..., 0]
+    line = line - radius * left
+    strokes = hatched(line, -left, _hatch(shop))
+    yield Fitting(name, "contact", (line, *strokes), WALL)
+    if radius > 0:
+        yield Fitting(name, "contact", (symbols.arc(radius),), OBSTACLE, point, height=shop.height(point) + 0.55)
+
+
+def _linear(
+    shop: Workshop, element: Element, slot: int, s: Array, point: tuple[int, ...]
+) -> tuple[Array, Array] | None:
+    """The row of an element with the point in the origin, (k,), and its slopes by x and y, (k, 2), along s at the first
+    frame; None where something else moves it."""
+    mechanism, segments = shop.scene.mechanism, shop.scene.segments
+    held = segments.constants(mechanism.constants, np.array(0))
+    others = {each for each in element.slots if each >= 0} - {slot, *point}
+    if any(mechanism.variables[each].kind != "state" for each in others):
+        return None
+    row = mechanism.laws[element.kind].constraints[0]
+
+    def value(place: tuple[float, float]) -> Array:
+        given = {name: np.full(s.shape, number) for name, number in element.parameters.items()}
+        own = {slot: s, **{each: np.full(s.shape, x) for each, x in zip(point, place, strict=True)}}
+        for local, each in enumerate(element.slots):
+            known = own.get(each)
+            given[f"x{local}"] = known if known is not None else np.full(s.shape, held[-1 - each] if each < 0 else 0.0)
+        given["t"] = np.full(s.shape, shop.frames.t[0])
+        found = evaluated(row, lambda leaf: given[symbol(leaf)], FUNCTIONS)
+        return np.broadcast_to(np.asarray(found, float), s.shape)
+
+    here = value((0.0, 0.0))
+    return here, np.stack([value((1.0, 0.0)) - here, value((0.0, 1.0)) - here], axis=1)
 
 
 def _track(shop: Workshop, meeting: Meeting) -> Track:

@@ -22,6 +22,7 @@ Sort = Literal[
     "line",  # a point and the line through two others
     "pair",  # two points that stay apart, or together
     "level",  # a point and where an expression of its coordinates is zero
+    "foot",  # a point and a curve, on which the foot of its perpendicular is known
     "turn",  # the angle of a part
     "",  # anything else
 ]
@@ -40,6 +41,7 @@ class Meeting:
     points: tuple[str, ...]
     inside: bool = False  # of a pair: they stay together
     part: str = ""  # of a turn
+    offset: float | None = None  # of a foot: the radius of the disc that the point stands for
 
     @property
     def element(self) -> Element:
@@ -160,6 +162,8 @@ def meetings(scene: Scene) -> tuple[Meeting, ...]:
 
 
 def _meeting(scene: Scene, gap: Gap, given: Contact | Stop | None) -> Meeting:
+    if isinstance(given, Contact) and given.curve is not None and given.curve.parametric is not None:
+        return Meeting(scene, gap, "foot", given.points, offset=float(given.number) if given.number else None)
     if isinstance(given, Contact) and len(given.points) in (2, 3):
         return Meeting(scene, gap, "line" if len(given.points) == 3 else "pair", given.points, given.inside)
     if isinstance(given, Stop) and given.quantity.text.strip() == "".join(given.quantity.names):

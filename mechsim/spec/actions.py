@@ -300,7 +300,7 @@ class Skate:
 @frozen
 class Contact:
     """A gap that stays open. `gap` itself, or what meets: a point and the two points of a line, `number` to whose left
-    it stays; or two points whose distance stays above `number`, or below it (`inside`)."""
+    it stays; a point and a `curve`, likewise; two points whose distance stays above `number`, or below it (`inside`)."""
 
     name: str
     restitution: Number
@@ -309,6 +309,7 @@ class Contact:
     number: Number | None = None
     inside: bool = False
     gap: Expression | None = None
+    curve: Curve | None = None
 
 
 @frozen

@@ -11,6 +11,7 @@ from typing import Any
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Contact, Meeting, Stop
 from mechsim.spec.expression import parse_expression
+from mechsim.spec.joints import CurveShape, curve_of, surface_of
 from mechsim.spec.meetings import is_meeting, meeting, sides_of, spatial_meeting
 from mechsim.spec.names import PLANE
 from mechsim.spec.nodes import Node
@@ -53,6 +54,10 @@ CONTACT = ShortOrLong(
     {"e": E},
     {
         "gap": Field(StateExpression(), "an expression of positions and time that stays at zero or above"),
+        "curve": Field(
+            CurveShape(),
+            "an expression in x and y that stays at zero or above; or {x: ..., y: ..., s: start}, left of which is free",
+        ),
         "offset": Field(
             Quantity(),
             "how far the point stays to the left of the line, or outlines stay apart, as the radius of a disc, m",
@@ -99,12 +104,14 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
     if values is None or "e" not in values:
         return None
     if "gap" in values:
-        _refuse_others(values, ("offset", "radius", "inside"), user, "its gap says all", entry.mark)
+        _refuse_others(values, ("offset", "radius", "inside", "curve"), user, "its gap says all", entry.mark)
         if not re.fullmatch(NAME, entry.name):
             raise SpecError(Fault(f"{user}: give a contact with a gap of its own a plain name", entry.mark))
         if not scope.allows(values["gap"], POSITION, f"{user}.gap"):
             return None
         return Contact(entry.name, values["e"], entry.mark, gap=values["gap"])
+    if "curve" in values:
+        return _on_curve(entry, user, scope)
     own, points = sides_of(entry.name, entry)
     known = [scope.parts.known_point(name, entry.mark, user, scope.reading) for name in (*own, *points)]
     if not all(known):
@@ -131,6 +138,26 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         raise SpecError(Fault(f"{user}: {''.join(points)} is no line", entry.mark, hint))
     _refuse_others(values, ("radius", "inside"), user, "a line has an offset", entry.mark)
     return Contact(entry.name, values["e"], entry.mark, (first, *points), number=values.get("offset"))
+
+
+def _on_curve(entry: Entry, user: str, scope: Scope) -> Contact | None:
+    values, point = entry.value, entry.name.partition("-")[0].strip()
+    _refuse_others(values, ("radius", "inside", "between"), user, "its curve says all", entry.mark)
+    given = values["curve"]
+    in_space = scope.reading.dimension != PLANE
+    if in_space and "implicit" in given:
+        curve = surface_of(entry._replace(name=point, value=given["implicit"]), user, scope)
+    else:
+        curve = curve_of(entry._replace(name=point, value=given), user, scope)
+    if curve is None:
+        return None
+    if curve.implicit is not None and "offset" in values:
+        hint = "give the curve by its length or another parameter: curve: {x: s, y: s**2, s: 0}"
+        raise SpecError(Fault(f"{user} has an offset, which an equation does not tell", values["offset"].mark, hint))
+    if curve.parametric is not None and in_space:
+        hint = "an expression in x, y and z is a surface"
+        raise SpecError(Fault(f"{user}: a curve has no sides in space", entry.mark, hint))
+    return Contact(entry.name, values["e"], entry.mark, (point,), number=values.get("offset"), curve=curve)
 
 
 def _stop(entry: Entry, scope: Scope) -> Stop | None:
