@@ -119,8 +119,11 @@ class EventLog:
     def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Let switches be as they are at the start; those that are just at zero the kernel throws, if need be."""
         for event in self.system.events:
-            if event.switch and self.stops.now.signals(event.element, t, q, v)[0] < 0:
-                self.stops.changed(self.march, t, q, v, {event.constants[0]: -1.0})
+            if not event.switch:
+                continue
+            side = float(np.sign(self.stops.now.signals(event.element, t, q, v)[0]))
+            if side and side != self.stops.constants[event.constants[0]]:
+                self.stops.changed(self.march, t, q, v, {event.constants[0]: side})
         self.stops.gained[:] = 0.0
 
     def take(self) -> None:

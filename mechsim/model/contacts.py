@@ -25,8 +25,8 @@ def add_gaps(quantities: Quantities, book: Book) -> tuple[Gap, ...]:
     accounts: dict[str, int] = {}
     actions = quantities.spec.actions
     found: list[tuple[Contact | Stop | Meeting, tuple[str, Formula]]] = []
-    found += [(each, _contact(each, quantities)) for each in actions.contacts]
-    found += [(each, pair) for each in actions.stops for pair in _stop(each, quantities)]
+    found += [(each, contact_row(each, quantities)) for each in actions.contacts if not each.compliance]
+    found += [(each, pair) for each in actions.stops if not each.compliance for pair in stop_rows(each, quantities)]
     if quantities.spec.dimension == SPACE:
         for each in actions.meetings:
             try:
@@ -110,7 +110,7 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
     return tuple(events)
 
 
-def _contact(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
+def contact_row(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
     if contact.gap is not None:
         return contact.name, quantities.of(contact.gap)
     if contact.curve is not None:
@@ -156,7 +156,7 @@ def _beside_curve(contact: Contact, curve: Curve, quantities: Quantities) -> For
     return height if contact.number is None else height - parameter("offset", contact.number.value)
 
 
-def _stop(stop: Stop, quantities: Quantities) -> Iterator[tuple[str, Formula]]:
+def stop_rows(stop: Stop, quantities: Quantities) -> Iterator[tuple[str, Formula]]:
     quantity = quantities.of(stop.quantity)
     if stop.least is not None:
         yield f"{stop.name} min", quantity - quantities.of(stop.least)

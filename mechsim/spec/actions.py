@@ -298,9 +298,19 @@ class Skate:
 
 
 @frozen
+class Compliance:
+    """How a contact gives way: stiffness * depth**exponent * (1 + 3/2 * damping * rate of depth)."""
+
+    stiffness: Number
+    exponent: Number
+    damping: Number
+
+
+@frozen
 class Contact:
     """A gap that stays open. `gap` itself, or what meets: a point and the two points of a line, `number` to whose left
-    it stays; a point and a `curve`, likewise; two points whose distance stays above `number`, or below it (`inside`)."""
+    it stays; a point and a `curve`, likewise; or two points whose distance stays above `number`, or, `inside`, below
+    it."""
 
     name: str
     restitution: Number
@@ -310,6 +320,7 @@ class Contact:
     inside: bool = False
     gap: Expression | None = None
     curve: Curve | None = None
+    compliance: Compliance | None = None  # instead of the restitution
 
 
 @frozen
@@ -345,6 +356,7 @@ class Stop:
     most: Expression | None
     restitution: Number
     mark: Mark
+    compliance: Compliance | None = None
 
 
 @frozen

@@ -65,6 +65,7 @@ class Names:
         columns = [("H", "J")] if has_hamiltonian(self._system) else []
         columns += [column for drive in drives(self.mechanism) for column in drive.columns]
         columns += load_columns(self._system)
+        columns += [(name, "") for name in self.mechanism.readouts if name not in self._signals]
         found = {label: (Column(label), unit) for label, unit in columns}
         for point in self.mechanism.points:
             for label, unit in self._reactions(point):
