@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -156,6 +157,20 @@ ProblemData: {tend: 12, positions: {P: [[0.5, fixed], [0, fixed]]}, velocities: 
     assert 4000 < len(motion.events) < 100_000
     distance, speed = 1 - 0.1 * motion.t[-1], abs(motion.velocity(motion.t[-1])["P"][0])
     assert distance * speed == pytest.approx(1.0, rel=0.2)  # what changes slowly keeps its action
+
+
+def test_events_of_a_long_run_wait_in_a_file(monkeypatch, tmp_path):
+    """A thousand bounces, with room for a hundred: nothing is lost, also of what is saved, pickled or continued."""
+    text = particle("AppliedForces: {Gravity: [0, -10]}\nContacts: {floor: {gap: P.y, e: 1}}", tend="1000")
+    known = mechsim.simulate(text, keep="table")
+    monkeypatch.setattr("mechsim.engine.events.MOST_IN_MEMORY", 100)
+    motion = mechsim.simulate(text, keep="table")
+    assert isinstance(motion.events.table, np.memmap)
+    assert len(motion.events) > 1000
+    assert np.array_equal(motion.events.table, known.events.table)
+    motion.save(tmp_path / "out.npz")
+    assert np.array_equal(mechsim.load(tmp_path / "out.npz").events.table, known.events.table)
+    assert np.array_equal(pickle.loads(pickle.dumps(motion)).events.table, known.events.table)
 
 
 @pytest.mark.parametrize("e", [0.995, 1])

@@ -6,8 +6,9 @@ is closed is a constant of the mechanism, so the segments of a motion carry it a
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
-from typing import overload
+from typing import IO, overload
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from mechsim.frozen import frozen
 from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 
+MOST_IN_MEMORY = 65536  # events
 MOST_AT_ONCE = 1000  # events of the user at one time
 # Impacts that come ever faster and ever harder, as between walls that close, have no end that could be waited for;
 # those of a ball that comes to rest grow weaker. So many are compared, in so many windows.
@@ -105,12 +107,52 @@ def as_switched(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Syste
     return system.holding(constants)
 
 
+class Rows:
+    """Rows of a table that only grows: many of them wait in a file without a name, so that memory has few."""
+
+    def __init__(self) -> None:
+        self._parts: list[np.ndarray] = []
+        self._waiting = 0
+        self._file: IO[bytes] | None = None
+        self._written = 0
+
+    def append(self, rows: np.ndarray) -> None:
+        self._parts.append(rows)
+        self._waiting += len(rows)
+        if self._waiting >= MOST_IN_MEMORY:
+            self._write()
+
+    def _write(self) -> None:
+        rows = self._joined()
+        try:
+            self._file = self._file or tempfile.TemporaryFile(prefix="mechsim-events-")  # noqa: SIM115
+            self._file.seek(self._written * rows.itemsize * len(COLUMNS))
+            self._file.write(rows.tobytes())
+            self._file.flush()
+        except OSError:  # a full disk: then memory has to do
+            return
+        self._written += len(rows)
+        self._parts, self._waiting = [], 0
+
+    def _joined(self) -> np.ndarray:
+        return np.concatenate([np.zeros((0, len(COLUMNS))), *self._parts])
+
+    @property
+    def table(self) -> np.ndarray:
+        """All of them; those in the file are read where they are asked for."""
+        if self._file is None or not self._written:
+            return self._joined()
+        self._write()
+        written = np.memmap(self._file, dtype=float, mode="r", shape=(self._written, len(COLUMNS)))
+        return np.concatenate([written, *self._parts]) if self._parts else written
+
+
 class EventLog:
     """Takes what a march tells of its gaps, and begins a segment at each event."""
 
     def __init__(self, system: System, march: March, stops: Stops):
         self.system, self.march, self.stops = system, march, stops
-        self.parts: list[np.ndarray] = []
+        self.rows = Rows()
         self._last, self._count = np.nan, 0
         self._impacts = np.zeros((0, 2))  # the latest: when, and how fast
         self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
@@ -134,7 +176,7 @@ class EventLog:
         if not len(found):
             return
         table, ways = found[:, :-1], found[:, -1].astype(int)
-        self.parts.append(table)
+        self.rows.append(table)
         self._impacts = np.concatenate([self._impacts, table[table[:, 4] != 0][:, [0, 2]]])[-CROWD:]
         times = table[:, 0]
         ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
@@ -155,7 +197,7 @@ class EventLog:
         if not event.switch:
             row = np.zeros((1, len(COLUMNS)))
             row[0, :2] = t, len(self.system.gaps) + number
-            self.parts.append(row)
+            self.rows.append(row)
         if t != self._last:
             self._last, self._count = t, 0
         self._count += 1
@@ -171,7 +213,7 @@ class EventLog:
     def clear(self) -> Events:
         """What has happened until now, which is then forgotten."""
         found = self.events
-        self.parts = []
+        self.rows = Rows()
         return found
 
     @property
@@ -191,6 +233,4 @@ class EventLog:
         none = no_events(self.system)
         if not none.names:
             return none
-        return Events(
-            none.names, np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()) / self._sizes
-        )
+        return Events(none.names, self.rows.table, np.asarray(self.march.overlaps()) / self._sizes)
