@@ -338,6 +338,35 @@ def test_an_input_lifts_what_rests():
     assert [each.kind for each in component.events] == ["impact"]
 
 
+def test_a_floor_that_an_input_moves_strikes_what_lies_on_it():
+    component = mechsim.mechanism(PRESSED).begin()
+    component.advance(to=1.0)
+    component.inputs["height"] = 0.1
+    component.advance(to=1.01)  # it rises at 10 m/s from now on: the ball leaves at 15
+    assert [(each.t, each.kind) for each in component.events] == [(1.0, "release")]
+    assert component.events[0].after == pytest.approx(5.0, abs=1e-13)
+    assert component.velocities["P"][1] == pytest.approx(15 - 0.1, abs=1e-12)
+    component = mechsim.mechanism(PRESSED).begin()
+    component.advance(to=1.0)
+    component.inputs["step"] = -0.1
+    with pytest.raises(IntegrationError, match="an input would make positions jump"):
+        component.advance(to=1.01)
+
+
+def test_measures_know_fixed_points_and_inputs_that_events_set():
+    measure = ["min(dist(O,P))", "final(O_x)", "events(contact_P_O)"]
+    table = mechsim.sweep(BOX, vary={"e": [0.5, 0.8]}, measure=measure, processes=1)
+    for row, e in enumerate((0.5, 0.8)):
+        motion = mechsim.simulate(BOX, parameters={"e": e})
+        nearest = np.linalg.norm(motion(np.linspace(0, 2, 5000))["P"] - [0.5, 0.2], axis=1).min()
+        assert 0 <= nearest - table["min(dist(O,P))"][row] < 1e-3
+        assert table["events(contact_P_O)"][row] == len(motion.events.of("P-O"))
+    assert table["min(dist(O,P))"][1] == pytest.approx(0.1, abs=1e-13)  # with 0.8 it strikes, with 0.5 it passes
+    assert list(table["final(O_x)"]) == [0.5, 0.5]
+    winds = mechsim.sweep(MOTOR, vary={"e": [0.5]}, measure=["final(wind)", "start(wind)"], processes=1, tend=0.7)
+    assert (winds["final(wind)"][0], winds["start(wind)"][0]) == pytest.approx((3.25, 0), abs=1e-14)
+
+
 def test_an_input_does_not_put_a_barrier_through_what_is_before_it():
     component = mechsim.mechanism(PRESSED).begin()
     component.inputs["lift"] = 12.0

@@ -270,6 +270,8 @@ class Component:
         system = self.system.holding(after)
         self._refuse_overlap(system, changed)
         for what, off in misfits(system, t, self._values[:n], self._rates[:n]).items():
+            if what == "velocities":  # a barrier that begins to move strikes what lies on it
+                off[self.system.gap_rows] = 0.0
             if off.max() > JUMP:
                 label = self.system.labels[n + int(np.argmax(off))]
                 message = f"an input would make {what} jump at t = {t:g}: {label} would be off by {off.max():.3g}"
