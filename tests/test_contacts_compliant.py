@@ -144,6 +144,40 @@ ProblemData:
     assert motion.certificate.doubts() == ()
 
 
+SOFT = """
+PartData: {{Fixed: {{U: [-1.5, -1], W: [2, -1]}}, Particles: {{P: 1, Q: 1}}}}
+AppliedForces: {{Gravity: [0, -10]}}
+Contacts:
+  P-Q: {{radius: 0.3, stiffness: 1e4}}
+  P-UW, Q-UW: {{offset: 0.15, stiffness: 2e3, exponent: 1, damping: 0.1}}
+  Q: {{curve: {{x: 1 + s, y: s**2 - 1, s: -1.2}}, offset: 0.15, stiffness: 1e3}}
+Stops: {{P.x: {{min: -1, max: 1.2, stiffness: 1e3, exponent: 2}}}}
+ProblemData:
+  tend: 2
+  positions: {{P: [[0, fixed], [0, fixed]], Q: [[0.25, fixed], [0.7, fixed]]}}
+  velocities: {{P: [[{v}, fixed], [0, fixed]]}}
+"""
+
+
+@settings(deadline=None, max_examples=20)
+@given(v=number(0, 1.5))
+def test_many_soft_contacts_at_once(v):
+    """A switch that is met with its rounding, beside a step as short as where a power begins, was thrown for ever."""
+    motion = mechsim.simulate(SOFT.format(v=v))
+    assert motion.certificate.doubts() == ()
+    assert motion.certificate.energy_drift < 1e-11
+
+
+def test_they_are_drawn():
+    from mechsim.render.film import prepare
+    from mechsim.render.fittings import fittings_of
+    from mechsim.render.options import Options
+
+    film = prepare(mechsim.simulate(SOFT.format(v=1.0)), Options(size=(320, 180), fps=20))
+    drawn = {each.name for each in fittings_of(film.scene, film.frames) if each.kind == "contact"}
+    assert drawn >= {"contact P-Q", "contact P-UW", "contact Q", "contact P.x min"}
+
+
 @pytest.mark.parametrize(
     ("contact", "words"),
     [

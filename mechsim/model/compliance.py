@@ -41,6 +41,9 @@ def add_compliances(quantities: Quantities, book: Book) -> dict[str, int]:
         element = book.add(told)
         assert element is not None  # a readout is kept
         columns[f"contact_{label}"] = element
+        book.add(
+            Draft(f"gap of {name}", None, signals=[gap], readout=True, origin=Origin("soft contact", name))
+        )  # drawn
     return columns
 
 

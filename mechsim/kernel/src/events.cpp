@@ -188,7 +188,8 @@ double March::next_crossing(double h, double first) {
         watcher.size = std::max(watcher.size, std::abs(p[0]));
         const double noise = kTouch * largest;
         int zeros = 0;
-        if (watcher.crossed && std::abs(p[0]) <= kCrossed * largest) zeros = 1;  // time is too coarse to meet zero itself
+        // Time is too coarse to meet zero itself, and so is what is watched: a short step does not make that finer.
+        if (watcher.crossed && std::abs(p[0]) <= std::max(kCrossed * largest, kTouch * watcher.size)) zeros = 1;
         if (zeros == 0 && std::abs(p[0]) > noise)
             watcher.side = p[0] > 0 ? 1 : -1;
         else if (watcher.crossed || watcher.side == 0)
