@@ -269,7 +269,7 @@ def leading(prepared: Prepared) -> Leading:
 
 def failure(solution: Solution) -> Fault:
     """Why an integration stopped early: what, when, and which law or drive; the hint says what is special there."""
-    from mechsim.engine.ending import culprit, driven_contact
+    from mechsim.engine.ending import culprit, driven_contact, lost_foot
     from mechsim.structure import why_stopped
 
     reason = f"the integration stopped: {solution.message or solution.status}"
@@ -285,6 +285,8 @@ def failure(solution: Solution) -> Fault:
     if followed:
         names = " and the ".join(followed)
         return Fault(f"{reason}; the mechanism cannot follow the {names} any further", drives[followed[0]], special)
+    if foot := lost_foot(solution):
+        return Fault(f"{reason}; {foot.words}", foot.mark, foot.hint)
     if solution.status == "endless" and solution.events is not None and len(solution.events):
         latest = dict.fromkeys(event.gap for event in solution.events[-LATEST:])
         return Fault(f"{reason}; the last were of {' and '.join(latest)}", hint=special)

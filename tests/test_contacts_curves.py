@@ -9,7 +9,7 @@ import pytest
 from test_contacts import no_doubt
 
 import mechsim
-from mechsim.errors import SpecError
+from mechsim.errors import IntegrationError, SpecError
 
 G = 9.81
 BEAD = """
@@ -89,6 +89,15 @@ def test_a_bead_on_a_cycloid_swings_in_one_period_whatever_its_start():
 def test_a_start_in_the_middle_of_a_circle_has_a_gap():
     motion = bead(BOWL[0], 0.0, 0.0, 0.5)
     assert motion.events[0].kind in ("impact", "contact")
+    no_doubt(motion)
+
+
+def test_a_foot_that_is_lost_is_told():
+    """Thrown out of a bowl, past its centres of curvature: the place that was nearest is so no longer."""
+    with pytest.raises(IntegrationError, match="the foot of P on its curve comes to an end") as found:
+        bead("P: {curve: {x: s, y: s**2, s: 0}, offset: r, e: 1}, side: {gap: P.y, e: 1}", 0.4, 3.0, 0.2, tend=5.0)
+    assert "write the curve as an equation" in str(found.value)
+    motion = bead("P: {curve: y - x**2, e: 1}", 0.4, 3.0, 0.2, tend=5.0)
     no_doubt(motion)
 
 

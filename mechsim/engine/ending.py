@@ -12,6 +12,7 @@ from mechsim.model.mechanism import Element
 
 AHEAD = 2.0 ** np.arange(-10, 4)  # of the last step: how far beyond the last point a formula is tried
 EARLIER = 200  # points of the march, evenly in time, that the last one is compared with
+VANISHED = 0.02  # of what it was at the start: the slope by which a foot is found
 TOUCHES = 1e-9  # of its size: how far a gap is open that may have been met
 IMMOVABLE = 1e-9  # of its gradient: what constraints leave of it moves nothing
 WITHOUT_BOUND = 1e4  # a force this much larger than it used to be is running into a pole
@@ -65,6 +66,26 @@ def driven_contact(solution: Solution) -> Culprit | None:
             return Culprit(
                 gap.name, f"contact {gap.name} meets what cannot give way{by}", gap.mark, hint if drives else ""
             )
+    return None
+
+
+def lost_foot(solution: Solution) -> Culprit | None:
+    """The contact with a curve on which the foot of the perpendicular has no way to go on: where the point comes to the
+    centre of curvature, another place of the curve becomes the nearest."""
+    system, elements = solution.system.bilateral, solution.system.mechanism.elements
+    for element in elements:
+        if element.origin.sort != "foot":
+            continue
+        row = system.labels.index(element.multipliers[0]) - system.n
+        place = next(s for s in element.slots if s >= 0 and system.mechanism.variables[s].kind == "coordinate")
+        slopes = []
+        for number in (0, -1):
+            rows, columns, values = system.constraint_jacobian(float(solution.t[number]), solution.q[number])
+            slopes.append(abs(float(values[(rows == row) & (columns == place)].sum())))
+        if slopes[1] < VANISHED * slopes[0]:
+            hint = "write the curve as an equation, which needs no foot, or keep nearer to it than its curvature"
+            name = element.origin.name
+            return Culprit(name, f"the foot of {name} on its curve comes to an end", element.mark, hint)
     return None
 
 
