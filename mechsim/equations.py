@@ -26,7 +26,7 @@ class Equations:
     with f = `generalised_forces`, J = `constraint_jacobian` and g = `constraint_right_side`. Positions and velocities
     are arrays in the order of `coordinates`, or mappings by point and turn angle such as
     `{"A": (0.3, -0.4), "theta_OA": -0.9}`, where every coordinate needs a value (states such as work begin at 0). All
-    results are arrays, rows in the order of `coordinates` and of `constraints`.
+    results are arrays, rows in the order of `coordinates` and of `constraints`. Contacts count as open.
     """
 
     @property
@@ -48,33 +48,44 @@ class Equations:
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        return tuple(self.system.labels[self.system.n :])
+        return tuple(self._lasting.labels[self.system.n :])
+
+    @property
+    def _lasting(self) -> System:
+        """Without contacts: a state alone does not tell which of them are closed."""
+        return self.system.bilateral
+
+    def _at(self, t: float, q: Array, v: Array) -> System:
+        """The same as it is at a state, on which the signs of functions that switch depend."""
+        from mechsim.engine.events import as_switched
+
+        return as_switched(self._lasting, t, q, v)
 
     def constraint_residuals(self, positions: Values, *, t: float = 0.0) -> Array:
         """C(t, q): zero where the parts fit together."""
-        return np.asarray(self.system.constraints(t, self.vector(positions)))
+        return np.asarray(self._lasting.constraints(t, self.vector(positions)))
 
     def constraint_rates(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
         """dC/dt: zero where the velocities keep the parts together."""
-        return np.asarray(self.system.constraint_rate(t, self.vector(positions), self.vector(velocities)))
+        return np.asarray(self._lasting.constraint_rate(t, self.vector(positions), self.vector(velocities)))
 
     def constraint_jacobian(self, positions: Values, velocities: Values | None = None, *, t: float = 0.0) -> Array:
         """J, one row per constraint: dC/dq, and dpsi/dq' of velocity constraints, where only those that are not linear
         in the velocities need these."""
         v = np.zeros(self.system.n) if velocities is None else self.vector(velocities)
-        rows, columns, values = self.system.rate_jacobian(t, self.vector(positions), v)
-        jacobian = np.zeros((self.system.m, self.system.n))
+        rows, columns, values = self._lasting.rate_jacobian(t, self.vector(positions), v)
+        jacobian = np.zeros((self._lasting.m, self.system.n))
         np.add.at(jacobian, (rows, columns), values)
         return jacobian
 
     def constraint_right_side(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
         """g: what constraints ask of the accelerations, J q'' = g."""
-        return -np.asarray(self.system.curvature(t, self.vector(positions), self.vector(velocities)))
+        return -np.asarray(self._lasting.curvature(t, self.vector(positions), self.vector(velocities)))
 
     def mass_matrix(self, positions: Values, velocities: Values | None = None, *, t: float = 0.0) -> Array:
         """M = d2L/dq'2; velocities matter only where T is not quadratic in them."""
         v = None if velocities is None else self.vector(velocities)
-        return np.asarray(self.system.mass_matrix(t, self.vector(positions), v))
+        return np.asarray(self._lasting.mass_matrix(t, self.vector(positions), v))
 
     def generalised_forces(
         self,
@@ -89,10 +100,10 @@ class Equations:
 
         Friction that depends on a reaction needs the `multipliers`; without them it counts as for none.
         """
-        n, m = self.system.n, self.system.m
-        lam = np.zeros(m) if multipliers is None else np.asarray(multipliers, float)
         q, v = self.vector(positions), self.vector(velocities)
-        forces = -np.asarray(self.system.residuals(t, q, v, np.zeros(n), lam))[:n]
+        system = self._at(t, q, v)
+        lam = np.zeros(system.m) if multipliers is None else np.asarray(multipliers, float)
+        forces = -np.asarray(system.residuals(t, q, v, np.zeros(system.n), lam))[: system.n]
         return forces + self.constraint_jacobian(q, v, t=t).T @ lam
 
     def accelerations(self, positions: Values, velocities: Values, *, t: float = 0.0) -> Array:
@@ -109,11 +120,12 @@ class Equations:
 
         accelerations, multipliers = self._solve(positions, velocities, t)
         q, v = self.vector(positions), self.vector(velocities)
-        return Reactions(self.system, [point]).forces(t, q, v, accelerations, multipliers)
+        return Reactions(self._at(t, q, v), [point]).forces(t, q, v, accelerations, multipliers)
 
     def energies(self, positions: Values, velocities: Values, *, t: float = 0.0) -> tuple[float, float]:
         """Kinetic and potential energy."""
-        kinetic, potential = self.system.energies(t, self.vector(positions), self.vector(velocities))
+        q, v = self.vector(positions), self.vector(velocities)
+        kinetic, potential = self._at(t, q, v).energies(t, q, v)
         return float(kinetic), float(potential)
 
     def residuals(
@@ -127,7 +139,7 @@ class Equations:
     ) -> Array:
         """Euler-Lagrange rows, then constraints: all zero along a motion."""
         q, v, a = (self.vector(values) for values in (positions, velocities, accelerations))
-        return np.asarray(self.system.residuals(t, q, v, a, np.asarray(multipliers, float)))
+        return np.asarray(self._at(t, q, v).residuals(t, q, v, a, np.asarray(multipliers, float)))
 
     def vector(self, values: Values) -> Array:
         """Named or listed values as one array in the order of `coordinates`."""
@@ -161,8 +173,9 @@ class Equations:
         from mechsim.structure import analyse, redundancy
 
         q, v = self.vector(positions), self.vector(velocities)
-        redundant = redundancy(self.system, t, q)
-        leading = Leading(self.system, analyse(self.system, redundant), TOLERANCE, rough=True)
-        point = Points(self.system, np.array([t]), q[None], v[None])
+        system = self._at(t, q, v)
+        redundant = redundancy(system, t, q)
+        leading = Leading(system, analyse(system, redundant), TOLERANCE, rough=True)
+        point = Points(system, np.array([t]), q[None], v[None])
         accelerations, multipliers = leading(point)
         return accelerations[0], smallest(len(redundant.rows), point, accelerations, multipliers)[0]

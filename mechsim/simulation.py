@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mechsim._version import __version__
-from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError, Note, SpecError
+from mechsim.errors import Fault, IntegrationError, MechsimError, Note, SpecError
 from mechsim.frozen import frozen
 from mechsim.source import Folders, Parameters, Source, read
 from mechsim.spec.document import SMALLEST_TOLERANCE, MechSpec, Number, Reference
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mechsim.structure import Structure
 
 
-OVERLAP = 1e-12  # of a gap's size, which a start may be off: what a person writes down is rounded
+LATEST = 10  # events of those that have no end, which are named
 OTHER_ORDER = 5  # so many more, where two runs are to be different
 KEPT = {"polynomials": "polynomials", "table": "steps"}  # what a motion keeps, in the engine's words
 
@@ -191,6 +191,7 @@ def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepa
     """Build the mechanism, give it equations (they are the `problem`, where it is known), find a consistent start, and
     analyse its structure."""
     from mechsim.engine.ending import culprit_at
+    from mechsim.initial.overlaps import refuse_overlaps
     from mechsim.initial.problem import InitialValueProblem
 
     problem = InitialValueProblem.of(spec) if problem is None else problem
@@ -198,33 +199,8 @@ def prepare(spec: MechSpec, problem: InitialValueProblem | None = None) -> Prepa
     if found := culprit_at(start.system, start.t, start.positions, start.velocities):
         message = f"the motion cannot start at t = {start.t:g}: the formula of {found.owner} {found.words}"
         raise IntegrationError(Fault(message, found.mark))
-    _refuse_overlaps(problem.system, start)
+    refuse_overlaps(problem.system, start)
     return Prepared(spec, problem.system, start, problem.structure)
-
-
-def _refuse_overlaps(system: System, start: Start) -> None:
-    """A motion cannot begin behind a barrier."""
-    from mechsim.model.outlines import overlap
-
-    if not system.gaps:
-        return
-    gaps = system.gap_values(start.t, start.positions)
-    sizes = system.constraint_sizes[system.gap_rows]
-    lent = {each.gap for pair in system.mechanism.pairs for each in pair.lent}
-    faults = [
-        Fault(
-            f"the start is inside contact {gap.name} by {-value:.6g}", gap.mark, "begin where its gap is not negative"
-        )
-        for number, (gap, value, size) in enumerate(zip(system.gaps, gaps, sizes, strict=True))
-        if value < -OVERLAP * size and number not in lent
-    ]
-    for pair in system.mechanism.pairs:
-        depth = overlap(pair.first, pair.second, start.positions, system.mechanism.constants)
-        if depth > OVERLAP * sizes[pair.lent[0].gap]:
-            message = f"the start is inside contact {pair.name} by {depth:.6g}"
-            faults.append(Fault(message, pair.mark, f"move the one out of the other, by {depth:.3g} or more"))
-    if faults:
-        raise AssemblyError(*faults)
 
 
 def follow(
@@ -293,7 +269,7 @@ def leading(prepared: Prepared) -> Leading:
 
 def failure(solution: Solution) -> Fault:
     """Why an integration stopped early: what, when, and which law or drive; the hint says what is special there."""
-    from mechsim.engine.ending import culprit
+    from mechsim.engine.ending import culprit, driven_contact
     from mechsim.structure import why_stopped
 
     reason = f"the integration stopped: {solution.message or solution.status}"
@@ -301,12 +277,17 @@ def failure(solution: Solution) -> Fault:
         return Fault(reason)
     if solution.status == "contradiction":
         return _contradiction(reason, solution)
-    special = why_stopped(solution.system, float(solution.t[-1]), solution.q[-1])
+    special = why_stopped(solution.system.bilateral, float(solution.t[-1]), solution.q[-1])
+    if solution.status == "undecided" and (held := driven_contact(solution)):
+        return Fault(f"{reason}; {held.words}", held.mark, held.hint)
     drives = {each.owner: each.mark for each in solution.system.mechanism.elements if each.is_drive}
     followed = [owner for owner in drives if owner in special]
     if followed:
         names = " and the ".join(followed)
         return Fault(f"{reason}; the mechanism cannot follow the {names} any further", drives[followed[0]], special)
+    if solution.status == "endless" and solution.events is not None and len(solution.events):
+        latest = dict.fromkeys(event.gap for event in solution.events[-LATEST:])
+        return Fault(f"{reason}; the last were of {' and '.join(latest)}", hint=special)
     found = culprit(solution)
     if found:
         return Fault(f"{reason}; the formula of {found.owner} {found.words}", found.mark, special)

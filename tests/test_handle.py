@@ -430,7 +430,7 @@ def compared(path: Path, handle: mechsim.handle.MechanismHandle, wanted: dict[st
         assert np.abs((motion.solution.q[place] - fresh.solution.q[place]) / scales).max() < close, wanted
 
 
-HELD = [path for path in sorted(SPECS.glob("**/*.yaml")) if "contacts" not in path.parts]  # those have no handle yet
+HELD = sorted(SPECS.glob("**/*.yaml"))
 
 
 @pytest.mark.parametrize("path", HELD, ids=lambda path: path.stem)

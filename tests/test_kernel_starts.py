@@ -62,7 +62,7 @@ def test_starts_found_together_are_those_found_alone(name: str) -> None:
     every_parameter(next(SPECS.rglob(f"{name}.yaml")))
 
 
-HELD = [path for path in sorted(SPECS.rglob("*.yaml")) if "contacts" not in path.parts]  # those have no handle yet
+HELD = [path for path in sorted(SPECS.rglob("*.yaml")) if "contacts" not in path.parts]  # whose starts are found alone
 
 
 @pytest.mark.slow

@@ -334,5 +334,15 @@ def examples_of_the_docs() -> list[str]:
 def test_the_examples_of_the_docs_are_measures() -> None:
     texts = list(dict.fromkeys(examples_of_the_docs()))
     assert len(texts) > 15
-    values, message = Measures.parse(texts, PENDULUM).of_motion(MOTION)
+    of_events = [text for text in texts if "event" in text]
+    values, message = Measures.parse([text for text in texts if text not in of_events], PENDULUM).of_motion(MOTION)
     assert np.isfinite(values).all() and message == ""
+    ball = mechsim.mechanism("""
+PartData: {Particles: {P: 1}}
+AppliedForces: {Gravity: [0, -10]}
+Contacts: {floor: {gap: P.y, e: 0.5}}
+Events: {top: {when: P.vy, direction: down}}
+ProblemData: {tend: 1, positions: {P: [[0, fixed], [1, fixed]]}}
+""")
+    values, message = Measures.parse(of_events, ball.spec).of_motion(ball.simulate())
+    assert len(values) > 1 and (values > 0).all() and message == ""

@@ -109,12 +109,13 @@ def integrate(
         differentiated.resume(stops)
     elif handed_on is not None:
         stops.hold(march, handed_on.stops)
+        stops.hold_inputs(march, handed_on.stops, handed_on.plan.constants)
     earlier = march.statistics
     prepared = time.perf_counter()
     status, interrupted = Status.RUNNING, False
     steps = max(1, min(BATCH_STEPS, BATCH_NUMBERS // (plan.size * (order + 2)))) if collector.dense else BATCH_STEPS
     try:
-        if handed_on is None and system.events:
+        if system.events and not stops.resumed:
             happened.begin(start.t, start.positions, start.velocities)
         gain = stops.begin(march)
         collector.jump(gain)
@@ -133,6 +134,8 @@ def integrate(
                 status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
                 if ends:
                     break
+            elif status in (Status.RUNNING, Status.REACHED) and happened.endless:
+                status = Status.ENDLESS
             differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
                 gain = stops.reached(march, *collector.last)

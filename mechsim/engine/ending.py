@@ -12,6 +12,8 @@ from mechsim.model.mechanism import Element
 
 AHEAD = 2.0 ** np.arange(-10, 4)  # of the last step: how far beyond the last point a formula is tried
 EARLIER = 200  # points of the march, evenly in time, that the last one is compared with
+TOUCHES = 1e-9  # of its size: how far a gap is open that may have been met
+IMMOVABLE = 1e-9  # of its gradient: what constraints leave of it moves nothing
 WITHOUT_BOUND = 1e4  # a force this much larger than it used to be is running into a pole
 
 
@@ -22,6 +24,7 @@ class Culprit:
     owner: str
     words: str
     mark: Mark | None
+    hint: str = ""
 
 
 def culprit(solution: Solution) -> Culprit | None:
@@ -40,6 +43,29 @@ def culprit(solution: Solution) -> Culprit | None:
     return (
         None if number is None else Culprit(elements[number].owner, "grows without bound there", elements[number].mark)
     )
+
+
+def driven_contact(solution: Solution) -> Culprit | None:
+    """The contact that meets what nothing can stop, because all its motion is prescribed."""
+    system, (t, q) = solution.system, (float(solution.t[-1]), solution.q[-1])
+    constants = system.constants.copy()
+    constants[system.gap_modes] = 1.0
+    rows, columns, values = system.holding(constants).constraint_jacobian(t, q)
+    gradients = np.zeros((system.m, system.n))
+    np.add.at(gradients, (rows, columns), values * system.scales[columns])
+    lasting = gradients[np.setdiff1d(np.arange(system.m), system.gap_rows)]
+    heights = np.abs(system.gap_values(t, q)) / system.constraint_sizes[system.gap_rows]
+    drives = [each.owner for each in system.mechanism.elements if each.is_drive]
+    for number in np.argsort(heights).tolist():
+        gap, own = system.gaps[number], gradients[system.gap_rows[number]]
+        left = own - lasting.T @ np.linalg.lstsq(lasting.T, own, rcond=None)[0] if len(lasting) else own
+        if heights[number] < TOUCHES and np.abs(left).max() <= IMMOVABLE * np.abs(own).max():
+            by = f": the {' and the '.join(drives)} would not stop" if drives else ""
+            hint = "let the drive end before, or move it by a force or a controller, which gives way"
+            return Culprit(
+                gap.name, f"contact {gap.name} meets what cannot give way{by}", gap.mark, hint if drives else ""
+            )
+    return None
 
 
 def culprit_at(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Culprit | None:

@@ -6,8 +6,9 @@ is closed is a constant of the mechanism, so the segments of a motion carry it a
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
-from typing import overload
+from typing import IO, overload
 
 import numpy as np
 
@@ -16,9 +17,14 @@ from mechsim.frozen import frozen
 from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 
+MOST_IN_MEMORY = 65536  # events
 MOST_AT_ONCE = 1000  # events of the user at one time
 FRICTION = "friction "  # before the name of a contact or joint
 STICKS, SLIDES = 1.0, 2.0  # what its rows say of it instead of closed; 0: it does not touch
+# Impacts that come ever faster and ever harder, as between walls that close, have no end that could be waited for;
+# those of a ball that comes to rest grow weaker. So many are compared, in so many windows.
+CROWD, WINDOWS = 4000, 8
+CROWDED = 1e-4  # of the time since the start, in which they come
 COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_closed")
 
 
@@ -94,21 +100,77 @@ def no_events(system: System) -> Events:
     return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
 
 
+def as_switched(system: System, t: float, q: np.ndarray, v: np.ndarray) -> System:
+    """The system with its switches as they are at a state; a switch may depend on those before it."""
+    if not any(event.switch for event in system.events):
+        return system
+    constants = system.constants.copy()
+    for event in system.events:
+        if event.switch:
+            below = system.holding(constants).signals(event.element, t, q, v)[0] < 0
+            constants[event.constants[0]] = -1.0 if below else 1.0
+    return system.holding(constants)
+
+
+class Rows:
+    """Rows of a table that only grows: many of them wait in a file without a name, so that memory has few."""
+
+    def __init__(self) -> None:
+        self._parts: list[np.ndarray] = []
+        self._waiting = 0
+        self._file: IO[bytes] | None = None
+        self._written = 0
+
+    def append(self, rows: np.ndarray) -> None:
+        self._parts.append(rows)
+        self._waiting += len(rows)
+        if self._waiting >= MOST_IN_MEMORY:
+            self._write()
+
+    def _write(self) -> None:
+        rows = self._joined()
+        try:
+            self._file = self._file or tempfile.TemporaryFile(prefix="mechsim-events-")  # noqa: SIM115
+            self._file.seek(self._written * rows.itemsize * len(COLUMNS))
+            self._file.write(rows.tobytes())
+            self._file.flush()
+        except OSError:  # a full disk: then memory has to do
+            return
+        self._written += len(rows)
+        self._parts, self._waiting = [], 0
+
+    def _joined(self) -> np.ndarray:
+        return np.concatenate([np.zeros((0, len(COLUMNS))), *self._parts])
+
+    @property
+    def table(self) -> np.ndarray:
+        """All of them; those in the file are read where they are asked for."""
+        if self._file is None or not self._written:
+            return self._joined()
+        self._write()
+        written = np.memmap(self._file, dtype=float, mode="r", shape=(self._written, len(COLUMNS)))
+        return np.concatenate([written, *self._parts]) if self._parts else written
+
+
 class EventLog:
     """Takes what a march tells of its gaps, and begins a segment at each event."""
 
     def __init__(self, system: System, march: March, stops: Stops):
         self.system, self.march, self.stops = system, march, stops
-        self.parts: list[np.ndarray] = []
+        self.rows = Rows()
         self._last, self._count = np.nan, 0
+        self._impacts = np.zeros((0, 2))  # the latest: when, and how fast
         self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
     def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Let switches be as they are at the start; those that are just at zero the kernel throws, if need be."""
         for event in self.system.events:
-            if event.switch and self.stops.now.signals(event.element, t, q, v)[0] < 0:
-                self.stops.changed(self.march, t, q, v, {event.constants[0]: -1.0})
+            if not event.switch:
+                continue
+            side = float(np.sign(self.stops.now.signals(event.element, t, q, v)[0]))
+            if side and side != self.stops.constants[event.constants[0]]:
+                self.stops.changed(self.march, t, q, v, {event.constants[0]: side})
         self.stops.gained[:] = 0.0
 
     def take(self) -> None:
@@ -119,7 +181,8 @@ class EventLog:
         if not len(found):
             return
         table, ways = found[:, :-1], found[:, -1].astype(int)
-        self.parts.append(self._told(table, ways))
+        self.rows.append(self._told(table, ways))
+        self._impacts = np.concatenate([self._impacts, table[table[:, 4] != 0][:, [0, 2]]])[-CROWD:]
         times = table[:, 0]
         ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
         first = 0
@@ -150,7 +213,7 @@ class EventLog:
         if not event.switch:
             row = np.zeros((1, len(COLUMNS)))
             row[0, :2] = t, len(self.system.gaps) + number
-            self.parts.append(row)
+            self.rows.append(row)
         if t != self._last:
             self._last, self._count = t, 0
         self._count += 1
@@ -163,16 +226,27 @@ class EventLog:
             gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
         return event.stops, gain
 
+    def clear(self) -> Events:
+        """What has happened until now, which is then forgotten."""
+        found = self.events
+        self.rows = Rows()
+        return found
+
     @property
     def endless(self) -> bool:
-        """Whether events follow each other at one time."""
-        return self._count > MOST_AT_ONCE
+        """Whether events follow each other at one time, or impacts come ever faster and ever harder."""
+        if self._count > MOST_AT_ONCE:
+            return True
+        times, rates = self._impacts.T
+        if len(times) < CROWD or times[-1] - times[0] > CROWDED * (times[-1] - self.stops.start.t):
+            return False
+        durations = np.diff(times[:: CROWD // WINDOWS])
+        speeds = np.abs(rates).reshape(WINDOWS, -1).mean(axis=1)
+        return bool((np.diff(durations) < 0).all() and (np.diff(speeds) > 0).all())
 
     @property
     def events(self) -> Events:
         none = no_events(self.system)
         if not none.names:
             return none
-        return Events(
-            none.names, np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()) / self._sizes
-        )
+        return Events(none.names, self.rows.table, np.asarray(self.march.overlaps()) / self._sizes)

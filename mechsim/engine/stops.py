@@ -101,6 +101,15 @@ class Stops:
             for sampler, values in zip(self.samplers, passed.sampled, strict=True):
                 self.set(march, dict(zip(sampler.constants, values, strict=True)))
 
+    def hold_inputs(self, march: March, passed: Passed, begun_with: np.ndarray) -> None:
+        """So are inputs that events have set: they are others than the constants that the march had `begun_with`."""
+        given = {number for event in self.system.events if not event.switch for number in event.constants}
+        if not given or len(passed.constants) != len(self.constants):
+            return
+        held = {number: float(passed.constants[number]) for number in sorted(given)}
+        self.set(march, {number: value for number, value in held.items() if value != begun_with[number]})
+        self.log.begin(self.start.t, self.constants)
+
     def begin(self, march: March) -> np.ndarray:
         """Set the constants for the start itself; what accounts gain by it, if the motion comes from before."""
         still_to_come = self.resumed and self._pending() > self.start.t  # however close

@@ -10,6 +10,7 @@ from math import isfinite
 import numpy as np
 
 from mechsim.engine import BATCH_SECONDS, BATCH_STEPS, MESSAGES, State, order_for, state_of
+from mechsim.engine.events import EventLog, Events, no_events
 from mechsim.engine.launch import Launch
 from mechsim.engine.machine import new_march
 from mechsim.engine.points import Points
@@ -81,8 +82,12 @@ class Component:
     """A mechanism that moves when it is told to: `advance(to=...)`, with `inputs` set between two calls.
 
     An input is held from the call on, or with `hold: linear` it goes from its value at the call to the new one at the
-    time advanced to. Without new inputs many calls are one motion, bit by bit.
+    time advanced to. Without new inputs many calls are one motion, bit by bit. `events` are those of the last call;
+    one with `do: stop` ends the call where it comes, and `stopped` has its name: the next call goes on from there.
     """
+
+    events: Events
+    stopped: str
 
     def __init__(self, run: Run, until: float | None):
         prepared = run.prepared
@@ -96,12 +101,15 @@ class Component:
         self._march = new_march(self._plan, order, solver.tolerance)
         self._start = prepared.start
         self._stops = Stops(self.system, self._start, float("inf"), remember=False)
+        self._happened = EventLog(self.system, self._march, self._stops)
         self._watch = Watch(self.system, prepared.structure.redundancy.spare)
-        self._given = {name: float(self.system.constants[port.value]) for name, port in self.mechanism.inputs.items()}
-        self._set = dict(self._given)
-        self.inputs = Inputs(self._set)
         self._bound = _binding(self.mechanism)
         self._begin()
+        ports = self.mechanism.inputs.items()
+        self._given = {name: float(self._stops.constants[port.value]) for name, port in ports}
+        self._set = dict(self._given)
+        self.inputs = Inputs(self._set)
+        self._forget_events()
 
     @cached_property
     def _fingerprint(self) -> bytes:
@@ -111,6 +119,9 @@ class Component:
         start, march = self._start, self._march
         self._unknowns = state_of(self.system, self._plan.variable_offsets, start)
         march.set_state(start.t, self._unknowns)
+        if (handed_on := getattr(start, "handed_on", None)) is not None:
+            self._stops.hold_inputs(march, handed_on.stops, handed_on.plan.constants)
+        self._happened.begin(start.t, start.positions, start.velocities)
         self._stops.begin(march)
         self._launched = not (start.singular and np.any(start.velocities))
         self.time = float(start.t)
@@ -153,20 +164,60 @@ class Component:
         if self.until is not None and goal > self.until:
             hint = "begin(tend=...) builds them for a longer time"
             raise MechsimError(Fault(f"tables are known to t = {self.until:g} only, not to {goal:g}", hint=hint))
+        self._forget_events()
         if goal == self.time:
             return
         self._apply_inputs(goal)
         if not self._launched:
             self._launch(goal)
-        while self.time < goal:
-            self._take(min(goal, self._stops.next))
-            if self.time >= self._stops.next:
-                n = self.system.n
-                gain = self._stops.reached(self._march, self.time, self._values[:n], self._rates[:n])
-                self._values[:n] += gain[:, 0]
+        try:
+            self._move(goal)
+        finally:
+            self.events = self._happened.clear()
 
-    def _take(self, goal: float) -> None:
+    def _move(self, goal: float) -> None:
+        arrived = False
+        while not arrived and not self.stopped:
+            due = min(goal, self._stops.next)
+            status = self._take(due)
+            if status == Status.EVENT:
+                self._fire()
+            elif self._happened.endless:
+                raise _stopped(Status.ENDLESS, self.time)
+            elif status == Status.REACHED:
+                arrived = due == goal
+                if due == self._stops.next:
+                    self._gain(self._stops.reached(self._march, *self._point))
+
+    @property
+    def _point(self) -> tuple[float, Array, Array]:
+        n = self.system.n
+        return self.time, self._values[:n], self._rates[:n]
+
+    def _gain(self, gain: np.ndarray) -> None:
+        """Accounts gain what potentials that jump do."""
+        self._values[: self.system.n] += gain[:, 0]
+
+    def _fire(self) -> None:
+        """Do what the event asks for at which the march has stopped."""
+        event = self.system.events[self._march.fired]
+        ends, gain = self._happened.fired(*self._point)
+        self._gain(gain)
+        for name, port in self.mechanism.inputs.items():
+            if port.value in event.constants:
+                self._given[name] = self._set[name] = float(self._stops.constants[port.value])
+        if ends:
+            self.stopped = event.name
+        elif self._happened.endless:
+            raise _stopped(Status.ENDLESS, self.time)
+
+    def _forget_events(self) -> None:
+        self.events = no_events(self.system)
+        self.stopped = ""
+
+    def _take(self, goal: float) -> Status:
         advanced = self._march.advance(goal, BATCH_STEPS, BATCH_SECONDS, False)
+        self._happened.take()
         status, t, x, v, _, _ = self._stops.accounted(advanced)
         if len(t):
             n = self.system.n
@@ -177,8 +228,9 @@ class Component:
             if self._watch.broken:
                 message = f"{self._watch.broken} cannot be met with the other constraints after t = {self.time:.9g}"
                 raise IntegrationError(Fault(message))
-        if status not in (Status.REACHED, Status.RUNNING):
+        if status not in (Status.REACHED, Status.RUNNING, Status.EVENT):
             raise _stopped(Status(status), self.time)
+        return Status(status)
 
     def _launch(self, goal: float) -> None:
         """The first step from a singular pose."""
@@ -215,11 +267,25 @@ class Component:
         n, t = self.system.n, self.time
         after = self._stops.constants.copy()
         after[list(changed)] = list(changed.values())
-        for what, off in misfits(self.system.holding(after), t, self._values[:n], self._rates[:n]).items():
+        system = self.system.holding(after)
+        self._refuse_overlap(system, changed)
+        for what, off in misfits(system, t, self._values[:n], self._rates[:n]).items():
+            if what == "velocities":  # a barrier that begins to move strikes what lies on it
+                off[self.system.gap_rows] = 0.0
             if off.max() > JUMP:
                 label = self.system.labels[n + int(np.argmax(off))]
                 message = f"an input would make {what} jump at t = {t:g}: {label} would be off by {off.max():.3g}"
                 raise IntegrationError(Fault(message, hint="no force can do that: let inputs act on forces"))
+
+    def _refuse_overlap(self, system: System, changed: dict[int, float]) -> None:
+        """A barrier does not jump over what is in front of it."""
+        t, q, _ = self._point
+        heights = system.gap_values(t, q) / self.system.constraint_sizes[self.system.gap_rows]
+        for gap, height in zip(self.system.gaps, heights.tolist(), strict=True):
+            moved = {-1 - slot for slot in self.mechanism.elements[gap.element].slots if slot < 0} & set(changed)
+            if moved and height < -JUMP:
+                message = f"an input would put the mechanism inside contact {gap.name} at t = {t:g}"
+                raise IntegrationError(Fault(message, gap.mark, "let a barrier come by hold: linear, or with time"))
 
     def snapshot(self) -> Snapshot:
         """The component as it is now."""
@@ -238,12 +304,15 @@ class Component:
         self._given.update(snapshot.inputs)
         self._set.update(snapshot.wanted)
         self._values, self._rates = snapshot.values.copy(), snapshot.rates.copy()
+        self._happened.clear()
+        self._forget_events()
 
 
 def _fingerprint(system: System) -> bytes:
     """Equal for systems that have the same coordinates, equations and numbers."""
     found = blake2b(repr(system.labels).encode(), digest_size=16)
-    for array in (system.constants, system.scales, *(group.constants for group in system.groups)):
+    bounces = [gap.restitution for gap in system.gaps]
+    for array in (system.constants, system.scales, bounces, *(group.constants for group in system.groups)):
         found.update(np.ascontiguousarray(array, dtype=float).tobytes())
     return found.digest()
 

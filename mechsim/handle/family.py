@@ -21,7 +21,9 @@ from mechsim.errors import AssemblyError, IntegrationError, Note, warn_of_branch
 from mechsim.frozen import frozen
 from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
+from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.many import ManyBeside, ManyStarts
+from mechsim.initial.overlaps import refuse_overlaps
 from mechsim.initial.problem import InitialValueProblem
 from mechsim.kernel.numbers import TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
@@ -79,11 +81,11 @@ class Family:
         problem = InitialValueProblem.of(spec)
         try:
             variation = self.variation(names)
-            beside = self.beside.retold(problem.system, spec.problem)
+            beside = self.beside.retold(problem.system.bilateral, spec.problem)
         except (AssemblyError, IntegrationError):
             return prepare(spec, problem)  # the file's own parameters have no start, but these may
         way = variation.way_to(variation.tuning.column(spec.parameters))
-        start = start_on_branch(beside, problem.system, spec.problem, way, tell, thorough=True)
+        start = start_on_branch(beside, problem.system.bilateral, spec.problem, way, tell, thorough=True)
         return prepare(spec, replace(problem, given=start))
 
     def variation(self, names: tuple[str, ...]) -> Variation:
@@ -172,6 +174,7 @@ class Variation:
         start = self._start(system, values, tell)
         if start is None:
             return None
+        refuse_overlaps(system, start)
         overrides = {**own.spec.overrides, **{name: repr(float(value)) for name, value in parameters.items()}}
         prepared = Prepared(replace(own.spec, overrides=overrides), system, start, own.structure)
         plan = TunedPlan(self.family.plan, self.numbers, values, system)
@@ -183,7 +186,10 @@ class Variation:
 
     def _start(self, system: System, values: np.ndarray, tell: Told) -> Start | None:
         """The start of one set, as `starts` has it, or found alone; None where rank differs."""
-        own, found = self.family.start, self.starts(values[:, None])
+        own = self.family.start
+        if self.like.gaps:
+            return self._start_with_gaps(system, values, tell)
+        found = self.starts(values[:, None])
         if not found.found[0]:
             return self.start_alone(values, tell)
         q, v = found.positions[0], found.velocities[0]
@@ -191,10 +197,18 @@ class Variation:
             return replace(own, system=system, velocities=v)
         return Start(float(found.t[0]), q, v, (), own.redundancy, system, fixed=own.fixed)
 
+    def _start_with_gaps(self, system: System, values: np.ndarray, tell: Told) -> Start | None:
+        """The kernel's search knows no gaps: what always holds is searched alone, if a number of it has changed."""
+        own, t = self.family.start, self.family.start.t
+        if np.array_equal(values[self.tuning.starting], self._own[self.tuning.starting]):
+            v = with_state_rates(system.mechanism, system, t, own.positions, own.velocities.copy())
+            return replace(own, system=system.bilateral, velocities=v)
+        return self.start_alone(values, tell)
+
     def start_alone(self, values: np.ndarray, tell: Told) -> Start | None:
         """The start of one set on the branch of the file's own; None where rank differs."""
         problem, way = self.tuning.problem(values), self.way_to(self.tuning.parameters(values[:, None]))
-        start = start_on_branch(self.family.beside, self.system(values), problem, way, tell)
+        start = start_on_branch(self.family.beside, self.system(values).bilateral, problem, way, tell)
         return start if start.redundancy == self.family.start.redundancy else None
 
     def way_to(self, there: np.ndarray) -> StraightWay:

@@ -282,7 +282,9 @@ def _chosen(places: Indices, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def _is_for_lanes(family: Family) -> bool:
     try:
-        return not (family.system.switches or family.system.samplers or family.plan.redundant)
+        system = family.system
+        changing = system.switches or system.samplers or system.gaps or system.events
+        return not (changing or family.plan.redundant)
     except (AssemblyError, IntegrationError):
         return False  # the file's own parameters have no start, but these may
 

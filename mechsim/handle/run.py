@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechsim.engine import State
+from mechsim.engine import State, refuse_with_gaps
 from mechsim.engine.leading import planned
 from mechsim.errors import AssemblyError, Fault
 from mechsim.frozen import frozen
@@ -15,6 +15,7 @@ from mechsim.handle.derivatives import directions_of
 from mechsim.handle.family import Member
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.many import OFF
+from mechsim.initial.overlaps import refuse_overlaps
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.result import Motion
@@ -41,6 +42,7 @@ class Run:
     def motion(self, reactions: Sequence[str] | None, keep: str, tangents: Sequence[str] = ()) -> Motion:
         """The motion, with its derivatives by what `tangents` name."""
         if tangents:
+            refuse_with_gaps(self.prepared.system, tangents=True)
             found = directions_of(self.prepared, tangents)
             return motion_of(found.prepared, reactions, keep, tangents=found.directions)
         if self.member is None:
@@ -60,8 +62,8 @@ def consistent(prepared: Prepared, state: State) -> State:
             message = f"the {what} to start from are not consistent: {label} is missed by {off.max():.3g} of the size"
             raise AssemblyError(Fault(message, hint="start from a state of a motion, or from `handle.start()`"))
     v = with_state_rates(prepared.mechanism, system, t, q, v.copy())
-    independent = system.without(prepared.structure.redundancy.rows)
-    singular = bool(is_singular(independent, t, q))
+    refuse_overlaps(system, state)
+    singular = bool(is_singular(prepared.independent, t, q))
     return replace(state, positions=q.copy(), velocities=v, singular=singular)
 
 

@@ -65,4 +65,12 @@ def steps_of(solution: Solution, unknowns: tuple[str, ...]) -> Steps | None:
     found = np.full((steps, degrees, len(unknowns)), np.nan)
     known = [place for place, at in enumerate(places) if at >= 0]
     found[:, :, known] = solution.coefficients[:, [places[place] for place in known]].transpose(0, 2, 1)
-    return np.asarray(solution.t), found
+    return lasting(np.asarray(solution.t), found)
+
+
+def lasting(times: Array, coefficients: Array) -> Steps:
+    """Without the steps of no length that lead from one side of an event to the other."""
+    long = np.flatnonzero(times[1:] != times[:-1])
+    if len(long) == len(times) - 1:
+        return times, coefficients
+    return np.append(times[:1], times[1 + long]), coefficients[long]

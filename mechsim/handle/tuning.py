@@ -93,7 +93,7 @@ class Tuning:
         if values is None:
             return None
         fixed = {label: float(values[node]) for label, node in self._fixed.items()}
-        return Stage(self.system(values), float(values[self._time]), fixed)
+        return Stage(self.system(values).bilateral, float(values[self._time]), fixed)
 
 
 class StraightWay:
@@ -157,6 +157,7 @@ def _written(numbers: list[float], asked: Wishes) -> list[float]:
 
 def _decides_start(mechanism: Mechanism, problem: Problem) -> list[object]:
     """All numbers that a start depends on: guesses, constraints, sizes, and where down is."""
+    mechanism = mechanism.bilateral
     binding = [element.parameters for element in mechanism.elements if element.multipliers]
     down = [
         element.parameters.get(name, 0.0) for element in mechanism.elements for name in labels("g", mechanism.dimension)

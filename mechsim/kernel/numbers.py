@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechsim.kernel import _kernel
-from mechsim.kernel.plan import Block, Plan, constant_part
+from mechsim.kernel.plan import Block, GapTable, Plan, constant_part
 from mechsim.kernel.system import Group, System
-from mechsim.model.mechanism import Mechanism, Sampler, Switch
+from mechsim.model.mechanism import Friction, Gap, Mechanism, Sampler, Switch
 from mechsim.spec.living import Living, Node, Settling, Tape, settled
 
 # As `enum class Step` in src/constants.hpp.
@@ -98,7 +98,7 @@ class TunedSystem(System):
     def __init__(self, like: System, numbers: Numbers, values: np.ndarray, living: Mechanism | Settling):
         for name in ("kinds", "dropped", "n", "m", "labels", "levels", "complete", "_known", "_constraint_number"):
             setattr(self, name, getattr(like, name))
-        for name in ("events", "gaps", "gap_rows", "gap_modes"):  # none: with some of them a mechanism has no handle
+        for name in ("events", "gap_rows", "gap_modes", "friction_rows", "friction_modes"):
             setattr(self, name, getattr(like, name))
         self._like, self._numbers, self._all, self._living = like, numbers, values, living
         self._programs = like._programs  # parts of programs, which have no numbers yet
@@ -126,6 +126,14 @@ class TunedSystem(System):
         return settled(self._record.samplers, self._value_of)
 
     @cached_property
+    def gaps(self) -> tuple[Gap, ...]:  # type: ignore[override]
+        return settled(self._record.gaps, self._value_of)
+
+    @cached_property
+    def frictions(self) -> tuple[Friction, ...]:  # type: ignore[override]
+        return settled(self._record.frictions, self._value_of)
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:  # type: ignore[override]
         parameters = [self._all[nodes] for nodes in self._numbers.parameters]
         return tuple(replace(group, parameters=p) for group, p in zip(self._like.groups, parameters, strict=True))
@@ -143,7 +151,9 @@ class TunedPlan(Plan):
 
     def __init__(self, like: Plan, numbers: Numbers, values: np.ndarray, system: System):
         shared = {name: value for name, value in vars(like).items() if name not in TUNED}
-        own = {"scales": system.scales, "constants": np.append(system.constants, 0.0)}
+        own: dict[str, object] = {"scales": system.scales, "constants": np.append(system.constants, 0.0)}
+        own |= {"gaps": GapTable.of(system)} if len(like.gaps) else {}
+        own |= {"frictions": like.frictions.tuned(system)} if len(like.frictions) else {}
         vars(self).update(shared, _like=like, _numbers=numbers, _all=values, **own)
 
     @cached_property

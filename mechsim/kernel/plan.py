@@ -87,13 +87,17 @@ class FrictionTable:
     @classmethod
     def of(cls, system: System, limits: Mapping[int, Sequence[int]]) -> FrictionTable:
         """`limits`: block, output and lane, by element."""
-        places, numbers = [], []
+        places = []
         for row, each in zip(system.friction_rows, system.frictions, strict=True):
             limit = limits[each.element] if each.gap < 0 else (-1, -1, -1)
             places.append([system.n + row, each.mode, each.sense, each.gap, each.account, *limit])
-            numbers.append([each.kinetic, each.limit, system.constraint_sizes[row]])
-        table = np.array(places, dtype=np.int32).reshape(-1, 8)
-        return cls(table, np.array(numbers, dtype=float).reshape(-1, 3))
+        return cls(np.array(places, dtype=np.int32).reshape(-1, 8), np.zeros((0, 3))).tuned(system)
+
+    def tuned(self, system: System) -> FrictionTable:
+        """With the numbers of a system that has others."""
+        rows = zip(system.friction_rows, system.frictions, strict=True)
+        numbers = [[each.kinetic, each.limit, system.constraint_sizes[row]] for row, each in rows]
+        return replace(self, numbers=np.array(numbers, dtype=float).reshape(-1, 3))
 
     def __len__(self) -> int:
         return len(self.places)

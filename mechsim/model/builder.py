@@ -7,6 +7,7 @@ from mechsim.lagrangian.vector import PLANE, components
 from mechsim.model import checks, joints, loads
 from mechsim.model.bodies import rigid_elements
 from mechsim.model.book import Book, Draft
+from mechsim.model.compliance import add_compliances
 from mechsim.model.contacts import add_events, add_gaps
 from mechsim.model.control import add_controllers, add_drives
 from mechsim.model.friction import Rubbing, add_frictions
@@ -35,6 +36,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     quantities.add_inputs()
     _add_laws(quantities, book)
     readouts = _add_readouts(quantities, book)
+    readouts |= add_compliances(quantities, book)
     rubbings: list[Rubbing] = []
     gaps = add_gaps(quantities, book, rubbings)
     lent, pairs = add_pairs(quantities, book, len(gaps), rubbings) if spec.dimension == PLANE else ((), ())

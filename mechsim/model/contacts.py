@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from mechsim.errors import Fault, SpecError
-from mechsim.lagrangian.formula import Formula, coordinate, derivative, formula, number, parameter, sqrt
-from mechsim.lagrangian.vector import SPACE, Vector, cross, dot, left, square
+from mechsim.lagrangian.formula import (
+    NUMBERS,
+    Formula,
+    constant,
+    coordinate,
+    derivative,
+    evaluated,
+    formula,
+    number,
+    parameter,
+    sqrt,
+)
+from mechsim.lagrangian.vector import SPACE, Vector, cross, dot, left, square, vector
 from mechsim.model.book import Book, Draft, moves
+from mechsim.model.control import JUMP
 from mechsim.model.friction import Rubbing, part_of, slide, spin_of, spin_of_line
 from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Arrow, Quantities
 from mechsim.model.spatial_contacts import spatial_rows
-from mechsim.spec.actions import Contact, Meeting, Stop
+from mechsim.spec.actions import Contact, Curve, Meeting, Stop
 from mechsim.spec.motion import plain_name
+from mechsim.spec.names import AXES
 
 
 def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tuple[Gap, ...]:
@@ -24,8 +38,8 @@ def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tup
     accounts: dict[str, int] = {}
     actions = quantities.spec.actions
     found: list[tuple[Contact | Stop | Meeting, tuple[str, Formula]]] = []
-    found += [(each, _contact(each, quantities)) for each in actions.contacts]
-    found += [(each, pair) for each in actions.stops for pair in _stop(each, quantities)]
+    found += [(each, contact_row(each, quantities)) for each in actions.contacts if not each.compliance]
+    found += [(each, pair) for each in actions.stops if not each.compliance for pair in stop_rows(each, quantities)]
     if quantities.spec.dimension == SPACE:
         for each in actions.meetings:
             try:
@@ -37,6 +51,7 @@ def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tup
             hint = "its points are on one part, or fixed in the world: remove it"
             book.faults.append(Fault(f"contact {given.name}: nothing in it can move", given.mark, hint))
             continue
+        _refuse_jumps(given, row, book)
         label = plain_name(name)
         draft = Draft(f"contact {name}", given.mark, constraints=[(f"contact_{label}", row)])
         draft.origin = Origin("contact", name)
@@ -60,6 +75,38 @@ def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tup
     return tuple(gaps)
 
 
+def _refuse_jumps(given: Contact | Stop | Meeting, row: Formula, book: Book) -> None:
+    """A barrier may change its speed at once, which is an impact, but not its place."""
+    held = list(book.constants)
+    used = {-1 - leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x"}
+    for switch in book.switches:
+        if used.isdisjoint(switch.values):
+            continue
+        before = _somewhere(row, switch.time, held)
+        for index, value in switch.values.items():
+            held[index] = value
+        after = _somewhere(row, switch.time, held)
+        if abs(after - before) > JUMP * (1 + abs(before)):
+            message = f"contact {given.name}: its gap jumps by {after - before:.6g} at t = {switch.time:g}"
+            hint = "nothing can follow that: let the pieces meet, or write kind: linear"
+            book.faults.append(Fault(message, given.mark, hint))
+            return
+
+
+def _somewhere(row: Formula, time: float, constants: list[float]) -> float:
+    """The gap at a time, at a place that is nothing special."""
+
+    def leaf(found: Formula) -> float:
+        if found.operation == "x" and found.operands[0] >= 0:
+            return 0.3 + 0.618 * float(found.operands[0]) % 1
+        return constant(found, time, constants)
+
+    try:
+        return float(evaluated(row, leaf, NUMBERS))
+    except (ArithmeticError, ValueError):  # no value there: the run will say so where it comes
+        return math.nan
+
+
 def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
     """Elements that do nothing but compute what is watched, and what is then set."""
     events = []
@@ -70,8 +117,8 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
         number = book.add(draft)
         assert number is not None  # a readout is kept
         constants = tuple(book.inputs[name].value for name, _ in event.sets)
-        for (name, _), constant in zip(event.sets, constants, strict=True):
-            held = next((each for each in book.elements if each.multipliers and -1 - constant in each.slots), None)
+        for (name, _), given in zip(event.sets, constants, strict=True):
+            held = next((each for each in book.elements if each.multipliers and -1 - given in each.slots), None)
             if held is not None:
                 message = f"Events.{event.name} sets {name}, on which {held.title} depends: what is held cannot jump"
                 hint = "set what forces and torques depend on, or let it follow a table or a function of time"
@@ -85,12 +132,14 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
     return tuple(events)
 
 
-def _contact(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
+def contact_row(contact: Contact, quantities: Quantities) -> tuple[str, Formula]:
     if contact.gap is not None:
         row = quantities.of(contact.gap)
         if contact.rubs:  # its multiplier is then a force
             row = row / formula(sqrt(square(_gradient(contact, row))))
         return contact.name, row
+    if contact.curve is not None:
+        return contact.name, _beside_curve(contact.curve, quantities)
     first, *others = contact.points
     if len(others) == 1:
         apart = quantities.distance(first, others[0])
@@ -119,7 +168,7 @@ def _gradient(contact: Contact, row: Formula) -> Arrow:
 
 def _slide(contact: Contact, quantities: Quantities) -> Formula:
     """How fast what meets slides along: of a point over a line or a circle that may move and turn, or over a curve."""
-    if contact.gap is not None:
+    if contact.gap is not None or contact.curve is not None:
         return _slide_on_curve(contact, quantities)
     first, *others = contact.points
     at = quantities.point(first)
@@ -139,8 +188,11 @@ def _slide(contact: Contact, quantities: Quantities) -> Formula:
 
 
 def _slide_on_curve(contact: Contact, quantities: Quantities) -> Formula:
-    assert contact.gap is not None
-    row = quantities.of(contact.gap)
+    if contact.curve is not None:
+        row = _curve(contact.curve, quantities)
+    else:
+        assert contact.gap is not None
+        row = quantities.of(contact.gap)
     slots = {leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x" and leaf.operands[0] >= 0}
     points = [name for name, own in quantities.layout.points.items() if slots <= set(own)]
     if not points:
@@ -152,7 +204,21 @@ def _slide_on_curve(contact: Contact, quantities: Quantities) -> Formula:
     return dot(along, quantities.velocity(points[0]))
 
 
-def _stop(stop: Stop, quantities: Quantities) -> Iterator[tuple[str, Formula]]:
+def _beside_curve(curve: Curve, quantities: Quantities) -> Formula:
+    """The distance of a point from F = 0, as F over the length of its gradient, which is the distance where it counts,
+    near the curve; far from it, where there may be no gradient, F itself takes part."""
+    row, point = _curve(curve, quantities), quantities.point(curve.point)
+    slopes = [derivative(row, leaf) for leaf in point if leaf.operands[0] >= 0]
+    size = parameter("size", quantities.layout.chains.at([curve.point]).size)
+    return row / sqrt(square(vector([*slopes, row / size])))
+
+
+def _curve(curve: Curve, quantities: Quantities) -> Formula:
+    assert curve.implicit is not None
+    return quantities.of(curve.implicit, dict(zip(AXES, quantities.point(curve.point), strict=False)))
+
+
+def stop_rows(stop: Stop, quantities: Quantities) -> Iterator[tuple[str, Formula]]:
     quantity = quantities.of(stop.quantity)
     if stop.least is not None:
         yield f"{stop.name} min", quantity - quantities.of(stop.least)

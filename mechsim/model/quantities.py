@@ -52,7 +52,7 @@ class Quantities:
         self.pieces = {each.name: each for each in actions.piecewise}
         self.known: dict[str, Formula] = {}
         self.switches: dict[Formula, Formula] = {}  # what switches by its sign, and the constant that is its sign
-        self._functions: dict[str, Callable[..., Formula]] = {**FUNCTIONS, "abs": self._size, "sign": self._sign}
+        self._functions: dict[str, Callable[..., Formula]] = {**FUNCTIONS, "abs": self._size, "sign": self.sign}
         self._functions |= {"min": self._least, "max": self._most, IF: self._chosen}
 
     def add_inputs(self) -> None:
@@ -73,22 +73,23 @@ class Quantities:
         environment = {name: local[name] if name in local else self.named(name) for name in expression.names}
         return formula(expression.evaluate(environment, self._functions))
 
-    def _sign(self, value: Formula | float) -> Formula:
-        """A constant that changes where the value crosses zero; of what never changes, its sign."""
+    def sign(self, value: Formula | float, at_first: float = 1.0) -> Formula:
+        """A constant that changes where the value crosses zero; of what never changes, its sign. `at_first` is what it
+        is before anybody has looked at the start."""
         tree = formula(value)
         if not any(leaf.operation in "xvamt" for leaf in tree.leaves()):
             return parameter(f"sign {tree}", MATH["sign"](constant(tree)))
         if tree not in self.switches:
-            self.switches[tree] = coordinate(self.book.constant(1.0))
+            self.switches[tree] = coordinate(self.book.constant(at_first))
         return self.switches[tree]
 
     def _size(self, value: Formula | float) -> Formula:
         tree = formula(value)
-        return self._sign(tree) * tree
+        return self.sign(tree) * tree
 
     def _chosen(self, condition: Formula | float, one: Formula | float, other: Formula | float) -> Formula:
         """The one where the condition is above zero, else the other: exactly, as its weight is 1 or 0."""
-        weight = (1 + self._sign(condition)) / 2
+        weight = (1 + self.sign(condition)) / 2
         return weight * formula(one) + (1 - weight) * formula(other)
 
     def _most(self, one: Formula | float, other: Formula | float) -> Formula:

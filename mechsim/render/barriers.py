@@ -13,7 +13,7 @@ from mechsim.render import symbols
 from mechsim.render.curves import CurveShape, Track
 from mechsim.render.fitting import FLOOR, Fitting, Paint
 from mechsim.render.frames import Frames
-from mechsim.render.gaps import Meeting, meetings
+from mechsim.render.gaps import Meeting, barriers
 from mechsim.render.symbols import moved
 from mechsim.render.workshop import Line, Workshop
 from mechsim.result.layout import Array
@@ -36,7 +36,7 @@ STRAIGHT = 1e-9  # of the size: how much a level may curve and still be a straig
 def barrier_fittings(shop: Workshop) -> Iterator[Fitting]:
     """Of all gaps in the plane. Where several points meet one wall, it is drawn once."""
     walls: list[Wall] = []
-    for meeting in meetings(shop.scene):
+    for meeting in barriers(shop.scene):
         name = f"contact {meeting.gap.name}"
         if meeting.sort == "line":
             yield _line(shop, name, meeting)
@@ -204,7 +204,7 @@ def _track(shop: Workshop, meeting: Meeting) -> Track:
     names = {slot: f"x{local}" for local, slot in enumerate(meeting.element.slots)}
     slots = mechanism.points[meeting.points[0]]
     free = {names[slot]: axis for slot, axis in zip(slots, AXES, strict=False) if slot in names}
-    rows = mechanism.laws[meeting.element.kind].constraints
+    rows = meeting.rows
     used = {symbol(leaf) for row in rows for leaf in row.leaves() if not leaf.is_number}
     given = {name: slot for slot, name in names.items() if name in used - set(free)}
     return Track(rows, free, given, dict(meeting.element.parameters), ())

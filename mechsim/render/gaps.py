@@ -25,6 +25,7 @@ Sort = Literal[
     "turn",  # the angle of a part
     "",  # anything else
 ]
+NOWHERE = -1  # what gives way has no mode and no account of its own
 ARM = 6.5  # widths of a part's skin
 NEAR = 1e-6  # of the size of a coordinate: the step of a difference that stands for a derivative
 
@@ -45,9 +46,14 @@ class Meeting:
     def element(self) -> Element:
         return self.scene.mechanism.elements[self.gap.element]
 
+    @property
+    def rows(self) -> tuple[Formula, ...]:
+        law = self.scene.mechanism.laws[self.element.kind]
+        return law.constraints or law.signals
+
     @cached_property
     def _row(self) -> Formula:
-        return self.scene.mechanism.laws[self.element.kind].constraints[0]
+        return self.rows[0]
 
     @property
     def uses_time(self) -> bool:
@@ -149,14 +155,29 @@ class Meeting:
 
 def meetings(scene: Scene) -> tuple[Meeting, ...]:
     """Of all gaps, in their order."""
-    actions = scene.actions
-    given: dict[str, Contact | Stop] = {each.name: each for each in actions.contacts}
-    given |= {f"{stop.name} {side}": stop for stop in actions.stops for side in ("min", "max")}
+    given = _given(scene)
     lent = {pair.name for pair in scene.mechanism.pairs}
     return tuple(
         Meeting(scene, gap, "", ()) if gap.name in lent else _meeting(scene, gap, given.get(gap.name))
         for gap in scene.mechanism.gaps
     )
+
+
+def barriers(scene: Scene) -> tuple[Meeting, ...]:
+    """Of all gaps, and of contacts that give way, which have none."""
+    soft = [
+        Gap(element.origin.name, number, NOWHERE, NOWHERE, 0.0)
+        for number, element in enumerate(scene.mechanism.elements)
+        if element.origin.sort == "soft contact"
+    ]
+    given = _given(scene)
+    return (*meetings(scene), *(_meeting(scene, gap, given.get(gap.name)) for gap in soft))
+
+
+def _given(scene: Scene) -> dict[str, Contact | Stop]:
+    actions = scene.actions
+    given: dict[str, Contact | Stop] = {each.name: each for each in actions.contacts}
+    return given | {f"{stop.name} {side}": stop for stop in actions.stops for side in ("min", "max")}
 
 
 def _meeting(scene: Scene, gap: Gap, given: Contact | Stop | None) -> Meeting:

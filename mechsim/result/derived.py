@@ -54,7 +54,7 @@ class Derived:
         self.balance = Balance(system.mechanism) if self.reactions.labels else None
         columns = [("H", "J")] if self.has_hamiltonian else []
         columns += [column for drive in self.drives for column in drive.columns]
-        columns += _load_columns(system)
+        columns += load_columns(system)
         self.rubbing = {f"friction_{plain_name(each.name)}": each for each in system.frictions}
         columns += [(name, unit_of(system.mechanism, _slots(each, system))) for name, each in self.rubbing.items()]
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
@@ -142,7 +142,7 @@ def _slots(friction: Friction, system: System) -> tuple[int, ...]:
     return system.mechanism.elements[friction.element].slots
 
 
-def _load_columns(system: System) -> list[tuple[str, str]]:
+def load_columns(system: System) -> list[tuple[str, str]]:
     """`contact_floor`, the force with which a contact pushes, for each gap; names and units."""
     mechanism = system.mechanism
     first = np.argmax(_together(system), axis=0) if system.gaps else ()

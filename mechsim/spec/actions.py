@@ -310,9 +310,19 @@ class Rubs:
 
 
 @frozen
+class Compliance:
+    """How a contact gives way: stiffness * depth**exponent * (1 + 3/2 * damping * rate of depth)."""
+
+    stiffness: Number
+    exponent: Number
+    damping: Number
+
+
+@frozen
 class Contact:
     """A gap that stays open. `gap` itself, or what meets: a point and the two points of a line, `number` to whose left
-    it stays; or two points whose distance stays above `number`, or below it (`inside`)."""
+    it stays; a point and a `curve`, likewise; or two points whose distance stays above `number`, or, `inside`, below
+    it."""
 
     name: str
     restitution: Number
@@ -323,6 +333,8 @@ class Contact:
     gap: Expression | None = None
     rubs: Rubs | None = None
     law: int = 0  # what restitution is of in an impact (spec/contacts.py, LAWS)
+    curve: Curve | None = None
+    compliance: Compliance | None = None  # instead of the restitution
 
 
 @frozen
@@ -360,6 +372,7 @@ class Stop:
     most: Expression | None
     restitution: Number
     mark: Mark
+    compliance: Compliance | None = None
 
 
 @frozen

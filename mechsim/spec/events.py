@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
@@ -54,7 +56,12 @@ class End:
 
     def read(self, node: Node, reading: Reading, label: str) -> tuple[Number, str, Mark]:
         if not isinstance(node, ListNode):
-            return Quantity().read(node, reading, label), "", node.mark
+            try:
+                return Quantity().read(node, reading, label), "", node.mark
+            except SpecError as error:
+                name = node.text if isinstance(node, TextNode) and re.fullmatch(NAME, node.text) else ""
+                hint = f"to end at the event {name} say at what time at the latest: [10, {name}]"
+                raise SpecError(*(replace(each, hint=hint) for each in error.faults)) if name else error from None
         if len(node.items) != 2:
             raise SpecError(Fault(f"{label} must be a time, or [time, event]", node.mark))
         time: Number = Quantity().read(node.items[0], reading, label)

@@ -174,7 +174,7 @@ def build_joints(values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
         "sliders": () if in_space else built("Sliders", _slider),
         "rollings": () if in_space else (*built("Wheels", _wheel), *built("Racks", _rack)),
         "slots": (*built("Slots", _slot), *built("Pistons", _slot)),
-        "curves": (*built("Curves", _curve), *(built("Surfaces", _surface) if in_space else ())),
+        "curves": (*built("Curves", curve_of), *(built("Surfaces", surface_of) if in_space else ())),
         "ropes": built("Ropes", _rope),
         "gears": built("Gears", _gear),
         "welds": built("Welds", _weld),
@@ -219,7 +219,7 @@ def _slot(entry: Entry, user: str, scope: Scope) -> Slot | None:
     return Slot(point, found[1], offset, entry.mark)
 
 
-def _curve(entry: Entry, user: str, scope: Scope) -> Curve | None:
+def curve_of(entry: Entry, user: str, scope: Scope) -> Curve | None:
     known = scope.parts.known_point(entry.name, entry.mark, user, scope.reading)
     if entry.name in scope.parts.fixed_names:
         raise SpecError(Fault(f"{user}: {entry.name} is fixed in the world", entry.mark, "remove it"))
@@ -244,7 +244,7 @@ def _curve(entry: Entry, user: str, scope: Scope) -> Curve | None:
     return Curve(entry.name, None, place, values.get("s", zero), entry.mark) if known and all(allowed) else None
 
 
-def _surface(entry: Entry, user: str, scope: Scope) -> Curve | None:
+def surface_of(entry: Entry, user: str, scope: Scope) -> Curve | None:
     known = scope.parts.known_point(entry.name, entry.mark, user, scope.reading)
     fine = scope.allows(entry.value, POSITION, user, dict.fromkeys(AXES, POSITION))
     return Curve(entry.name, entry.value, None, Number(0.0, "0", entry.mark), entry.mark) if known and fine else None

@@ -9,6 +9,7 @@ import numpy as np
 
 from mechsim.errors import Fault, MechsimError
 from mechsim.frozen import frozen
+from mechsim.handle.series import lasting
 from mechsim.result import Motion
 from mechsim.study.bernstein import Array, Indices
 from mechsim.study.steps import Value
@@ -41,15 +42,16 @@ class Gathered:
     @cached_property
     def polynomials(self) -> Joined:
         solutions = [motion.solution for motion in self._motions]
-        counts = [len(solution.t) - 1 for solution in solutions]
         kept = [solution.coefficients for solution in solutions]
         if any(each is None for each in kept):
             raise MechsimError(Fault("the motion kept no polynomials", hint='keep="polynomials"'))
+        pairs = zip(solutions, kept, strict=True)
+        times, series = zip(*(lasting(one.t, np.asarray(each).transpose(0, 2, 1)) for one, each in pairs), strict=True)
         return Joined(
-            np.concatenate([[0], np.cumsum(counts)]),
-            np.concatenate([solution.t[:-1] for solution in solutions]),
-            np.concatenate([solution.t[1:] for solution in solutions]),
-            np.concatenate([np.asarray(each).transpose(0, 2, 1) for each in kept]),
+            np.concatenate([[0], np.cumsum([len(each) for each in series])]),
+            np.concatenate([each[:-1] for each in times]),
+            np.concatenate([each[1:] for each in times]),
+            np.concatenate(series),
             np.stack([solution.system.constants for solution in solutions]),
         )
 

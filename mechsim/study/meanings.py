@@ -8,12 +8,13 @@ from mechsim.errors import Mark, SpecError
 from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import AXES
 from mechsim.model import build
-from mechsim.result.derived import has_hamiltonian
+from mechsim.result.derived import has_hamiltonian, load_columns
 from mechsim.result.drives import drives
 from mechsim.result.layout import full_layout
 from mechsim.result.reactions import Reactions
 from mechsim.spec.document import MechSpec
 from mechsim.spec.expression import CONSTANTS, parse_expression
+from mechsim.spec.motion import plain_name
 from mechsim.spec.names import Coordinate, Distance, TurnAngle, reference
 from mechsim.spec.suggest import did_you_mean, listed
 from mechsim.study.quantities import Bound, Column, Energy, Given, Held, Instant, Meaning, Unknown, Written
@@ -27,7 +28,11 @@ class Names:
     def __init__(self, spec: MechSpec):
         self.spec, self.mechanism = spec, build(spec)
         self.labels = tuple(variable.label for variable in self.mechanism.variables)
-        self.changing = bool(self.mechanism.switches or self.mechanism.samplers)
+        mechanism = self.mechanism
+        self.changing = bool(mechanism.switches or mechanism.samplers or mechanism.gaps or mechanism.events)
+        contacts = {f"contact_{plain_name(gap.name)}": gap.name for gap in mechanism.gaps}
+        # What events are called in measures: contacts as their columns are.
+        self.happenings = contacts | {each.name: each.name for each in mechanism.events if not each.switch}
         layout = full_layout(self.mechanism)
         self.units = dict(zip(layout.labels, layout.units, strict=True))
         places = dict(zip(layout.labels, layout.places.tolist(), strict=True))
@@ -59,6 +64,8 @@ class Names:
         """Columns beyond the state with their units; finding them takes some time."""
         columns = [("H", "J")] if has_hamiltonian(self._system) else []
         columns += [column for drive in drives(self.mechanism) for column in drive.columns]
+        columns += load_columns(self._system)
+        columns += [(name, "") for name in self.mechanism.readouts if name not in self._signals]
         found = {label: (Column(label), unit) for label, unit in columns}
         for point in self.mechanism.points:
             for label, unit in self._reactions(point):

@@ -84,7 +84,14 @@ class Written:
     meanings: Mapping[str, Meaning]
 
 
-Meaning = Unknown | Instant | Bound | Given | Held | Energy | Column | Written | float
+@frozen
+class Happening:
+    """What happened at a contact, or an event of the file."""
+
+    name: str
+
+
+Meaning = Unknown | Instant | Bound | Given | Held | Energy | Column | Written | Happening | float
 Meanings = Mapping[str, Meaning]
 
 
@@ -130,6 +137,8 @@ class Place(ABC):
                 if id(meaning) not in self._written:
                     self._written[id(meaning)] = self.formula(meanings, look).value(expression.tree)
                 return self._written[id(meaning)]
+            case Happening(name):
+                raise AssertionError(f"{name} is no function of time")  # the reader has seen to it
             case _:
                 return _exact(np.asarray(float(meaning)))
 

@@ -9,17 +9,20 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
 from mechsim.spec.document import MechSpec
 from mechsim.spec.expression import Expression, name_of, operands_of, parse_expression
+from mechsim.spec.suggest import did_you_mean, listed
 from mechsim.study.meanings import Names
-from mechsim.study.quantities import Bound, Column, Held, Meaning, Meanings, Written
+from mechsim.study.quantities import Bound, Column, Happening, Held, Meaning, Meanings, Written
 
 FINAL = "final"
+OF_EVENTS = ("events", "first_event", "last_event")
 FUNCTIONS: Mapping[str, int] = {
+    **dict.fromkeys(OF_EVENTS, 1),
     **dict.fromkeys("max min mean rms integral start final period count first time_of_max time_of_min".split(), 1),
     "at": 2,
     "digits": 3,
 }
 SAME_UNIT = ("max", "min", "mean", "rms", "start", "final", "at")
-SECONDS = ("period", "first", "time_of_max", "time_of_min")
+SECONDS = ("period", "first", "time_of_max", "time_of_min", "first_event", "last_event")
 
 
 @frozen(eq=False)
@@ -45,6 +48,11 @@ def function_of(node: ast.AST) -> str | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
         return node.func.id
     return None
+
+
+def happening_key(node: ast.expr) -> str:
+    """Of an event among the meanings of names: a column may have the same name."""
+    return f"event {name_of(node)}"
 
 
 def _is_of_state(meaning: Meaning) -> bool:
@@ -99,10 +107,22 @@ class Reader:
             below = [self._of_number(expression, child, inside, outside) for child in operands_of(node)]
             return [fault for faults in below for fault in faults] + self._senseless(expression, node)
         quantity, *numbers = operands_of(node)
+        if function in OF_EVENTS:
+            return self._of_events(expression, quantity, inside)
         faults = self._of_motion(expression, quantity, inside, function)
         for number in numbers:
             faults += self._of_number(expression, number, inside, outside)
         return faults + ([] if faults or not numbers else self._beyond(expression, numbers[0]))
+
+    def _of_events(self, expression: Expression, node: ast.expr, inside: dict[str, Meaning]) -> list[Fault]:
+        """What is wrong with a node that names a contact or an event."""
+        name, known = name_of(node), self.names.happenings
+        if name in known:
+            inside[happening_key(node)] = Happening(known[name])
+            return []
+        shown = expression.shown(node)
+        hint = did_you_mean(shown, known) or (f"there are {listed(known)}" if known else "the file has none")
+        return [Fault(f"there is no contact or event {shown}", expression.at(node), hint)]
 
     def _of_motion(
         self, expression: Expression, node: ast.expr, inside: dict[str, Meaning], function: str

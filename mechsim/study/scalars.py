@@ -14,8 +14,8 @@ from mechsim.study import piecewise
 from mechsim.study.bernstein import Array, Mask
 from mechsim.study.formulas import Look, Term, applied
 from mechsim.study.piecewise import Pieces
-from mechsim.study.quantities import Bound, End, Given, Inside, Quantity, Unknown
-from mechsim.study.reading import Asked, function_of
+from mechsim.study.quantities import Bound, End, Given, Happening, Inside, Quantity, Unknown
+from mechsim.study.reading import Asked, function_of, happening_key
 from mechsim.study.steps import Steps
 
 MOST_DIGITS = 16.0
@@ -196,6 +196,31 @@ class _Evaluation:
             self._tell(few, why)
         with np.errstate(all="ignore"):
             return np.where(counts < 2, np.nan, (last - first) / (counts - 1))
+
+    # --- of events
+
+    def _happened(self, node: ast.expr) -> list[Array]:
+        """Times of an event in each case."""
+        meaning = self.asked.inside[happening_key(node)]
+        assert isinstance(meaning, Happening)
+        motions = (self.steps.motion(case) for case in range(self.steps.count))
+        return [motion.events.of(meaning.name).column("t") for motion in motions]
+
+    def _events(self, node: ast.Call, name: ast.expr) -> Array:
+        return np.array([float(len(times)) for times in self._happened(name)])
+
+    def _first_event(self, node: ast.Call, name: ast.expr) -> Array:
+        return self._one_of(name, 0)
+
+    def _last_event(self, node: ast.Call, name: ast.expr) -> Array:
+        return self._one_of(name, -1)
+
+    def _one_of(self, name: ast.expr, place: int) -> Array:
+        found = np.array([times[place] if len(times) else np.nan for times in self._happened(name)])
+        never = np.isnan(found)
+        if never.any():
+            self._tell(never, f"{self.asked.expression.shown(name)} does not happen")
+        return found
 
     # --- at a time
 

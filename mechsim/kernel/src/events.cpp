@@ -61,6 +61,14 @@ void March::set_closed(const Gap& gap, bool closed) {
     }
 }
 
+// Whether a constant stands in a gap: where it changes the barrier's speed may jump, and what lies on it is struck, or left.
+bool March::reads(const Gap& gap, int number) const {
+    const Block& block = blocks_[gap.block];
+    for (std::size_t i = 0; i < block.inputs.size(); ++i)
+        if (!block.inputs[i].time && block.unknowns[i * block.stride + gap.lane] == size_ + number) return true;
+    return false;
+}
+
 // A term of the series of a row, of an open gap or of what is watched, once the step is expanded.
 double March::output_term(int number, int place, int lane, int degree) const {
     const Block& block = blocks_[number];
@@ -86,20 +94,34 @@ void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) cons
 }
 
 // A step on which the series of all open gaps are known to the tolerance: theirs may converge more slowly than those of
-// coordinates.
-double March::known_gaps(double h) {
+// coordinates. The step may be without end; what is needed of it is `reach`.
+double March::known_gaps(double h, double reach) {
     const double allowed = kGapTerms * control_.tolerance;
     for (const Gap& gap : gaps_) {
         if (is_closed(gap) || gap.pair >= 0) continue;
-        GapSeries p;
-        int degree;
-        gap_series(gap, h, p, degree);
-        const double shortest = 1e-6 * h;
+        const int degree = last_ + c_[gap.row];
+        const double shortest = std::isfinite(h) ? 1e-6 * h : 0.0;
         for (int n = degree - 1; n <= degree; ++n)
-            if (std::abs(p[n]) > allowed * gap.size)
-                h = std::max(shortest, std::min(h, h * std::pow(allowed * gap.size / std::abs(p[n]), 1.0 / n)));
+            h = std::min(h, std::max(shortest, std::pow(allowed * gap.size / std::abs(gap_term(gap, n)), 1.0 / n)));
     }
-    return pairs_.empty() ? h : known_pairs(h);
+    if (pairs_.empty()) return h;
+    const double within = std::isfinite(h) ? h : reach, known = known_pairs(within);
+    return known < within ? known : h;
+}
+
+// The first event within h, and how far it is. Of a step that the end of the march cuts short it is found on the whole
+// one, so that no event depends, not by a rounding, on where a march is stopped.
+double March::first_event(double h, double whole) {
+    std::vector<int> ways;  // rows are lent to what is found
+    for (const Gap& gap : gaps_) ways.push_back(gap.way);
+    const auto anew = [&](double length) {
+        for (std::size_t i = 0; i < gaps_.size(); ++i) gaps_[i].way = ways[i];
+        return next_event(length);
+    };
+    const double found = next_event(h);
+    if (!(found <= h) || h == whole || crowded_) return found;
+    const double again = anew(std::isfinite(whole) ? whole : std::exp2(std::ceil(std::log2(h))));
+    return again <= h ? again : anew(h);
 }
 
 // How far it is to the first event within h: an open gap closes, or what holds a closed one is gone. INFINITY: there is none.
@@ -143,7 +165,8 @@ double March::next_crossing(double h, double first) {
         watcher.size = std::max(watcher.size, std::abs(p[0]));
         const double noise = kTouch * largest;
         int zeros = 0;
-        if (watcher.crossed && std::abs(p[0]) <= kCrossed * largest) zeros = 1;  // time is too coarse to meet zero itself
+        // Time is too coarse to meet zero itself, and so is what is watched: a short step does not make that finer.
+        if (watcher.crossed && std::abs(p[0]) <= std::max(kCrossed * largest, kTouch * watcher.size)) zeros = 1;
         if (zeros == 0 && std::abs(p[0]) > noise)
             watcher.side = p[0] > 0 ? 1 : -1;
         else if (watcher.crossed || watcher.side == 0)

@@ -213,14 +213,18 @@ void March::set_state(double t, const double* derivatives) {
     met_ = false;
     met_at_ = NAN;
     event_ = fired_ = -1;
+    shaken_ = false;
+    happenings_.clear();
     for (Gap& gap : gaps_) gap.zeros = 0;
     for (Friction& friction : frictions_) friction.zeros = 0;
     for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false, watcher.size = 0;
 }
 
 void March::set_constant(int number, double value) {
-    for (const Gap& gap : gaps_)
+    for (const Gap& gap : gaps_) {
         if (gap.mode == number) set_closed(gap, value != 0);
+        shaken_ = shaken_ || (is_closed(gap) && gap.mode != number && reads(gap, number));
+    }
     for (const Friction& friction : frictions_)
         if (friction.mode == number) set_rubbing(friction, value != 0, sense_of(friction));
     x_.degree(0)[size_ + number] = polynomial_.degree(0)[size_ + number] = value;
@@ -391,7 +395,7 @@ bool March::settle(int stage) {
     const double settled = std::max(control_.settled, kNegligible) + rounding_;
     const bool careful = earlier_leverage_ > kCareful;
     double previous = INFINITY;
-    std::array<double, kMostOffsets> reference{};
+    std::array<double, kMostOffsets> reference{}, first{};
     for (int iteration = 0;; ++iteration) {
         if (stage == 0) reference.fill(0.0);
         const double moved = solve_stage(stage, reference);
@@ -404,6 +408,11 @@ bool March::settle(int stage) {
         const bool still = stage == 1 - largest_offset_ && is_still(change_[1]);
         if (iteration > 2 && moved > 0.5 * previous && (moved < 1e-9 || still)) break;
         if (stage == 0 && iteration > 0 && moved > 0.1 * previous && balanced()) break;
+        // What vanishes is never close beside itself: a rounding of where it came from has been taken away too.
+        if (iteration == 0) first = change_;
+        bool gone = stage == 0 && iteration > 1;
+        for (std::size_t n = 0; n < first.size(); ++n) gone = gone && change_[n] <= kNegligible * first[n];
+        if (gone) break;
         if (iteration >= kMostIterations) return false;
         if (stage == 0 && (careful || !affine_ || rate > kConverging) && !factor()) return false;
         previous = moved;

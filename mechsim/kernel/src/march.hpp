@@ -148,6 +148,14 @@ class March {
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
     void add_gap(int row, int mode, double restitution, Law law, double size, int account);
     void add_friction(Friction friction);
+    const std::vector<Friction>& frictions() const { return frictions_; }
+    void tune_friction(int number, double kinetic, double limit, double size) {
+        Friction& own = frictions_[number];
+        own.kinetic = kinetic, own.limit = limit, own.size = size;
+    }
+    void tune_gap(int number, double restitution, double size) {
+        gaps_[number].restitution = restitution, gaps_[number].size = size;
+    }
     const std::vector<Gap>& gaps() const { return gaps_; }
     // Two outlines, and the gaps that are lent to the ways in which they touch.
     void add_pair(Pair pair) { pairs_.push_back(std::move(pair)); }
@@ -217,6 +225,7 @@ class March {
     bool factor();
     void choose_rows();
     void find_gaps();
+    bool reads(const Gap& gap, int number) const;
     bool is_closed(const Gap& gap) const { return !resting_[gap.row]; }
     void set_closed(const Gap& gap, bool closed);
     double output_term(int block, int output, int lane, int degree) const;
@@ -225,7 +234,8 @@ class March {
     double next_crossing(double h, double before);
     using GapSeries = std::array<double, kMostDegrees>;
     void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
-    double known_gaps(double h);
+    double known_gaps(double h, double reach);
+    double first_event(double h, double whole);
     double next_event(double h);
     double next_touch(double h, double first);
     double first_touch(int pair, int way, double h) const;
@@ -337,6 +347,7 @@ class March {
     std::vector<Pair> pairs_;
     std::vector<Watcher> watchers_;
     std::vector<Happening> happenings_;
+    bool shaken_ = false;  // a constant of a closed gap has changed
     int fired_ = -1;               // the watcher that this step ends at
     double slope_ = 0;             // of it there
     int event_ = -1;               // the gap that this step ends at, because it closes, or because it opens (`releases_`)

@@ -310,6 +310,15 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
     }
 }
 
+void tune_frictions(March& march, const Doubles& numbers) {
+    require(numbers.ndim() == 2 && shaped(numbers, march.frictions().size(), 3), "frictions have 3 numbers");
+    for (std::size_t i = 0; i < numbers.shape(0); ++i) {
+        const double* own = numbers.data() + 3 * i;
+        require(own[0] > 0 && own[1] >= own[0] && own[2] > 0, "numbers of a friction");
+        march.tune_friction(int(i), own[0], own[1], own[2]);
+    }
+}
+
 // Rows of frictions (row, mode, sense, gap, account, block, output and lane of what limits them), and their numbers: the shares of the
 // load that rub and that stick, and a length.
 void add_frictions(March& march, const Integers& places, const Doubles& numbers) {
@@ -329,6 +338,16 @@ void add_frictions(March& march, const Integers& places, const Doubles& numbers)
         friction.limit_block = each[5], friction.limit_output = each[6], friction.limit_lane = each[7];
         friction.kinetic = own[0], friction.limit = own[1], friction.size = own[2];
         march.add_friction(std::move(friction));
+    }
+}
+
+void tune_gaps(March& march, const Doubles& restitutions, const Doubles& sizes) {
+    const std::size_t count = begun(march).gaps().size();
+    require(restitutions.size() == count && sizes.size() == count, "these numbers are not those of this plan's gaps");
+    for (std::size_t i = 0; i < count; ++i) {
+        const double restitution = restitutions.data()[i], size = sizes.data()[i];
+        require(size > 0 && restitution >= 0 && restitution <= 1, "a gap has no size");
+        march.tune_gap(int(i), restitution, size);
     }
 }
 
@@ -509,6 +528,8 @@ NB_MODULE(_kernel, m) {
             self.set_constant(number, value);
         })
         .def("tune", &tune)
+        .def("tune_gaps", &tune_gaps)
+        .def("tune_frictions", &tune_frictions)
         .def("prepare", [](March& self) { return int(begun(self).prepare()); })
         .def("expand", &expand)
         .def("advance", &advance)

@@ -13,7 +13,33 @@ namespace {
 constexpr int kMostHalvings = 54;    // of the step: then a piece is as short as rounding
 constexpr int kMostNewton = 80;  // Newton's method, or halving where it would leave
 
+constexpr double kCell = 0x1p-30;    // of a zero: within this it is found anew
+constexpr int kMostBisections = 40;  // of two such cells: then nothing is between
+
 using Bernstein = std::array<double, kMostDegrees>;
+
+double evaluated(const double* p, int degree, double s) {
+    double value = p[degree];
+    for (int n = degree - 1; n >= 0; --n) value = value * s + p[n];
+    return value;
+}
+
+// The zero at s, where `sign` times p falls, as a function of p alone: halving cells of a grid leads to one of the zeros that
+// roundings make of it, whichever of them s is. Powers of two in the terms of p change nothing but its scale.
+double settled_zero(const double* p, int degree, int sign, double s) {
+    int exponent;
+    std::frexp(s, &exponent);
+    const double cell = std::ldexp(kCell, exponent);
+    const double middle = cell * std::nearbyint(s / cell);
+    double from = middle - cell, to = middle + cell;
+    if (!(s > 0) || !(sign * evaluated(p, degree, from) > 0) || !(sign * evaluated(p, degree, to) < 0)) return s;
+    for (int count = 0; count < kMostBisections; ++count) {
+        const double half = from + 0.5 * (to - from);
+        if (half == from || half == to) break;
+        (sign * evaluated(p, degree, half) > 0 ? from : to) = half;
+    }
+    return to;
+}
 
 struct Search {
     const double* p;
@@ -61,7 +87,7 @@ struct Search {
             return from;
         }
         if (changes == 0) return from;  // at the left end it is zero to rounding, and falls
-        if (changes == 1 && b[0] > 0) return polished(from, to);
+        if (changes == 1 && b[0] > 0) return settled_zero(p, degree, 1, polished(from, to));
         if (halvings == kMostHalvings) return b[degree] < -noise ? from : INFINITY;
         Bernstein left, right = b;
         left[0] = b[0];
@@ -100,11 +126,13 @@ double first_crossing(const double* p, int degree, int direction, int side, doub
     constexpr int kMostCrossings = 200;  // the other way, within a step
     Bernstein q{};
     for (int n = 0; n <= degree; ++n) q[n] = side * p[n];
+    const int whole = degree;
     double from = 0, length = 1, least = 0;
     for (int count = 0; count < kMostCrossings; ++count, side = -side) {
         const double s = first_below(q.data(), degree, noise, least);
         if (!std::isfinite(s)) return s;
-        if (direction != side && (!counts || counts(from + length * s))) return from + length * s;
+        if (direction != side && (!counts || counts(from + length * s)))
+            return from > 0 ? settled_zero(p, whole, side, from + length * s) : s;
         // Go on behind it: about that place, in units of what is left, without the zero there, and turned over.
         for (int low = 0; low < degree; ++low)
             for (int n = degree - 1; n >= low; --n) q[n] += s * q[n + 1];

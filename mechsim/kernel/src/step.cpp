@@ -383,6 +383,13 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
     // A batch that goes on towards the same end, which it has not reached, has nothing to take back.
     if (t_end != goal_ && !cut_.empty() && (t_end - t_) * (t_ - cut_from_) > 0) take_back_cut();
     goal_ = t_end;
+    if (std::exchange(shaken_, false)) {
+        const std::size_t before = happenings_.size();
+        const Status met = meet();
+        if (met != Status::reached) return met;
+        if (happenings_.size() > before) write_meeting(record);
+        continued_ = false;
+    }
     if (!prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
@@ -437,17 +444,22 @@ Status March::take_step(double t_end) {
         if (control_.fixed_step <= 0) h = std::min(h, tangents_->step_size(h, last_));
         if (std::isnan(h)) return Status::not_differentiable;
     }
+    if (!gaps_.empty()) h = known_gaps(h, std::abs(left));
     // A step that ends there by itself is taken as if the march went on.
     if (end_of(left < 0 ? -h : h) == t_end) left = left < 0 ? -INFINITY : INFINITY;
     if (cut_.empty() && h * (1 + kSliver) >= std::abs(left)) remember();
-    if (control_.fixed_step <= 0) h = std::min(h, inspected(std::min(h, std::abs(left)), left < 0 ? -1 : 1));
+    if (control_.fixed_step <= 0) {
+        // Where there are events a step is looked at as if the march went on: see `first_event`.
+        const double reach = has_events() && std::isfinite(h) ? h : std::min(h, std::abs(left));
+        const double seen = inspected(reach, left < 0 ? -1 : 1);
+        if (seen < reach) h = seen;
+    }
+    const double whole = h;
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
     event_ = fired_ = -1;
-    if (!gaps_.empty()) h = known_gaps(h);
-    const double whole = h;
     if (has_events()) {
-        h = std::min(h, next_event(h));
+        h = std::min(h, first_event(h, whole));
         if (crowded_) return Status::crowded;
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
         for (Gap& gap : gaps_) gap.zeros = 0;
@@ -472,7 +484,7 @@ Status March::take_step(double t_end) {
     if ((event_ >= 0 || fired_ >= 0) && (status = polish_event(h, left, t_end)) != Status::reached) return status;
     if (tangents_ && !(prepared_ && tangents_->arrive(left < 0 ? -h : h))) return Status::not_differentiable;
     if (!cut_.empty() && ++cut_steps_ > kMostCut) cut_.clear();
-    last_step_ = event_ >= 0 || fired_ >= 0 ? whole : h;
+    last_step_ = (event_ >= 0 || fired_ >= 0) && std::isfinite(whole) ? whole : h;
     aim_probe();
     statistics_.largest_projection = std::max(statistics_.largest_projection, distance_);
     ++statistics_.steps;
