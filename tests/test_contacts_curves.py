@@ -50,16 +50,22 @@ def test_a_bead_leaves_a_circle_from_within():
     no_doubt(motion)
 
 
-def test_friction_beside_a_curve_is_that_of_its_normal_force():
-    """Down a round bowl with friction: v v' = g cos a - mu (v^2 + g sin a), against SciPy in the angle."""
-    mu = 0.2
-    motion = bead(f"P: {{curve: 1 - x**2 - y**2, e: 0, mu: {mu}}}", -math.cos(0.2), -math.sin(0.2), tend=0.8)
+@pytest.mark.parametrize("begin", [0.2, 0.0], ids=["pressed", "beside the middle, where nothing presses yet"])
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+@pytest.mark.parametrize(
+    "contact", ["P: {curve: 1 - x**2 - y**2, e: 0, mu: MU}", "P-O: {radius: 1, inside: yes, e: 0, mu: MU}"]
+)
+def test_friction_beside_a_curve_is_that_of_its_normal_force(contact, mu, begin):
+    """Down a round bowl, or at a taut rope: a'' = g cos a - mu (a'^2 + g sin a), against SciPy in the angle."""
+    text = BEAD % (contact.replace("MU", str(mu)), 0.8, -math.cos(begin), -math.sin(begin), 0.0)
+    if "P-O" in contact:
+        text = text.replace("PartData: {", "PartData: {Fixed: {O: []}, ")
+    motion = mechsim.simulate(text)
 
     def slide(t, y):
-        load = y[1] ** 2 + G * math.sin(y[0])
-        return [y[1], G * math.cos(y[0]) - mu * load]
+        return [y[1], G * math.cos(y[0]) - mu * (y[1] ** 2 + G * math.sin(y[0]))]
 
-    solved = solve_ivp(slide, (0, 0.8), [0.2, 0.0], "DOP853", rtol=1e-13, atol=1e-14)
+    solved = solve_ivp(slide, (0, 0.8), [begin, 0.0], "DOP853", rtol=1e-13, atol=1e-14)
     angle = solved.y[0, -1]
     assert motion(0.8)["P"] == pytest.approx([-math.cos(angle), -math.sin(angle)], abs=1e-11)
     no_doubt(motion)

@@ -294,6 +294,23 @@ bool March::strike(Touch& touch) {
     }
 }
 
+// A gap at rest that nothing presses, and that was left open a moment ago, is entered by what comes in higher order: it is held
+// before there is any load on it. What slides or begins to there is rubbed from the beginning.
+void March::close_unpressed(Touch& touch, const std::function<double(std::size_t)>& unpressed) const {
+    if (touch.closing < 0) return;
+    const std::size_t own = std::size_t(touch.closing);
+    if (touch.is_closed[own] || std::abs(touch.rates[own]) > touch.still[own] || std::abs(touch.pressed[own]) > unpressed(own)) return;
+    touch.is_closed[own] = 1;
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        if (touch.of[k] != touch.closing) continue;
+        const std::size_t i = touch.size() + k;
+        const double goes = std::abs(touch.rates[i]) > touch.still[i] ? touch.rates[i] : touch.pressed[i];
+        const bool moves = goes != touch.pressed[i] || std::abs(goes) > unpressed(i);
+        touch.sticks[k] = !moves && touch.movable[i];
+        touch.sense[k] = moves ? (goes > 0 ? 1.0 : -1.0) : 0.0;
+    }
+}
+
 // Which of the gaps that touch and do not part are held together from here on, and what sticks. False where nothing tells.
 bool March::settle_contacts(Touch& touch) {
     double largest = peak_speed_ * peak_speed_;
@@ -326,6 +343,7 @@ bool March::settle_contacts(Touch& touch) {
         if (!opens) touch.released = -1;
         if (!slips) touch.slipping = -1;
     }
+    close_unpressed(touch, unpressed);
     for (std::size_t i = 0; i < touch.size(); ++i) {
         const bool parts = touch.rates[i] > touch.still[i], lifts = touch.pressed[i] > unpressed(i);
         if (!parts && !touch.is_closed[i] && touch.pressed[i] < -kContradicts * unpressed(i)) return false;
@@ -414,6 +432,7 @@ Status March::meet() {
         gap.deepest = std::min(gap.deepest, heights[i]);
         if (!(gap.pair >= 0 || closed[i] || int(i) == event_ || heights[i] <= (begins ? kBegins : kTouch) * gap.size)) continue;
         if (int(i) == event_ && releases_) touch.released = int(touch.size());
+        if (int(i) == event_ && !releases_ && meetings_ > 1) touch.closing = int(touch.size());
         touch.gaps.push_back(int(i));
         touch.rates.push_back(rates[i]);
         touch.pressed.push_back(2 * halves[i]);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -257,6 +258,7 @@ class March {
     bool strike(Touch& touch);
     bool strike_together(Touch& touch) const;
     bool settle_contacts(Touch& touch);
+    void close_unpressed(Touch& touch, const std::function<double(std::size_t)>& unpressed) const;
     bool sticks(const Friction& friction) const { return !resting_[friction.row]; }
     double sense_of(const Friction& friction) const { return x_.degree(0)[size_ + friction.sense]; }
     double slide(const Friction& friction, int degree) const { return output_term(friction.block, friction.output, friction.lane, degree); }

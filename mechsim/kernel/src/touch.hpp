@@ -22,6 +22,7 @@ struct March::Touch {
     std::vector<double> had_sense, sense;
     std::vector<double> limits;                  // of frictions by a function of the state
     int released = -1;
+    int closing = -1;                            // the gap that closes again at the same time: nothing presses it yet
     int slipping = -1;                           // the friction that lets go, ...
     double slips = 0;                            // ... and its sense then
     std::size_t size() const { return gaps.size(); }
