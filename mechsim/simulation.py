@@ -216,7 +216,7 @@ def _refuse_overlaps(system: System, start: Start) -> None:
             f"the start is inside contact {gap.name} by {-value:.6g}", gap.mark, "begin where its gap is not negative"
         )
         for number, (gap, value, size) in enumerate(zip(system.gaps, gaps, sizes, strict=True))
-        if value < -OVERLAP * size and number not in lent
+        if value < -OVERLAP * size and number not in lent and not gap.bond
     ]
     for pair in system.mechanism.pairs:
         depth = overlap(pair.first, pair.second, start.positions, system.mechanism.constants)

@@ -61,6 +61,7 @@ MESSAGES = {
     "are no numbers",
     Status.ENDLESS: "events follow each other without end (contacts, or a switch that both sides push back to)",
     Status.CROWDED: "two outlines touch in more places at one time than are known",
+    Status.UNWATCHED: "has no value",
     Status.UNDECIDED: "the equations do not tell how contacts push",
 }
 
@@ -130,7 +131,7 @@ def integrate(
                 ends, gain = happened.fired(*collector.last)
                 collector.jump(gain)
                 status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
-                if ends:
+                if ends or happened.broken:
                     break
             differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
@@ -150,6 +151,10 @@ def integrate(
     if watch.broken:
         name = "contradiction"
         message = f"{watch.broken} cannot be met with the other constraints after t = {reached:.9g}"
+    if status == Status.UNWATCHED:
+        message = f"what event {system.events[march.fired].name} watches {message}"
+    if happened.broken:
+        name, message = "misfit", happened.broken
     counts = {key: value - earlier[key] for key, value in march.statistics.items() if isinstance(value, int)}
     times = {"seconds": seconds, "preparation_seconds": prepared - began}
     statistics = {**march.statistics, **counts, "order": order, **times}

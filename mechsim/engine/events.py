@@ -1,4 +1,4 @@
-"""What happens at gaps along a march: impacts, contacts that begin and that end.
+"""What happens at gaps along a march: impacts, contacts that begin and that end; bonds that events of the user let go.
 
 The kernel finds and meets them (kernel/src/events.cpp). Here they are written down, and tell where segments begin: what
 is closed is a constant of the mechanism, so the segments of a motion carry it as they do all else that changes.
@@ -7,16 +7,19 @@ is closed is a constant of the mechanism, so the segments of a motion carry it a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import overload
 
 import numpy as np
 
 from mechsim.engine.stops import Stops
 from mechsim.frozen import frozen
+from mechsim.kernel.compiled import Status
 from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 
 MOST_AT_ONCE = 1000  # events of the user at one time
+FITS = 1e-9  # of its size: a row of a bond that is off by less is meant to be zero
 COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_closed")
 
 
@@ -24,8 +27,9 @@ COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_c
 class Event:
     """At the time `t` the gap's rate went from `before` to `after` by an `impulse`, and the energy `lost` was gone.
 
-    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; or "event", one of the user's,
-    whose name is then in `gap`.
+    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; "attach" and "release" of a
+    bond, of several rows by the lengths of their rates and impulses; or "event", one of the user's, whose name is then
+    in `gap`.
     """
 
     t: float
@@ -44,6 +48,7 @@ class Events:
     names: tuple[str, ...]  # of all gaps, then of the user's events
     table: np.ndarray  # (events, columns), see COLUMNS
     overlaps: np.ndarray  # the least that each gap was, over its size, where that is negative
+    bonds: frozenset[str] = frozenset()  # which of the names are those of bonds
 
     def __len__(self) -> int:
         return len(self.table)
@@ -56,7 +61,7 @@ class Events:
 
     def __getitem__(self, number: int | slice) -> Event | Events:
         if isinstance(number, slice):
-            return Events(self.names, self.table[number], self.overlaps)
+            return replace(self, table=self.table[number])
         t, gap, before, after, impulse, lost, *modes = self.table[number].tolist()
         return Event(t, self.names[int(gap)], self._kind(gap, *modes), before, after, impulse, lost)
 
@@ -65,7 +70,9 @@ class Events:
             return "event"
         if was_closed == is_closed:
             return "impact"
-        return "contact" if is_closed else "release"
+        if not is_closed:
+            return "release"
+        return "attach" if self.names[int(gap)] in self.bonds else "contact"
 
     def __iter__(self) -> Iterator[Event]:
         return (self[number] for number in range(len(self)))
@@ -81,12 +88,13 @@ class Events:
         numbers = [number for number, name in enumerate(self.names) if name == gap]
         if not numbers:
             raise ValueError(f"there is no contact or event {gap}: there are {', '.join(dict.fromkeys(self.names))}")
-        return Events(self.names, self.table[np.isin(self.column("gap"), numbers)], self.overlaps)
+        return replace(self, table=self.table[np.isin(self.column("gap"), numbers)])
 
 
 def no_events(system: System) -> Events:
     names = *(gap.name for gap in system.gaps), *(event.name for event in system.events if not event.switch)
-    return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
+    bonds = frozenset(gap.name for gap in system.gaps if gap.bond)
+    return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)), bonds)
 
 
 class EventLog:
@@ -96,6 +104,7 @@ class EventLog:
         self.system, self.march, self.stops = system, march, stops
         self.parts: list[np.ndarray] = []
         self._last, self._count = np.nan, 0
+        self.broken = ""  # why a bond could not take hold
         self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
@@ -145,7 +154,54 @@ class EventLog:
         elif event.constants:
             values = self.stops.now.signals(event.element, t, q, v)[1:]
             gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
+        for name in event.releases:
+            self._release(name, t, q, v)
+        for name in event.attaches:
+            self._attach(name, t, q, v)
         return event.stops, gain
+
+    def _release(self, name: str, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Let a bond go, if it holds: nothing jumps but forces."""
+        first, *_ = self._rows_of(name)
+        mode = self.system.gaps[first].mode
+        if self.stops.constants[mode]:
+            self.stops.changed(self.march, t, q, v, {mode: 0.0})
+            self.parts.append(np.array([[t, first, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]]))
+
+    def _attach(self, name: str, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Let a bond take hold, unless it holds: a plastic impact. Where its rows do not fit, `broken` says so."""
+        rows = self._rows_of(name)
+        gaps = [self.system.gaps[row] for row in rows]
+        if self.stops.constants[gaps[0].mode] or self.broken:
+            return
+        off = self.stops.now.gap_values(t, q)[rows]
+        held = [gap.held for gap in gaps]
+        kept = {
+            number: self.stops.constants[number] + by
+            for number, by in zip(held, off, strict=True)
+            if number is not None
+        }
+        apart = np.where([number is None for number in held], np.abs(off), 0.0)
+        if not np.all(apart <= FITS * self._sizes[rows]):
+            self._refuse(name, t, f"what it joins is {apart.max():.3g} apart")
+            return
+        self.stops.set(self.march, kept)
+        status, (rates, impulses, lost) = self.march.attach(np.array(rows, dtype=np.int32))
+        if status != Status.REACHED:
+            singular = status == Status.SINGULAR
+            self._refuse(name, t, "other joints hold that already" if singular else "the equations do not tell how")
+            return
+        before, impulse = (each[0] if len(each) == 1 else np.linalg.norm(each) for each in (rates, impulses))
+        self.parts.append(np.array([[t, rows[0], before, 0.0, impulse, lost.sum(), 0.0, 1.0]]))
+        self.stops.constants[gaps[0].mode] = 1.0
+        self.stops.log.begin(t, self.stops.constants)
+
+    def _refuse(self, name: str, t: float, why: str) -> None:
+        self.broken = f"bond {name} cannot take hold at t = {t:.9g}: {why}"
+
+    def _rows_of(self, name: str) -> list[int]:
+        """Gaps of a bond, by their numbers."""
+        return [number for number, gap in enumerate(self.system.gaps) if gap.bond and gap.name == name]
 
     @property
     def endless(self) -> bool:
@@ -157,6 +213,5 @@ class EventLog:
         none = no_events(self.system)
         if not none.names:
             return none
-        return Events(
-            none.names, np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()) / self._sizes
-        )
+        table, overlaps = np.concatenate([none.table, *self.parts]), np.asarray(self.march.overlaps()) / self._sizes
+        return replace(none, table=table, overlaps=overlaps)

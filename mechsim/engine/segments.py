@@ -128,7 +128,9 @@ def changing(
     pairs: Iterable[Pair] = (),
 ) -> np.ndarray:
     """The numbers of all constants that these may change."""
+    gaps = tuple(gaps)
     found = {gap.mode for gap in gaps} | {number for event in events for number in event.constants}
+    found |= {gap.held for gap in gaps if gap.held is not None}
     found |= {number for pair in pairs for lent in pair.lent for number in lent.constants}
     found |= {number for switch in switches for number in switch.values}
     found |= {number for sampler in samplers for number in sampler.constants}

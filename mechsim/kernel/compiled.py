@@ -32,6 +32,7 @@ class Status(IntEnum):
     UNDECIDED = 8
     EVENT = 9
     CROWDED = 10
+    UNWATCHED = 11
 
 
 def make_march(
@@ -69,6 +70,7 @@ def make_march(
         march.add_block(*block)
     if len(plan.gaps):
         march.add_gaps(*plan.gaps.arrays)
+        march.make_bonds(plan.gaps.bonds)
     for pair in plan.pairs:
         march.add_pair(pair.frames, pair.tables, pair.ways, pair.values, pair.lent)
     if len(plan.watchers):
@@ -81,7 +83,7 @@ def fingerprint(plan: Plan) -> str:
     """The same for plans whose marches are the same."""
     own = [plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
     own += [plan.matrix_columns, plan.matrix_constant, plan.spare, np.array(plan.redundant)]
-    own += [*plan.gaps.arrays, plan.watchers, *(table for pair in plan.pairs for table in pair.arrays)]
+    own += [*plan.gaps.arrays, plan.gaps.bonds, plan.watchers, *(table for pair in plan.pairs for table in pair.arrays)]
     digest = hashlib.sha256()
     for table in (*own, *(np.asarray(each) for block in _blocks(plan) for each in block)):
         digest.update(repr(table.shape).encode() + table.tobytes())

@@ -55,6 +55,7 @@ class GapTable:
     restitutions: np.ndarray
     sizes: np.ndarray
     accounts: np.ndarray
+    bonds: np.ndarray  # numbers of those that hold both ways
 
     @classmethod
     def of(cls, system: System) -> GapTable:
@@ -64,6 +65,7 @@ class GapTable:
             np.array([gap.restitution for gap in system.gaps], dtype=float),
             system.constraint_sizes[system.gap_rows] if system.gaps else np.zeros(0),
             np.array([gap.account for gap in system.gaps], dtype=np.int32),
+            np.array([number for number, gap in enumerate(system.gaps) if gap.bond], dtype=np.int32),
         )
 
     def __len__(self) -> int:

@@ -6,6 +6,7 @@ from mechsim.errors import SpecError
 from mechsim.lagrangian.vector import PLANE, components
 from mechsim.model import checks, joints, loads
 from mechsim.model.bodies import rigid_elements
+from mechsim.model.bonds import LetGo, add_bonds, holding
 from mechsim.model.book import Book, Draft
 from mechsim.model.contacts import add_events, add_gaps
 from mechsim.model.control import add_controllers, add_drives
@@ -32,9 +33,10 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     book = Book(layout, _elements(spec, layout))
     quantities = Quantities(spec, layout, book)
     quantities.add_inputs()
-    _add_laws(quantities, book)
+    let_go = LetGo(spec.actions)
+    _add_laws(quantities, book, let_go)
     readouts = _add_readouts(quantities, book)
-    gaps = add_gaps(quantities, book)
+    gaps = (*add_bonds(quantities, book, let_go), *add_gaps(quantities, book))
     lent, pairs = add_pairs(quantities, book, len(gaps)) if spec.dimension == PLANE else ((), ())
     events = add_events(quantities, book)
     elements = tuple(book.elements)
@@ -65,12 +67,13 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         pairs=pairs,
         notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
-    return meshed(mechanism, spec.problem)
+    return holding(meshed(mechanism, spec.problem), spec.problem)
 
 
-def _add_laws(quantities: Quantities, book: Book) -> None:
+def _add_laws(quantities: Quantities, book: Book, let_go: LetGo) -> None:
     """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
-    for draft in (*loads.resting(quantities), *loads.constant(quantities), *joints.drafts(quantities)):
+    drafts = (*loads.resting(quantities), *loads.constant(quantities), *let_go.others(joints.drafts(quantities)))
+    for draft in drafts:
         book.add(draft)
     joints.add_lines(quantities, book)
     joints.add_curves(quantities, book)

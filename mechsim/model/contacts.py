@@ -65,7 +65,11 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
                 message = f"Events.{event.name} sets {name}, on which {held.title} depends: what is held cannot jump"
                 hint = "set what forces and torques depend on, or let it follow a table or a function of time"
                 book.faults.append(Fault(message, event.mark, hint))
-        events.append(Watched(event.name, number, event.direction, event.stops, constants, event.mark))
+        events.append(
+            Watched(
+                event.name, number, event.direction, event.stops, constants, event.mark, event.releases, event.attaches
+            )
+        )
     for watched, sign in quantities.switches.items():
         draft = Draft("a switch", None, signals=[watched], readout=True, origin=Origin("event", "switch"))
         number = book.add(draft)

@@ -113,7 +113,7 @@ void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) cons
 double March::known_gaps(double h) {
     const double allowed = kGapTerms * control_.tolerance;
     for (const Gap& gap : gaps_) {
-        if (is_closed(gap) || gap.pair >= 0) continue;
+        if (is_closed(gap) || gap.pair >= 0 || gap.bond) continue;
         GapSeries p;
         int degree;
         gap_series(gap, h, p, degree);
@@ -132,7 +132,7 @@ double March::next_event(double h) {
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
         const bool closed = is_closed(gap);
-        if (gap.pair >= 0 && !closed) continue;  // next_touch sees to it
+        if (gap.bond || (gap.pair >= 0 && !closed)) continue;  // events of the user, and next_touch, see to it
         GapSeries p;
         int degree;
         gap_series(gap, h, p, degree);
@@ -149,6 +149,17 @@ double March::next_event(double h) {
     }
     if (!pairs_.empty()) first = next_touch(h, first);
     return next_crossing(h, first);
+}
+
+// Whether all that is watched has a value; if not, `fired_` is what has none.
+bool March::watches() {
+    for (std::size_t i = 0; i < watchers_.size(); ++i)
+        for (int n = 0; n <= 1; ++n)
+            if (!std::isfinite(output_term(watchers_[i].block, watchers_[i].output, watchers_[i].lane, n))) {
+                fired_ = int(i);
+                return false;
+            }
+    return true;
 }
 
 // The same for what is watched, if that comes first.
@@ -316,7 +327,7 @@ Status March::meet() {
     for (const Gap& gap : gaps_) closed.push_back(is_closed(gap));
     bool opened = false;
     for (const Gap& gap : gaps_)
-        if (is_closed(gap)) set_closed(gap, false), opened = true;
+        if (is_closed(gap) && !gap.bond) set_closed(gap, false), opened = true;
     if (!pairs_.empty() && !lend_touching(closed, begins)) return Status::crowded;
     if (opened || begins || !prepared_) {
         const Status status = prepare();
@@ -325,7 +336,7 @@ Status March::meet() {
     const std::vector<double> heights = gap_values(0), rates = gap_values(1), halves = gap_values(2);
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
-        if (!gap.is_lent()) continue;
+        if (!gap.is_lent() || gap.bond) continue;
         gap.deepest = std::min(gap.deepest, heights[i]);
         if (!(gap.pair >= 0 || closed[i] || int(i) == event_ || heights[i] <= (begins ? kBegins : kTouch) * gap.size)) continue;
         if (int(i) == event_ && releases_) touch.released = int(touch.size());

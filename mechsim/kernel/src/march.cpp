@@ -390,7 +390,7 @@ void March::note_mismatch() {
 void March::make_probe() {
     probed_ = true;
     const auto is_gap = [&](int i) {
-        return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.row == i; });
+        return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return gap.row == i && !gap.bond; });
     };
     for (int i = 0; i < size_; ++i)
         if (c_[i] > 0 && !is_gap(i)) constraints_.push_back(i);

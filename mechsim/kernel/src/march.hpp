@@ -31,7 +31,7 @@ inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
 
 enum class Status : int {
     reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided, event,
-    crowded
+    crowded, unwatched
 };
 
 struct Control {
@@ -94,6 +94,7 @@ struct Gap {
     int pair = -1, sort = 0, way = -1;
     std::vector<int> constants;  // that say which
     bool is_lent() const { return pair < 0 || way >= 0; }
+    bool bond = false;  // it holds both ways, and only an event of the user opens and closes it (bonds.cpp)
 };
 
 // A function of the state that is watched: where it crosses zero the march stops, and says which it was.
@@ -127,6 +128,8 @@ class March {
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
     void add_gap(int row, int mode, double restitution, double size, int account);
     const std::vector<Gap>& gaps() const { return gaps_; }
+    void make_bond(int gap);
+    Status attach(const std::vector<int>& bonds, std::vector<double>& told);
     // Two outlines, and the gaps that are lent to the ways in which they touch.
     void add_pair(Pair pair) { pairs_.push_back(std::move(pair)); }
     void lend_gap(int gap, int sort, std::vector<int> constants);
@@ -219,6 +222,10 @@ class March {
     void strike(Touch& touch);
     bool settle_contacts(Touch& touch);
     void write_meeting(Record& record);
+    std::vector<double> gap_response(const Gap& gap);
+    double along(const Gap& gap, const double* change) const;
+    void add_impulse(double impulse, const std::vector<double>& response);
+    bool watches();
     struct Exchange {
         int rests, acts;  // rows
         double part;      // that the second has in what the first repeats
@@ -303,6 +310,7 @@ class March {
     double met_at_ = NAN;          // when gaps were met last, ...
     int meetings_ = 0;             // ... and how often at that time
     std::int64_t met_row_ = -1;    // the point of the record that tells how they were left
+    bool unwritten_ = false;       // bonds took hold, and no record tells yet how they left it
     int redundant_ = 0;
     std::vector<char> resting_;  // per row
     bool chosen_ = false;

@@ -309,6 +309,19 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
     }
 }
 
+void make_bonds(March& march, const Integers& gaps) {
+    require(march.coefficients().width == 0, "a bond comes after the march is ready");
+    for (std::size_t i = 0; i < gaps.size(); ++i) march.make_bond(gaps.data()[i]);
+}
+
+// A status, and of each bond its rate before, its impulse and the energy that it takes, in three rows.
+nb::tuple attach(March& march, const Integers& bonds) {
+    std::vector<double> told;
+    const Status status = begun(march).attach(std::vector<int>(bonds.data(), bonds.data() + bonds.size()), told);
+    told.resize(3 * bonds.size());
+    return nb::make_tuple(int(status), owned(std::move(told), {std::size_t(3), bonds.size()}));
+}
+
 // Columns of an outline's tables are documented in mechsim/model/outlines.py, which writes them.
 Outline make_outline(const March& march, const Integers& frame, const Doubles& extent, const Doubles& corners,
                      const Doubles& edges) {
@@ -470,6 +483,8 @@ NB_MODULE(_kernel, m) {
             matrix ? self.add_matrix_block(std::move(block)) : self.add_block(std::move(block));
         })
         .def("add_gaps", &add_gaps)
+        .def("make_bonds", &make_bonds)
+        .def("attach", &attach)
         .def("add_pair", &add_pair)
         .def("add_watchers", &add_watchers)
         .def_prop_ro("fired", &March::fired)

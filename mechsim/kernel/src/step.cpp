@@ -255,7 +255,7 @@ double March::response(int row, double h) {
         return size > 0 ? 1 / size : 0.0;
     }
     for (const Gap& gap : gaps_)
-        if (gap.row == row && !is_closed(gap)) return gap.pair >= 0 ? 0.0 : 1 / gap.size;  // it moves nothing, but is to be known as well
+        if (gap.row == row && !is_closed(gap)) return gap.pair >= 0 || gap.bond ? 0.0 : 1 / gap.size;  // it moves nothing, but is to be known as well
     if (responses_.empty()) responses_.assign(size_, {});
     Responses& found = responses_[row];
     if (found.factorization != statistics_.factorizations) {
@@ -392,6 +392,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         if (!continued_) write_point(record);  // a march that goes on has written this point already
         continued_ = false;
     }
+    if (std::exchange(unwritten_, false)) write_meeting(record);
     for (std::int64_t step = 0; step < steps; ++step) {
         if (t_ == t_end) return Status::reached;
         if ((step & 15) == 15) {
@@ -445,6 +446,7 @@ Status March::take_step(double t_end) {
     if (!gaps_.empty()) h = known_gaps(h);
     const double whole = h;
     if (has_events()) {
+        if (!watches()) return Status::unwatched;
         h = std::min(h, next_event(h));
         if (crowded_) return Status::crowded;
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
