@@ -130,6 +130,9 @@ def integrate(
             if status == Status.EVENT:
                 ends, gain = happened.fired(*collector.last)
                 collector.jump(gain)
+                if happened.jumped:  # the state after it is a point of its own
+                    collector.take(stops.accounted(march.advance(goal, 0, BATCH_SECONDS, collector.dense)))
+                    happened.take()
                 status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
                 if ends or happened.broken:
                     break
@@ -152,7 +155,8 @@ def integrate(
         name = "contradiction"
         message = f"{watch.broken} cannot be met with the other constraints after t = {reached:.9g}"
     if status == Status.UNWATCHED:
-        message = f"what event {system.events[march.fired].name} watches {message}"
+        event = system.events[march.fired]
+        message = f"{'a switch' if event.switch else f'what event {event.name} watches'} {message}"
     if happened.broken:
         name, message = "misfit", happened.broken
     counts = {key: value - earlier[key] for key, value in march.statistics.items() if isinstance(value, int)}

@@ -105,6 +105,7 @@ class EventLog:
         self.parts: list[np.ndarray] = []
         self._last, self._count = np.nan, 0
         self.broken = ""  # why a bond could not take hold
+        self.jumped = False  # whether one did at the last event
         self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
@@ -138,7 +139,7 @@ class EventLog:
 
     def fired(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, np.ndarray]:
         """Do what the event asks for at which the march has stopped: whether it ends there, and what accounts gain."""
-        number = self.march.fired
+        number, self.jumped = self.march.fired, False
         event = self.system.events[number]
         if not event.switch:
             row = np.zeros((1, len(COLUMNS)))
@@ -193,6 +194,7 @@ class EventLog:
             return
         before, impulse = (each[0] if len(each) == 1 else np.linalg.norm(each) for each in (rates, impulses))
         self.parts.append(np.array([[t, rows[0], before, 0.0, impulse, lost.sum(), 0.0, 1.0]]))
+        self.jumped = True
         self.stops.constants[gaps[0].mode] = 1.0
         self.stops.log.begin(t, self.stops.constants)
 

@@ -17,6 +17,10 @@ from mechsim.spec.names import POINT, TurnAngle, reference
 
 def parted(spec: MechSpec) -> MechSpec:
     """The file with these pins and rods as bonds hold them. Raises SpecError."""
+    kept = tuple(bond for bond in spec.actions.bonds if not (bond.pin or bond.joint == "rod"))
+    if len(kept) == len(spec.actions.bonds):
+        return spec
+    spec = replace(spec, whole=replace(spec, actions=replace(spec.actions, bonds=kept, events=())))
     for bond in spec.actions.bonds:
         if bond.pin:
             spec = _pin(spec, bond)
@@ -49,6 +53,7 @@ def _pin(spec: MechSpec, bond: Bond) -> MechSpec:
         spec,
         rigids=rigids,
         forces=forces,
+        twins={**spec.twins, own: point},
         problem=_started(spec, point, own),
         animation=_drawn(spec.animation, name, point, own),
         actions=replace(_of_part(spec.actions, name, part.points, point, own), bonds=bonds),

@@ -151,15 +151,21 @@ double March::next_event(double h) {
     return next_crossing(h, first);
 }
 
-// Whether all that is watched has a value; if not, `fired_` is what has none.
-bool March::watches() {
-    for (std::size_t i = 0; i < watchers_.size(); ++i)
-        for (int n = 0; n <= 1; ++n)
-            if (!std::isfinite(output_term(watchers_[i].block, watchers_[i].output, watchers_[i].lane, n))) {
-                fired_ = int(i);
-                return false;
-            }
-    return true;
+// A step on which all that is watched is known: where something has a value but no series, at a corner, it is to be left at
+// once. NaN where something has no value, which `fired_` then is.
+double March::known_watchers(double h) {
+    for (std::size_t i = 0; i < watchers_.size(); ++i) {
+        const Watcher& watcher = watchers_[i];
+        for (int n = 0; n <= last_; ++n) {
+            if (std::isfinite(output_term(watcher.block, watcher.output, watcher.lane, n))) continue;
+            fired_ = int(i);
+            if (n > 0) h *= kBlind;
+            if (n == 0 || end_of(h) == t_) return NAN;
+            break;
+        }
+    }
+    fired_ = -1;
+    return h;
 }
 
 // The same for what is watched, if that comes first.
@@ -175,6 +181,7 @@ double March::next_crossing(double h, double first) {
             largest = std::max(largest, std::abs(p[n]));
         }
         watcher.size = std::max(watcher.size, std::abs(p[0]));
+        if (!std::all_of(p.begin(), p.begin() + degree + 1, [](double term) { return std::isfinite(term); })) continue;
         const double noise = kTouch * largest;
         int zeros = 0;
         if (watcher.crossed && std::abs(p[0]) <= kCrossed * largest) zeros = 1;  // time is too coarse to meet zero itself

@@ -225,7 +225,7 @@ class March {
     std::vector<double> gap_response(const Gap& gap);
     double along(const Gap& gap, const double* change) const;
     void add_impulse(double impulse, const std::vector<double>& response);
-    bool watches();
+    double known_watchers(double h);
     struct Exchange {
         int rests, acts;  // rows
         double part;      // that the second has in what the first repeats

@@ -64,6 +64,7 @@ constexpr int kMostMeetings = 200;       // at one time: then events are endless
 constexpr int kMostPolishings = 3;       // corrections of the time of an event, ...
 constexpr double kNearby = 1e-3;         // ... each no further than this part of the step
 constexpr double kCrossed = 1e-8;        // of its largest term in a step: what is watched and has just crossed zero is there
+constexpr double kBlind = 1e-6;      // of a step: as long is one from where what is watched has a corner
 constexpr double kGapTerms = 10;         // tolerances that the last terms of a gap may reach, of its size
 
 }  // namespace mechsim

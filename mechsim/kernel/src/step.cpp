@@ -444,9 +444,9 @@ Status March::take_step(double t_end) {
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
     event_ = fired_ = -1;
     if (!gaps_.empty()) h = known_gaps(h);
+    if (!watchers_.empty() && std::isnan(h = known_watchers(h))) return Status::unwatched;
     const double whole = h;
     if (has_events()) {
-        if (!watches()) return Status::unwatched;
         h = std::min(h, next_event(h));
         if (crowded_) return Status::crowded;
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
