@@ -1,7 +1,8 @@
-"""A trebuchet in three angles, as an ODE: beam, counterweight and sling, each from the x axis; nothing of ours is in it.
+"""A trebuchet in three angles, as an ODE: beam, counterweight and sling, each from the x axis. Nothing of
+ours is in it.
 
-Every mass is at a sum of vectors of constant length, so that sum_j c_ij cos(a_i - a_j) a_j'' + c_ij sin(a_i - a_j) a_j'^2
-= -g b_i cos a_i.
+Every mass is at a sum of vectors of constant length, so that, for each i, the sum over j of
+c_ij cos(a_i - a_j) a_j'' + c_ij sin(a_i - a_j) a_j'^2 is -g b_i cos a_i.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mechsim.errors import Fault
 from mechsim.lagrangian.formula import Formula, coordinate, evaluated, symbol
 from mechsim.lagrangian.vector import cross, dot, labels
-from mechsim.model.book import Book, Draft, Labelled
+from mechsim.model.book import Book, Draft, Labelled, moves
 from mechsim.model.grip import Grip, Place
 from mechsim.model.joints import on_line
 from mechsim.model.mechanism import Gap, Mechanism
@@ -52,6 +52,10 @@ def add_bonds(quantities: Quantities, book: Book, let_go: LetGo) -> tuple[Gap, .
 
 
 def _gaps(bond: Bond, draft: Draft, quantities: Quantities, book: Book) -> Iterator[Gap]:
+    if not all(moves(row) for _, row in draft.constraints):
+        hint = "its points are on one part, or fixed in the world: remove it"
+        book.faults.append(Fault(f"bond {bond.name}: nothing in it can move", bond.mark, hint))
+        return
     floats = bool(bond.quantities or bond.parts or draft.phased)  # it keeps what it finds
     held: dict[str, int] = {}
     for place, (label, row) in enumerate(draft.constraints):
@@ -61,10 +65,7 @@ def _gaps(bond: Bond, draft: Draft, quantities: Quantities, book: Book) -> Itera
             draft.constraints[place] = (label, row - coordinate(slot))
     draft.account = draft.account or f"work_bond_{plain_name(bond.name)}"
     number = book.add(draft)
-    if number is None or not draft.constraints:
-        hint = "its points are on one part, or fixed in the world: remove it"
-        book.faults.append(Fault(f"bond {bond.name}: nothing in it can move", bond.mark, hint))
-        return
+    assert number is not None  # something in it moves
     account, mode = book.elements[number].slots[-1], -1 - book.constant(float(bond.attached))
     for place, (label, _) in enumerate(draft.constraints):
         yield Gap(bond.name, number, mode, account, 0.0, bond.mark, True, place, held.get(label))

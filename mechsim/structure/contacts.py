@@ -56,7 +56,13 @@ def _without_bonds(structure: Structure, system: System) -> Structure:
         )
         raise AssemblyError(Fault(message, closed[0].mark, "leave out what is held twice"))
     try:
-        return analyse(always, structure.redundancy)
+        found = analyse(always, structure.redundancy)
     except AssemblyError as error:
         message = f"when bond {closed[0].name} is released, {error.faults[0].message}"
         raise AssemblyError(Fault(message, closed[0].mark, "give a mass to what is let go")) from None
+    d = structure.march_variable_offsets[: len(always.labels)]
+    changed = np.flatnonzero(found.march_variable_offsets != d)
+    if len(changed):
+        message = f"when bond {closed[0].name} is released, nothing determines {always.labels[changed[0]]}"
+        raise AssemblyError(Fault(message, closed[0].mark, "give a mass to what is let go"))
+    return found
