@@ -31,6 +31,7 @@ WIRE = Paint(None, 0.95, 2.0)
 BADGE = Paint(0.22, 1.0, 1.5)
 SIGN = Paint(None, 1.0, 2.0)
 BLADE = Paint(0.85, 1.0, 1.2)
+TIE = Paint(None, 0.5, 1.4)
 PIN, PIN_CENTRE = Paint(0.0, 1.0, 1.5), Paint(1.0, 1.0, 1.0)
 
 
@@ -112,8 +113,13 @@ def _ropes(shop: Workshop) -> Iterator[Fitting]:
 
 
 def _pins(shop: Workshop) -> Iterator[Fitting]:
-    """Pins that bonds are while they hold."""
+    """Pins that bonds are while they hold; a point beside the part that holds it hangs on lines to that."""
     for bond in shop.scene.actions.bonds:
+        for pair in [
+            (point, end) for point in bond.points for part in bond.parts for end in shop.bodies[part].points[:2]
+        ]:
+            line, height = (symbols.UNIT_LINE,), shop.height(pair[1]) - 0.05
+            yield Fitting(f"bond {bond.name}", "bond", line, TIE, pair[0], pair, True, height, bond=bond.name)
         if not bond.points or any(map(shop.particle, bond.points)):
             continue  # it is no pin, or hidden by what it holds
         joined = [*bond.points, *(shop.bodies[part].points[0] for part in bond.parts)]

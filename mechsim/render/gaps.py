@@ -161,7 +161,8 @@ def meetings(scene: Scene) -> tuple[Meeting, ...]:
 
 def _meeting(scene: Scene, gap: Gap, given: Contact | Stop | None) -> Meeting:
     if gap.bond:
-        return Meeting(scene, gap, "", tuple(_points(scene, scene.mechanism.elements[gap.element])))
+        own = next((bond.points for bond in scene.actions.bonds if bond.name == gap.name), ())
+        return Meeting(scene, gap, "", own or tuple(_points(scene, scene.mechanism.elements[gap.element])))
     if isinstance(given, Contact) and len(given.points) in (2, 3):
         return Meeting(scene, gap, "line" if len(given.points) == 3 else "pair", given.points, given.inside)
     if isinstance(given, Stop) and given.quantity.text.strip() == "".join(given.quantity.names):
