@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from reference import SPECS
 
 import mechsim
+from mechsim.engine import integrate
 from mechsim.errors import AssemblyError, SpecError
 from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import sample
 from mechsim.render.scene import scene_of
-from mechsim.simulation import CutShort
+from mechsim.simulation import CutShort, prepare
+from mechsim.spec import read
 
 CONTACTS = SPECS / "contacts"
 ROUNDINGS = 1e-13  # one projection and one solve at each event: some roundings of numbers near one
@@ -326,7 +328,44 @@ ProblemData:
     no_doubt(motion)
 
 
+def test_a_part_takes_its_outline_along():
+    """A plate comes off its arm and falls on the floor; forces in its frame go with it."""
+    text = """
+PartData:
+  Fixed: {O: [0, 2], F: [-5, 0], G: [5, 0]}
+  Rigids:
+    OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
+    AB: {Geom: [[0.6]], Dyna: {plate: [0.6, 0.3], mass: 1}}
+AppliedForces: {Gravity: [0, -9.81], ConstForces: {AB.A: [0, 0.1]}}
+Contacts: {AB-FG: [0.3]}
+Events: {go: {when: t - 0.4, do: {release: A-AB}}}
+ProblemData: {tend: 1.5, positions: {A: [[0.8, fixed], 1.4], B: [[1.4, fixed], 1.4]}}
+"""
+    motion = mechsim.simulate(text, tol=1e-14)
+    assert len(motion.events.of("AB-FG")) > 3
+    assert motion.certificate.deepest_overlap < 1e-14
+    no_doubt(motion)
+
+
+@pytest.mark.parametrize("stop", [0.5, 1.0, 1.5, 2.5])
+def test_a_motion_that_is_stopped_goes_on_bit_by_bit(stop):
+    prepared = prepare(read(CONTACTS / "clutch.yaml"))
+
+    def marched(start, tend):
+        return integrate(prepared.system, prepared.structure, start, tend=tend, tolerance=1e-14)
+
+    whole, rest = marched(prepared.start, 3.0), marched(marched(prepared.start, stop).ending, 3.0)
+    assert np.array_equal(whole.q[-1], rest.q[-1])
+
+
 # --- what cannot be
+
+
+def test_a_mechanism_with_bonds_or_outlines_has_no_handle():
+    for more in ("Bonds: {held: P-AB}", "Contacts: {P-OA: [0]}"):
+        text = double(more).replace("Dyna: [[0.5], 1, 1/12]", "Dyna: {plate: [1, 0.1], mass: 1}")
+        with pytest.raises(SpecError, match="has no handle yet"):
+            mechsim.mechanism(text)
 
 
 def test_points_that_are_apart_cannot_take_hold():

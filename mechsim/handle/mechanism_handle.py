@@ -44,6 +44,7 @@ class MechanismHandle(Equations):
     def __init__(self, spec: MechSpec, given: Parameters | None = None, families: dict[Times, Family] | None = None):
         actions = spec.actions
         barred = [each.mark for each in actions.contacts] + [each.mark for each in actions.stops]
+        barred += [each.mark for each in actions.meetings] + [each.mark for each in actions.bonds]
         barred += [each.mark for each in actions.events]
         corners = (each.unsmooth(lambda name: name not in spec.parameters) for each in actions.expressions())
         barred += [corner for corner in corners if corner]

@@ -4,13 +4,13 @@ part that leaves gets a point of its own, and the point keeps its name with all 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from mechsim.errors import Fault, SpecError
-from mechsim.spec.actions import Actions, Bond, Rope
+from mechsim.spec.actions import Actions, Bond, Rope, Side
 from mechsim.spec.document import MechSpec, Problem, StartValue
 from mechsim.spec.names import POINT, TurnAngle, reference
 
@@ -94,15 +94,19 @@ def _drawn(animation: Mapping[str, Any], part: str, point: str, own: str) -> Map
 
 
 def _of_part(actions: Actions, part: str, points: tuple[str, ...], point: str, own: str) -> Actions:
-    """What means a point as one of the part takes that with it: forces in its frame, blades, lines that it carries."""
+    """What means a point as one of the part takes that with it: forces in its frame, blades, lines and outlines."""
+
+    def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
+        """Points of the part, two or more of them."""
+        inside = len(names) > 1 and set(names) <= set(points)
+        return tuple(own if each == point else each for each in names) if inside else names
 
     def moved(records: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(_moved(each) for each in records)
 
     def _moved(record: Any) -> Any:
-        line = getattr(record, "line", None)
-        if line and set(line) <= set(points):
-            record = replace(record, line=tuple(own if each == point else each for each in line))
+        if getattr(record, "line", None):
+            record = replace(record, line=renamed(record.line))
         if getattr(record, "part", None) == part and getattr(record, "point", None) == point:
             record = replace(record, point=own)
         return record
@@ -115,7 +119,16 @@ def _of_part(actions: Actions, part: str, points: tuple[str, ...], point: str, o
         rollings=moved(actions.rollings),
         skates=moved(actions.skates),
         frictions=moved(actions.frictions),
+        contacts=tuple(replace(each, points=each.points[:1] + renamed(each.points[1:])) for each in actions.contacts),
+        meetings=tuple(
+            replace(each, first=_side(each.first, renamed), second=_side(each.second, renamed))
+            for each in actions.meetings
+        ),
     )
+
+
+def _side(side: Side, renamed: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Side:
+    return replace(side, points=renamed(side.points)) if len(side.points) > 1 else side
 
 
 def _rod(spec: MechSpec, bond: Bond) -> MechSpec:
