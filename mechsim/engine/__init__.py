@@ -158,7 +158,7 @@ def integrate(
         event = system.events[march.fired]
         message = f"{'a switch' if event.switch else f'what event {event.name} watches'} {message}"
     if happened.broken:
-        name, message = "misfit", happened.broken
+        name, message = "misfit", happened.broken  # of a bond that cannot take hold
     counts = {key: value - earlier[key] for key, value in march.statistics.items() if isinstance(value, int)}
     times = {"seconds": seconds, "preparation_seconds": prepared - began}
     statistics = {**march.statistics, **counts, "order": order, **times}
