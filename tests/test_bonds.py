@@ -141,6 +141,7 @@ PartData:
     AB: {{Geom: [[1]], Dyna: [[0.4, 0.1], 2, 0.5]}}
     CD: {{Geom: [[0.7]], Dyna: [[0.2], 1, 0.2]}}
 Bonds: {{held: {hold}}}
+Output: {{reactions: all}}
 Events: {{go: {{when: t - 0.3, do: {{attach: held}}}}}}
 ProblemData:
   tend: 0.6
@@ -297,6 +298,7 @@ PartData:
     AB, CD: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}
 AppliedForces: {ConstForces: {AB.A: [0, 3]}}
 Bonds: {stage: {hold: AB-CD, attached: yes}}
+Output: {reactions: all}
 Events: {part: {when: t - 1, do: {release: stage}}}
 ProblemData: {tend: 2, positions: {A: [[0, fixed], [0, fixed]], B: [[1, fixed]], C: [1.2], D: [2.1, 0.4]}}
 """

@@ -63,10 +63,13 @@ def _gaps(bond: Bond, draft: Draft, quantities: Quantities, book: Book) -> Itera
             slot = book.constant(0.0)
             held[label] = -1 - slot
             draft.constraints[place] = (label, row - coordinate(slot))
-    draft.account = draft.account or f"work_bond_{plain_name(bond.name)}"
+    attached = any(bond.name in event.attaches for event in quantities.spec.actions.events)
+    if attached or any(row.uses("t") for _, row in draft.constraints):
+        draft.account = draft.account or f"work_bond_{plain_name(bond.name)}"
     number = book.add(draft)
     assert number is not None  # something in it moves
-    account, mode = book.elements[number].slots[-1], -1 - book.constant(float(bond.attached))
+    account = book.elements[number].slots[-1] if draft.account else -1
+    mode = -1 - book.constant(float(bond.attached))
     for place, (label, _) in enumerate(draft.constraints):
         yield Gap(bond.name, number, mode, account, 0.0, bond.mark, True, place, held.get(label))
 

@@ -127,7 +127,7 @@ class Gap:
     name: str
     element: int
     mode: int
-    account: int
+    account: int  # -1: of a bond that never takes hold
     restitution: float
     mark: Mark | None = None
     bond: bool = False

@@ -53,6 +53,8 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     for (int number : bonds)
         if (number < 0 || std::size_t(number) >= gaps_.size() || !gaps_[number].bond || is_closed(gaps_[number]))
             throw std::invalid_argument("a bond is not there, or holds already");
+        else if (gaps_[number].account == gaps_[number].row)
+            throw std::invalid_argument("a bond has no account");
     std::vector<char> closed;
     for (const Gap& gap : gaps_) closed.push_back(is_closed(gap) && !gap.bond);
     bool opened = false;

@@ -304,7 +304,8 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
         require(row >= 0 && row < march.size() && mode >= 0 && std::size_t(mode) < march.constant_count(), "a gap is not there");
         require(sizes.data()[i] > 0 && restitutions.data()[i] >= 0 && restitutions.data()[i] <= 1, "a gap has no size");
         const int account = accounts.data()[i];
-        require(account >= 0 && account < march.size() && march.offset(account) == 1, "a gap has no account");
+        // A bond that never takes hold has none, and its own row stands for it.
+        require(account >= 0 && account < march.size() && (march.offset(account) == 1 || account == row), "a gap has no account");
         march.add_gap(row, mode, restitutions.data()[i], sizes.data()[i], account);
     }
 }
