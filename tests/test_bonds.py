@@ -141,7 +141,6 @@ PartData:
     AB: {{Geom: [[1]], Dyna: [[0.4, 0.1], 2, 0.5]}}
     CD: {{Geom: [[0.7]], Dyna: [[0.2], 1, 0.2]}}
 Bonds: {{held: {hold}}}
-Output: {{reactions: all}}
 Events: {{go: {{when: t - 0.3, do: {{attach: held}}}}}}
 ProblemData:
   tend: 0.6
@@ -164,7 +163,10 @@ ProblemData:
     w=number(-2, 2),
 )
 def test_attaching_keeps_momentum_and_loses_what_it_says(hold, x, y, a, b, u, v, w):
-    motion = mechsim.simulate(FREE.format(hold=hold, x=x, y=y, a=a, b=b, u=u, v=v, w=w), tol=1e-14)
+    text = FREE.format(hold=hold, x=x, y=y, a=a, b=b, u=u, v=v, w=w)
+    if "theta" not in hold:  # there all reactions are zero but for rounding, and balance to nothing
+        text += "Output: {reactions: all}\n"
+    motion = mechsim.simulate(text, tol=1e-14)
     (attach,) = motion.events.of("held")
     before, after = (_two_bodies(motion, attach.t, side) for side in ("before", "after"))
     size = 1 + np.abs(before).max()
