@@ -130,11 +130,11 @@ def integrate(
             if status == Status.EVENT:
                 ends, gain = happened.fired(*collector.last)
                 collector.jump(gain)
-                if happened.jumped:  # the state after it is a point of its own
+                if happened.bonds.jumped:  # the state after it is a point of its own
                     collector.take(stops.accounted(march.advance(goal, 0, BATCH_SECONDS, collector.dense)))
                     happened.take()
                 status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
-                if ends or happened.broken:
+                if ends or happened.bonds.broken:
                     break
             differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
@@ -157,8 +157,8 @@ def integrate(
     if status == Status.UNWATCHED:
         event = system.events[march.fired]
         message = f"{'a switch' if event.switch else f'what event {event.name} watches'} {message}"
-    if happened.broken:
-        name, message = "misfit", happened.broken  # of a bond that cannot take hold
+    if happened.bonds.broken:
+        name, message = "misfit", happened.bonds.broken  # of a bond that cannot take hold
     counts = {key: value - earlier[key] for key, value in march.statistics.items() if isinstance(value, int)}
     times = {"seconds": seconds, "preparation_seconds": prepared - began}
     statistics = {**march.statistics, **counts, "order": order, **times}

@@ -12,14 +12,13 @@ from typing import overload
 
 import numpy as np
 
+from mechsim.engine.bonds import Bonds
 from mechsim.engine.stops import Stops
 from mechsim.frozen import frozen
-from mechsim.kernel.compiled import Status
 from mechsim.kernel.march import March
 from mechsim.kernel.system import System
 
 MOST_AT_ONCE = 1000  # events of the user at one time
-FITS = 1e-9  # of its size: a row of a bond that is off by less is meant to be zero
 COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_closed")
 
 
@@ -104,8 +103,7 @@ class EventLog:
         self.system, self.march, self.stops = system, march, stops
         self.parts: list[np.ndarray] = []
         self._last, self._count = np.nan, 0
-        self.broken = ""  # why a bond could not take hold
-        self.jumped = False  # whether one did at the last event
+        self.bonds = Bonds(system, march, stops)
         self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
@@ -139,7 +137,7 @@ class EventLog:
 
     def fired(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, np.ndarray]:
         """Do what the event asks for at which the march has stopped: whether it ends there, and what accounts gain."""
-        number, self.jumped = self.march.fired, False
+        number = self.march.fired
         event = self.system.events[number]
         if not event.switch:
             row = np.zeros((1, len(COLUMNS)))
@@ -155,55 +153,8 @@ class EventLog:
         elif event.constants:
             values = self.stops.now.signals(event.element, t, q, v)[1:]
             gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
-        for name in event.releases:
-            self._release(name, t, q, v)
-        for name in event.attaches:
-            self._attach(name, t, q, v)
+        self.parts += [np.array([row]) for row in self.bonds.act(event.releases, event.attaches, t, q, v)]
         return event.stops, gain
-
-    def _release(self, name: str, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        """Let a bond go, if it holds: nothing jumps but forces."""
-        first, *_ = self._rows_of(name)
-        mode = self.system.gaps[first].mode
-        if self.stops.constants[mode]:
-            self.stops.changed(self.march, t, q, v, {mode: 0.0})
-            self.parts.append(np.array([[t, first, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]]))
-
-    def _attach(self, name: str, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        """Let a bond take hold, unless it holds: a plastic impact. Where its rows do not fit, `broken` says so."""
-        rows = self._rows_of(name)
-        gaps = [self.system.gaps[row] for row in rows]
-        if self.stops.constants[gaps[0].mode] or self.broken:
-            return
-        off = self.stops.now.gap_values(t, q)[rows]
-        held = [gap.held for gap in gaps]
-        kept = {
-            number: self.stops.constants[number] + by
-            for number, by in zip(held, off, strict=True)
-            if number is not None
-        }
-        apart = np.where([number is None for number in held], np.abs(off), 0.0)
-        if not np.all(apart <= FITS * self._sizes[rows]):
-            self._refuse(name, t, f"what it joins is {apart.max():.3g} apart")
-            return
-        self.stops.set(self.march, kept)
-        status, (rates, impulses, lost) = self.march.attach(np.array(rows, dtype=np.int32))
-        if status != Status.REACHED:
-            singular = status == Status.SINGULAR
-            self._refuse(name, t, "other joints hold that already" if singular else "the equations do not tell how")
-            return
-        before, impulse = (each[0] if len(each) == 1 else np.linalg.norm(each) for each in (rates, impulses))
-        self.parts.append(np.array([[t, rows[0], before, 0.0, impulse, lost.sum(), 0.0, 1.0]]))
-        self.jumped = True
-        self.stops.constants[gaps[0].mode] = 1.0
-        self.stops.log.begin(t, self.stops.constants)
-
-    def _refuse(self, name: str, t: float, why: str) -> None:
-        self.broken = f"bond {name} cannot take hold at t = {t:.9g}: {why}"
-
-    def _rows_of(self, name: str) -> list[int]:
-        """Gaps of a bond, by their numbers."""
-        return [number for number, gap in enumerate(self.system.gaps) if gap.bond and gap.name == name]
 
     @property
     def endless(self) -> bool:
