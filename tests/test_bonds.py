@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from reference import SPECS
 
 import mechsim
-from mechsim.engine import integrate
+from mechsim.engine import integrate, state_of
+from mechsim.engine.leading import planned
+from mechsim.engine.machine import new_march
 from mechsim.errors import AssemblyError, SpecError
 from mechsim.render.fittings import fittings_of
 from mechsim.render.frames import sample
@@ -486,3 +488,17 @@ def test_pictures_show_what_holds(tmp_path):
     frames = sample(pin, np.array([0.1, 0.9]), scene)
     pins = [fitting for fitting in fittings_of(scene, frames) if fitting.kind == "pin"]
     assert {(fitting.at, fitting.bond) for fitting in pins} == {("A", "A-AB")}
+
+
+def test_the_kernel_refuses_bonds_that_are_not_there():
+    prepared = prepare(read(CONTACTS / "clutch.yaml"))
+    plan = planned(prepared.system, prepared.structure)
+    march = new_march(plan, 15, 1e-12, 0.0)
+    march.set_state(0.0, state_of(prepared.system, plan.variable_offsets, prepared.start))
+    march.prepare()
+    for number in (-1, 1, 1000):
+        with pytest.raises(ValueError, match="a bond is not there"):
+            march.attach(np.array([number], dtype=np.int32))
+    assert march.attach(np.array([0], dtype=np.int32))[0] == 0
+    with pytest.raises(ValueError, match="a bond is not there, or holds already"):
+        march.attach(np.array([0], dtype=np.int32))
