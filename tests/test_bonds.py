@@ -390,6 +390,9 @@ def test_what_joints_hold_already_cannot_be_held_again():
     text = "PhysicalParams: {x: 'atan2(-0.6, 0.8) + 0.2'}\n" + text
     with pytest.raises(CutShort, match=r"bond tie cannot take hold at t = 0.5: other joints hold that already"):
         mechsim.simulate(text)
+    turn = text.replace('"dist(O,B)"', "theta_AB - theta_OA")
+    with pytest.raises(CutShort, match=r"bond tie cannot take hold at t = 0.5: other joints hold that already"):
+        mechsim.simulate(turn)
     attached = text.replace('"dist(O,B)"', '{hold: "dist(O,B)", attached: yes}').replace("attach: tie", "release: tie")
     with pytest.raises(AssemblyError, match="bond tie holds what other joints hold already"):
         mechsim.simulate(attached)

@@ -12,16 +12,16 @@ namespace mechsim {
 
 namespace {
 
-constexpr double kRepeats = 1e-11;  // of a row's own response, once other rows are kept: less is rounding
+constexpr double kRepeats = 1e-11;  // of what a row's response were if nothing else held: less is rounding
 
 // Solve W z = -rates by Cholesky's method, which shows rows that others hold already: then it is false.
-bool plastic_impulses(std::vector<double> w, std::vector<double> rates, std::vector<double>& impulses) {
+bool plastic_impulses(std::vector<double> w, const std::vector<double>& free, const std::vector<double>& rates,
+                      std::vector<double>& impulses) {
     const std::size_t count = rates.size();
     const auto at = [&](std::size_t i, std::size_t j) -> double& { return w[j * count + i]; };
     for (std::size_t j = 0; j < count; ++j) {
-        const double own = at(j, j);
         for (std::size_t k = 0; k < j; ++k) at(j, j) -= at(j, k) * at(j, k);
-        if (!(at(j, j) > kRepeats * own)) return false;
+        if (!(at(j, j) > kRepeats * free[j])) return false;
         at(j, j) = std::sqrt(at(j, j));
         for (std::size_t i = j + 1; i < count; ++i) {
             for (std::size_t k = 0; k < j; ++k) at(i, j) -= at(i, k) * at(j, k);
@@ -64,15 +64,16 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     if ((opened || !prepared_) && (status = prepare()) != Status::reached) return status;
     const std::size_t count = bonds.size();
     const std::vector<double> values = gap_values(1);
-    std::vector<double> rates, w, impulses;
+    std::vector<double> rates, w, free, impulses;
     std::vector<std::vector<double>> responses;
     fill_matrix();
     for (int number : bonds) {
         rates.push_back(values[number]);
+        free.push_back(free_response(gaps_[number]));
         responses.push_back(gap_response(gaps_[number]));
         for (int other : bonds) w.push_back(along(gaps_[other], responses.back().data()));
     }
-    if (!plastic_impulses(w, rates, impulses)) return Status::singular;
+    if (!plastic_impulses(w, free, rates, impulses)) return Status::singular;
     told = rates;
     told.insert(told.end(), impulses.begin(), impulses.end());
     for (std::size_t i = 0; i < count; ++i) {
@@ -108,6 +109,25 @@ std::vector<double> March::gap_response(const Gap& gap) {
     for (const Gap& each : gaps_) change[each.row] = change[each.account] = 0;
     lu_.solve(change.data());
     return change;
+}
+
+// About what a unit impulse in a row does to its rate if nothing but inertia resists; the matrix is filled. What has none of
+// its own, as a turn angle, is as heavy as the heaviest.
+double March::free_response(const Gap& gap) const {
+    std::vector<double> inertia(size_, 0.0);
+    double heaviest = 0;
+    for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
+        const int j = lu_.rows()[entry];
+        if (j != lu_.columns()[entry] || d_[j] < 2) continue;
+        inertia[j] = std::abs(matrix_[entry]) * scales_[j] * scales_[j];
+        heaviest = std::max(heaviest, inertia[j]);
+    }
+    double sum = 0;
+    for (int entry : gap.gradient) {
+        const int j = lu_.columns()[entry];
+        sum += std::pow(matrix_[entry] * scales_[j], 2) / (inertia[j] > 0 ? inertia[j] : heaviest);
+    }
+    return sum;
 }
 
 // The gradient of a row times what unknowns change by.

@@ -223,6 +223,7 @@ class March {
     bool settle_contacts(Touch& touch);
     void write_meeting(Record& record);
     std::vector<double> gap_response(const Gap& gap);
+    double free_response(const Gap& gap) const;
     double along(const Gap& gap, const double* change) const;
     void add_impulse(double impulse, const std::vector<double>& response);
     double known_watchers(double h);
