@@ -11,7 +11,16 @@ NAME = "mechsim.kernel._kernel"
 # What reaches each file of the kernel: operations and refusals, marches, stops and continuations, formulas looked at,
 # tangents, lanes, contacts. Two halves, which take about the same time.
 TESTS = {
-    "one": ("kernel", "kernel_guards", "kernel_starts", "engine", "continued", "programs_of_plans", "contacts"),
+    "one": (
+        "kernel",
+        "kernel_guards",
+        "kernel_starts",
+        "engine",
+        "continued",
+        "programs_of_plans",
+        "contacts",
+        "bonds",
+    ),
     "other": ("pulses", "living", "change_points", "tangents", "lanes", "outlines"),
 }
 SPEC = importlib.util.spec_from_file_location(NAME, os.environ["MECHSIM_SANITIZED_KERNEL"])

@@ -63,6 +63,9 @@ FILM = {
         )
     },
     "tennis_racket": ["--to", "11", "--speed", "2"],
+    "clutch": ["--speed", "1/2"],
+    "docking": ["--speed", "6"],
+    "trebuchet": ["--to", "1.6", "--speed", "1/5", "--view=-8,28,0,20"],
 }
 
 PAGE = """<!doctype html>

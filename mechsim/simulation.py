@@ -273,10 +273,12 @@ def failure(solution: Solution) -> Fault:
     from mechsim.structure import why_stopped
 
     reason = f"the integration stopped: {solution.message or solution.status}"
-    if not len(solution.t):
+    if not len(solution.t) and solution.status != "unwatched":
         return Fault(reason)
     if solution.status == "contradiction":
         return _contradiction(reason, solution)
+    if solution.status in ("misfit", "unwatched"):
+        return _at_event(reason, solution)
     special = why_stopped(solution.system.bilateral, float(solution.t[-1]), solution.q[-1])
     if solution.status == "undecided" and (held := driven_contact(solution)):
         return Fault(f"{reason}; {held.words}", held.mark, held.hint)
@@ -299,6 +301,18 @@ def _contradiction(reason: str, solution: Solution) -> Fault:
     owner = next(each for each in solution.system.mechanism.elements if label in each.multipliers)
     hint = "at the start it followed from them, but later it asks for another motion: remove one, or let them agree"
     return Fault(reason, owner.mark, hint)
+
+
+def _at_event(reason: str, solution: Solution) -> Fault:
+    """A bond that cannot take hold, or an event whose expression has no value."""
+    if solution.status == "misfit":
+        marks = {f"bond {gap.name} ": gap.mark for gap in solution.system.gaps if gap.bond}
+        hint = "let the event be where they meet; quantities, and a point on a part, are held as they are"
+        hint = hint if "apart" in reason else ""
+    else:
+        marks = {f"event {event.name} ": event.mark for event in solution.system.events}
+        hint = "an expression that is watched needs a value all along"
+    return Fault(reason, next((mark for words, mark in marks.items() if words in reason), None), hint)
 
 
 def _changed(number: Number, value: float | None) -> Number:

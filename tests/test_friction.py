@@ -91,8 +91,8 @@ def test_a_block_thrown_up_an_incline_turns_back():
 
 
 def test_a_block_on_a_board_that_tips():
-    """At rest on the board it follows a circle: m (g sin a - w^2 r) along, m g cos a across; it slips where the one is mu_s
-    times the other, and then more slowly rubbed goes on as SciPy says."""
+    """At rest on the board it follows a circle: m (g sin a - w^2 r) along, m g cos a across; it slips where the one is
+    mu_s times the other, and then goes on, less rubbed, as SciPy says."""
     rate, mu, static, r = 0.4, 0.25, 0.35, 0.8
     motion = mechsim.simulate(f"""
 PartData:
@@ -102,7 +102,11 @@ PartData:
 AppliedForces: {{Gravity: [0, -9.81]}}
 Drives: {{omega_OA: {rate}}}
 Contacts: {{P-OA: {{e: 0, mu: {mu}, mu_s: {static}}}}}
-ProblemData: {{tend: 1.4, positions: {{A: [2], P: [[{r}, fixed], 0]}}, velocities: {{P: [[0, fixed]]}}, angles: {{OA: [0, fixed]}}}}
+ProblemData:
+  tend: 1.4
+  positions: {{A: [2], P: [[{r}, fixed], 0]}}
+  velocities: {{P: [[0, fixed]]}}
+  angles: {{OA: [0, fixed]}}
 """)
     slips = brentq(lambda t: G * sin(rate * t) - rate**2 * r - static * G * cos(rate * t), 0, 3, xtol=1e-15)
     assert kinds(motion, "friction P-OA") == ["stick", "slip"]
@@ -168,8 +172,8 @@ ProblemData:
 
 
 def test_a_rocking_block_loses_what_housner_says():
-    """Corners that do not slide: successive speeds have the ratio 1 - 1.5 sin^2 alpha, for what turned about one corner goes on
-    about the other with the same angular momentum about that."""
+    """Corners that do not slide: successive speeds have the ratio 1 - 1.5 sin^2 alpha, for what turned about one corner
+    goes on about the other with the same angular momentum about that."""
     b, h, tilt = 0.2, 0.8, 0.1
     motion = mechsim.simulate(f"""
 PartData:
@@ -269,10 +273,8 @@ def routh(law, mu, e, vn, vt, angle):
     size = 4 * abs(vn) / nn / steps
     work, back, end = 0.0, 0.0, None
     while True:
-        if abs(vt) > size * (tt + abs(nt)) * (1 + mu):
-            share = -mu * np.sign(vt)
-        else:
-            share = np.clip(-nt / tt, -mu, mu)
+        slides = abs(vt) > size * (tt + abs(nt)) * (1 + mu)
+        share = -mu * np.sign(vt) if slides else np.clip(-nt / tt, -mu, mu)
         vn, vt, p = vn + size * (nn + share * nt), vt + size * (nt + share * tt), p + size
         if end is None:
             work += vn * size
@@ -335,7 +337,7 @@ def test_newtons_law_is_limited_where_it_would_give_energy():
 
 
 def test_a_ball_that_spins_bounces_backwards():
-    """A disc falls with back spin: friction stops the sliding, so v = -w r after it, by momentum about the point of contact."""
+    """A disc falls with back spin: friction stops the sliding; momentum about the point of contact is kept."""
     r, mass, spin = 0.2, 1.0, 30.0
     inertia = mass * r * r / 2
     motion = mechsim.simulate(f"""
@@ -392,8 +394,8 @@ ProblemData: {tend: 0.3, positions: {P: [[0.8, fixed], [0, fixed]], Q: [0, sqrt(
 """)
 
     def fall(t, y):
-        """In the angle of the rod against the floor, while both ends slide: accelerations of its middle (cos a, sin a) and
-        its turning, by the floor's push and 0.1 of it inwards, the wall's and 0.2 of it upwards."""
+        """In the angle of the rod against the floor, while both ends slide: accelerations of its middle (cos a, sin a)
+        and its turning, by the floor's push and 0.1 of it inwards, the wall's and 0.2 of it upwards."""
         s, c = sin(y[0]), cos(y[0])
         rows = [[-10 * s, 0.1, -1.0], [10 * c, -1.0, -0.2], [10 / 3, c - 0.1 * s, -s - 0.2 * c]]
         right = [10 * c * y[1] ** 2, 10 * s * y[1] ** 2 - 10 * G, 0.0]
@@ -438,7 +440,7 @@ ProblemData:
 
 def test_painleves_paradox_stops_and_says_so():
     """A rod pushed along with mu = 2: where 1 + 3 cos^2 < 6 sin cos, a load would only press it deeper."""
-    with pytest.raises(CutShort, match="friction wedges.*Painlevé"):
+    with pytest.raises(CutShort, match=r"friction wedges.*Painlevé"):
         mechsim.simulate(f"""
 PartData:
   Fixed: {{A: [-9], B: [9]}}

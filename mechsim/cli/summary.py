@@ -174,7 +174,8 @@ def _overlap(outcome: Outcome) -> list[tuple[str, str]]:
     if events is None or not events.names:
         return []
     kinds = Counter(each.kind for each in events)
-    counts = [count(kinds[kind], kind) for kind in ("impact", "contact", "release", "event") if kinds[kind]]
+    words = {"impact": "impact", "contact": "contact", "attach": "bond", "release": "release", "event": "event"}
+    counts = [count(kinds[kind], word) for kind, word in words.items() if kinds[kind]]
     last = f", the last at t = {events[-1].t:.9g}" if len(events) else ""
     lost = float(events.column("lost").sum())
     last += f"; impacts took {lost:.4g} J" if lost > 0 else ""

@@ -62,6 +62,7 @@ MESSAGES = {
     Status.ENDLESS: "events follow each other without end (contacts, or a switch that both sides push back to)",
     Status.CROWDED: "two outlines touch in more places at one time than are known",
     Status.WEDGED: "friction wedges: no load fits what slides and sticks there (Painlevé's paradox)",
+    Status.UNWATCHED: "has no value",
     Status.UNDECIDED: "the equations do not tell how contacts push",
 }
 
@@ -131,8 +132,11 @@ def integrate(
             if status == Status.EVENT:
                 ends, gain = happened.fired(*collector.last)
                 collector.jump(gain)
+                if happened.bonds.jumped:  # the state after it is a point of its own
+                    collector.take(stops.accounted(march.advance(goal, 0, BATCH_SECONDS, collector.dense)))
+                    happened.take()
                 status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
-                if ends:
+                if ends or happened.bonds.broken:
                     break
             elif status in (Status.RUNNING, Status.REACHED) and happened.endless:
                 status = Status.ENDLESS
@@ -154,6 +158,11 @@ def integrate(
     if watch.broken:
         name = "contradiction"
         message = f"{watch.broken} cannot be met with the other constraints after t = {reached:.9g}"
+    if status == Status.UNWATCHED:
+        event = system.events[march.fired]
+        message = f"{'a switch' if event.switch else f'what event {event.name} watches'} {message}"
+    if happened.bonds.broken:
+        name, message = "misfit", happened.bonds.broken  # of a bond that cannot take hold
     counts = {key: value - earlier[key] for key, value in march.statistics.items() if isinstance(value, int)}
     times = {"seconds": seconds, "preparation_seconds": prepared - began}
     statistics = {**march.statistics, **counts, "order": order, **times}

@@ -1,4 +1,4 @@
-"""What happens at gaps along a march: impacts, contacts that begin and that end.
+"""What happens at gaps along a march: impacts, contacts that begin and that end; bonds that events of the user let go.
 
 The kernel finds and meets them (kernel/src/events.cpp). Here they are written down, and tell where segments begin: what
 is closed is a constant of the mechanism, so the segments of a motion carry it as they do all else that changes.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, overload
 
 import numpy as np
 
+from mechsim.engine.bonds import Bonds
 from mechsim.engine.stops import Stops
 from mechsim.frozen import frozen
 from mechsim.kernel.march import March
@@ -32,8 +34,9 @@ COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_c
 class Event:
     """At the time `t` the gap's rate went from `before` to `after` by an `impulse`, and the energy `lost` was gone.
 
-    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; of a friction, whose name in
-    `gap` begins with that word, "stick", "slip" or "impact"; or "event", one of the user's, whose name is in `gap`.
+    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; "attach" and "release" of a
+    bond, of several rows by the lengths of their rates and impulses; of a friction, whose name in `gap` begins with
+    that word, "stick", "slip" or "impact"; or "event", one of the user's, whose name is then in `gap`.
     """
 
     t: float
@@ -52,6 +55,7 @@ class Events:
     names: tuple[str, ...]  # of all gaps, then of the user's events
     table: np.ndarray  # (events, columns), see COLUMNS
     overlaps: np.ndarray  # the least that each gap was, over its size, where that is negative
+    bonds: frozenset[str] = frozenset()  # which of the names are those of bonds
 
     def __len__(self) -> int:
         return len(self.table)
@@ -64,7 +68,7 @@ class Events:
 
     def __getitem__(self, number: int | slice) -> Event | Events:
         if isinstance(number, slice):
-            return Events(self.names, self.table[number], self.overlaps)
+            return replace(self, table=self.table[number])
         t, gap, before, after, impulse, lost, *modes = self.table[number].tolist()
         return Event(t, self.names[int(gap)], self._kind(gap, *modes), before, after, impulse, lost)
 
@@ -75,7 +79,9 @@ class Events:
             return "event"
         if was_closed == is_closed:
             return "impact"
-        return "contact" if is_closed else "release"
+        if not is_closed:
+            return "release"
+        return "attach" if self.names[int(gap)] in self.bonds else "contact"
 
     def __iter__(self) -> Iterator[Event]:
         return (self[number] for number in range(len(self)))
@@ -91,13 +97,14 @@ class Events:
         numbers = [number for number, name in enumerate(self.names) if name == gap]
         if not numbers:
             raise ValueError(f"there is no contact or event {gap}: there are {', '.join(dict.fromkeys(self.names))}")
-        return Events(self.names, self.table[np.isin(self.column("gap"), numbers)], self.overlaps)
+        return replace(self, table=self.table[np.isin(self.column("gap"), numbers)])
 
 
 def no_events(system: System) -> Events:
     names = *(gap.name for gap in system.gaps), *(event.name for event in system.events if not event.switch)
     names += tuple(FRICTION + friction.name for friction in system.frictions)
-    return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)))
+    bonds = frozenset(gap.name for gap in system.gaps if gap.bond)
+    return Events(names, np.zeros((0, len(COLUMNS))), np.zeros(len(system.gaps)), bonds)
 
 
 def as_switched(system: System, t: float, q: np.ndarray, v: np.ndarray) -> System:
@@ -160,6 +167,7 @@ class EventLog:
         self.rows = Rows()
         self._last, self._count = np.nan, 0
         self._impacts = np.zeros((0, 2))  # the latest: when, and how fast
+        self.bonds = Bonds(system, march, stops)
         self._lent = {lent.gap: (pair, lent) for pair in system.mechanism.pairs for lent in pair.lent}
         self._sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.ones(0)
 
@@ -224,6 +232,8 @@ class EventLog:
         elif event.constants:
             values = self.stops.now.signals(event.element, t, q, v)[1:]
             gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
+        for told in self.bonds.act(event.releases, event.attaches, t, q, v):
+            self.rows.append(np.array([told]))
         return event.stops, gain
 
     def clear(self) -> Events:
@@ -249,4 +259,5 @@ class EventLog:
         none = no_events(self.system)
         if not none.names:
             return none
-        return Events(none.names, self.rows.table, np.asarray(self.march.overlaps()) / self._sizes)
+        overlaps = np.asarray(self.march.overlaps()) / self._sizes
+        return replace(none, table=self.rows.table, overlaps=overlaps)

@@ -129,8 +129,10 @@ def changing(
     frictions: Iterable[Friction] = (),
 ) -> np.ndarray:
     """The numbers of all constants that these may change."""
+    gaps = tuple(gaps)
     found = {number for friction in frictions for number in (friction.mode, friction.sense)}
     found |= {gap.mode for gap in gaps} | {number for event in events for number in event.constants}
+    found |= {gap.held for gap in gaps if gap.held is not None}
     found |= {number for pair in pairs for lent in pair.lent for number in lent.constants}
     found |= {number for switch in switches for number in switch.values}
     found |= {number for sampler in samplers for number in sampler.constants}

@@ -27,7 +27,7 @@ class Solution:
     """Points at step ends (projected on the constraints) and, if kept, `coefficients[step, unknown, degree]`.
 
     status: "finished", "interrupted", or why the march stopped before its end ("step_too_small", "singular",
-    "not_finite", "not_projected", "contradiction"); what was computed until then is here.
+    "not_finite", "not_projected", "contradiction", "misfit", ...); what was computed until then is here.
     """
 
     t: np.ndarray

@@ -34,7 +34,7 @@ class Beginning(Protocol):
 
 def refuse_overlaps(system: System, start: Beginning) -> None:
     """A motion cannot begin behind a barrier. Raises AssemblyError."""
-    if not system.gaps:
+    if all(gap.bond for gap in system.gaps):
         return
     faults = [*_Barriers(system, start).faults(), *_of_pairs(system, start)]
     if faults:
@@ -55,7 +55,8 @@ class _Barriers:
 
     def __init__(self, system: System, start: Beginning):
         lent = {each.gap for pair in system.mechanism.pairs for each in pair.lent}
-        self.start, self.own = start, [number for number in range(len(system.gaps)) if number not in lent]
+        own = [number for number, gap in enumerate(system.gaps) if number not in lent and not gap.bond]
+        self.start, self.own = start, own
         constants = system.constants.copy()
         constants[system.gap_modes[self.own]] = 1.0
         self.closed = system.holding(constants)  # its constraints are the gaps themselves

@@ -33,6 +33,7 @@ class Status(IntEnum):
     EVENT = 9
     CROWDED = 10
     WEDGED = 11
+    UNWATCHED = 12
 
 
 def make_march(
@@ -70,6 +71,7 @@ def make_march(
         march.add_block(*block)
     if len(plan.gaps):
         march.add_gaps(*plan.gaps.arrays)
+        march.make_bonds(plan.gaps.bonds)
     if len(plan.frictions):
         march.add_frictions(plan.frictions.places, plan.frictions.numbers)
     for pair in plan.pairs:
@@ -84,7 +86,7 @@ def fingerprint(plan: Plan) -> str:
     """The same for plans whose marches are the same."""
     own = [plan.equation_offsets, plan.variable_offsets, plan.scales, plan.constants, plan.matrix_rows]
     own += [plan.matrix_columns, plan.matrix_constant, plan.spare, np.array(plan.redundant)]
-    own += [*plan.gaps.arrays, plan.frictions.places, plan.frictions.numbers]
+    own += [*plan.gaps.arrays, plan.gaps.bonds, plan.frictions.places, plan.frictions.numbers]
     own += [plan.watchers, *(table for pair in plan.pairs for table in pair.arrays)]
     digest = hashlib.sha256()
     for table in (*own, *(np.asarray(each) for block in _blocks(plan) for each in block)):

@@ -43,6 +43,9 @@ class March(Protocol):
     def take_events(self) -> np.ndarray:
         """What happened at gaps since this was last asked, a row for each; see `engine/events.py` for its columns."""
 
+    def attach(self, bonds: np.ndarray) -> tuple[int, np.ndarray]:
+        """Let bonds, numbered as gaps, take hold: a `Status`; their rates before, impulses, and energies taken."""
+
     def overlaps(self) -> np.ndarray:
         """The least that each gap was so far, where that is negative."""
 

@@ -48,7 +48,7 @@ class Block:
 @frozen(slots=False)
 class GapTable:
     """Rows that are gaps, the constants that are 1 while these are closed, restitutions and their laws, sizes, and the
-    unknowns that account for the energy that they take."""
+    unknowns that account for the energy that they take (or their own rows: of bonds that never take hold)."""
 
     rows: np.ndarray
     modes: np.ndarray
@@ -56,16 +56,19 @@ class GapTable:
     laws: np.ndarray
     sizes: np.ndarray
     accounts: np.ndarray
+    bonds: np.ndarray  # numbers of those that hold both ways
 
     @classmethod
     def of(cls, system: System) -> GapTable:
+        rows = list(zip((system.n + system.gap_rows).tolist(), system.gaps, strict=True))
         return cls(
             (system.n + system.gap_rows).astype(np.int32),
             system.gap_modes.astype(np.int32),
             np.array([gap.restitution for gap in system.gaps], dtype=float),
             np.array([gap.law for gap in system.gaps], dtype=np.int32),
             system.constraint_sizes[system.gap_rows] if system.gaps else np.zeros(0),
-            np.array([gap.account for gap in system.gaps], dtype=np.int32),
+            np.array([row if gap.account < 0 else gap.account for row, gap in rows], dtype=np.int32),
+            np.array([number for number, gap in enumerate(system.gaps) if gap.bond], dtype=np.int32),
         )
 
     def __len__(self) -> int:

@@ -76,13 +76,18 @@ class System(Incidence, Values):
 
     @cached_property
     def bilateral(self) -> System:
-        """The same without gaps: what always holds, which the start and the freedom are made of."""
+        """The same without gaps: what holds at the start, which that and the freedom are made of."""
         return System(self.mechanism.bilateral, self.kinds, self.dropped) if self.gaps or self.frictions else self
 
     @property
     def prescribed(self) -> set[int]:
         """Constraints that move what they bind."""
         return {int(self._constraint_number[row]) for row in self.mechanism.prescribed} - {-1}
+
+    @cached_property
+    def loose(self) -> System:
+        """The same without gaps and bonds: what always holds, which offsets are made of."""
+        return System(self.mechanism.loose, self.kinds, self.dropped) if self.gaps or self.frictions else self
 
     def completed(self) -> System:
         """With derivatives of the rows by positions and velocities too, which only unusual structures need."""

@@ -6,6 +6,7 @@ from mechsim.errors import SpecError
 from mechsim.lagrangian.vector import PLANE, components
 from mechsim.model import checks, joints, loads
 from mechsim.model.bodies import rigid_elements
+from mechsim.model.bonds import LetGo, add_bonds, holding
 from mechsim.model.book import Book, Draft
 from mechsim.model.compliance import add_compliances
 from mechsim.model.contacts import add_events, add_gaps
@@ -34,14 +35,16 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
     book = Book(layout, _elements(spec, layout))
     quantities = Quantities(spec, layout, book)
     quantities.add_inputs()
-    _add_laws(quantities, book)
+    let_go = LetGo(spec.actions)
+    _add_laws(quantities, book, let_go)
     readouts = _add_readouts(quantities, book)
     readouts |= add_compliances(quantities, book)
     rubbings: list[Rubbing] = []
-    gaps = add_gaps(quantities, book, rubbings)
+    bonds = add_bonds(quantities, book, let_go)
+    gaps = (*bonds, *add_gaps(quantities, book, len(bonds), rubbings))
     lent, pairs = add_pairs(quantities, book, len(gaps), rubbings) if spec.dimension == PLANE else ((), ())
-    loads_of_gaps = [book.elements[gap.element].multipliers[0] for gap in (*gaps, *lent)]
-    frictions = add_frictions([*rubbings, *loads.joint_frictions(quantities)], loads_of_gaps, book)
+    pushing = [book.elements[gap.element].multipliers[gap.place] for gap in (*gaps, *lent)]
+    frictions = add_frictions([*rubbings, *loads.joint_frictions(quantities)], pushing, book)
     events = add_events(quantities, book)
     elements = tuple(book.elements)
     faults = book.faults or checks.undetermined_points(spec, layout, elements)
@@ -72,12 +75,13 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         frictions=frictions,
         notes=(*notes_of(spec, quantities), *book.notes) if noted else (),
     )
-    return meshed(mechanism, spec.problem)
+    return holding(meshed(mechanism, spec.problem), spec.problem)
 
 
-def _add_laws(quantities: Quantities, book: Book) -> None:
+def _add_laws(quantities: Quantities, book: Book, let_go: LetGo) -> None:
     """Everything that is said by formulas; constraints first, because friction may read their multipliers."""
-    for draft in (*loads.resting(quantities), *loads.constant(quantities), *joints.drafts(quantities)):
+    drafts = (*loads.resting(quantities), *loads.constant(quantities), *let_go.others(joints.drafts(quantities)))
+    for draft in drafts:
         book.add(draft)
     joints.add_lines(quantities, book)
     joints.add_curves(quantities, book)

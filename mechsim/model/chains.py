@@ -167,6 +167,8 @@ def _bonds(spec: MechSpec) -> Iterator[set[str]]:
     yield from (points[each.part] | set(each.line) for each in actions.sliders)
     yield from ({each.point, *each.line} for each in actions.slots)
     yield from (set(each.points) for each in actions.ropes)
+    for each in actions.bonds:
+        yield _named(each, spec, points).union(each.points, *(points[part] for part in each.parts))
     yield from (
         points[gear.part] | points[gear.other] | points.get(gear.carrier or "", set()) for gear in actions.gears
     )

@@ -31,7 +31,7 @@ from mechsim.spec.motion import plain_name
 from mechsim.spec.names import AXES
 
 
-def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tuple[Gap, ...]:
+def add_gaps(quantities: Quantities, book: Book, first_gap: int, rubbings: list[Rubbing]) -> tuple[Gap, ...]:
     """Each becomes an element with one constraint, a constant that tells whether it is closed, and an account. What
     rubs in them is added to a list."""
     gaps: list[Gap] = []
@@ -71,7 +71,7 @@ def add_gaps(quantities: Quantities, book: Book, rubbings: list[Rubbing]) -> tup
                 book.faults += error.faults
                 continue
             ratio = rubs.static.value / rubs.mu.value
-            rubbings.append(Rubbing(name, speed, given.mark, len(gaps) - 1, rubs.mu.value, ratio))
+            rubbings.append(Rubbing(name, speed, given.mark, first_gap + len(gaps) - 1, rubs.mu.value, ratio))
     return tuple(gaps)
 
 
@@ -123,7 +123,11 @@ def add_events(quantities: Quantities, book: Book) -> tuple[Watched, ...]:
                 message = f"Events.{event.name} sets {name}, on which {held.title} depends: what is held cannot jump"
                 hint = "set what forces and torques depend on, or let it follow a table or a function of time"
                 book.faults.append(Fault(message, event.mark, hint))
-        events.append(Watched(event.name, number, event.direction, event.stops, constants, event.mark))
+        events.append(
+            Watched(
+                event.name, number, event.direction, event.stops, constants, event.mark, event.releases, event.attaches
+            )
+        )
     for watched, sign in quantities.switches.items():
         draft = Draft("a switch", None, signals=[watched], readout=True, origin=Origin("event", "switch"))
         number = book.add(draft)

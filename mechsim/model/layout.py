@@ -128,6 +128,7 @@ def _turned(actions: Actions) -> set[str]:
     pairs += [(each.part, each.against) for each in actions.frictions]
     pairs += [(each.part, each.other, each.carrier) for each in actions.gears]
     pairs += [(each.part, each.rack) for each in actions.rollings]
+    pairs += [each.parts for each in actions.bonds if len(each.parts) == 2]
     names = {name for expression in actions.expressions() for name in expression.names}
     named = {angle.part for angle in map(reference, names) if isinstance(angle, TurnAngle)}
     return named | {name for pair in pairs for name in pair if name}

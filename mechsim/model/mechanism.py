@@ -119,15 +119,21 @@ class Sampler:
 @frozen
 class Gap:
     """A constraint that only pushes: its element keeps h(q, t) at zero while the constant `mode` is 1, and nothing
-    while that is 0; h >= 0 always. `account` is the coordinate that tells the energy it took."""
+    while that is 0; h >= 0 always. `account` is the coordinate that tells the energy it took.
+
+    A `bond` holds both ways, and only events of the user open and close it; its rows are gaps of one name and mode.
+    """
 
     name: str
     element: int
     mode: int
-    account: int
+    account: int  # -1: of a bond that never takes hold
     restitution: float
     mark: Mark | None = None
     law: int = 0  # what restitution is of, in an impact with friction (spec/contacts.py, LAWS)
+    bond: bool = False
+    place: int = 0  # of its constraint among those of its element
+    held: int | None = None  # of a bond: the constant that its row keeps, as found where it takes hold; None: zero
 
 
 @frozen
@@ -173,7 +179,7 @@ class Pair:
 @frozen
 class Watched:
     """An event of the user: where the first signal of `element` crosses zero, upwards (1), downwards (-1) or either way
-    (0), constants take the values of its other signals, or the motion stops."""
+    (0), constants take the values of its other signals, bonds open and close, or the motion stops."""
 
     name: str
     element: int
@@ -181,6 +187,8 @@ class Watched:
     stops: bool
     constants: tuple[int, ...]
     mark: Mark | None = None
+    releases: tuple[str, ...] = ()  # bonds, by their names
+    attaches: tuple[str, ...] = ()
     switch: bool = False  # its one constant is the sign of what is watched, which other formulas read
 
 
@@ -259,11 +267,20 @@ class Mechanism:
 
     @property
     def bilateral(self) -> Mechanism:
-        """The same without gaps and what sticks: what always holds. Their elements stay, with their accounts only."""
+        """The same without gaps and what sticks: what holds at the start, bonds that are closed there among it."""
+        return self._without(tuple(gap for gap in self.gaps if not (gap.bond and self.constants[gap.mode])))
+
+    @property
+    def loose(self) -> Mechanism:
+        """The same without gaps and without bonds: what always holds."""
+        return self._without(self.gaps)
+
+    def _without(self, gaps: tuple[Gap, ...]) -> Mechanism:
+        """Elements of the gaps stay, with nothing but their accounts; the other ones are constraints like all."""
         if not self.gaps and not self.frictions:
             return self
         elements, laws = list(self.elements), dict(self.laws)
-        for number in (*(gap.element for gap in self.gaps), *(friction.element for friction in self.frictions)):
+        for number in (*(gap.element for gap in gaps), *(friction.element for friction in self.frictions)):
             element = elements[number]
             law = replace(laws[element.kind], constraints=(), nonholonomic=(), push=None, signals=(), observed=0)
             laws[law.name] = law
@@ -273,8 +290,10 @@ class Mechanism:
     @property
     def gap_rows(self) -> tuple[int, ...]:
         """The number of each gap's constraint."""
-        first = sum(len(element.multipliers) for element in self.elements) - len(self.gaps) - len(self.frictions)
-        return tuple(range(first, first + len(self.gaps)))
+        if not self.gaps:
+            return ()
+        first = np.cumsum([0, *(len(element.multipliers) for element in self.elements)])
+        return tuple(int(first[gap.element]) + gap.place for gap in self.gaps)
 
     @property
     def friction_rows(self) -> tuple[int, ...]:

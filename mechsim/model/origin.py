@@ -12,7 +12,7 @@ Sort = Literal[
     "collinear", "slot", "slider", "rope", "gear", "rack", "wheel", "skate", "weld", "curve", "constraint",
     "hinge", "universal", "cylinder", "prism", "screw", "plane", "coupling", "disc", "ball", "angle",
     "force", "torque", "potential", "dissipation", "torsion spring", "damper", "drag", "friction", "gravity",
-    "drive", "controller", "signal", "contact", "soft contact", "event",
+    "drive", "controller", "signal", "contact", "soft contact", "event", "bond",
 ]  # fmt: skip
 
 # Joints whose names, `C-AB`, say too little without what they are.

@@ -197,7 +197,7 @@ def _fitting(built: Set, fitting: Fitting) -> None:
     """A region as a plate, a line as a wire; on the board, inside a layer under its part, or on top of it."""
     levels, paint = built.levels, fitting.paint
     bottom, top = _span(levels, fitting)
-    place = framed(*poses(fitting, built.frames))
+    place = framed(*poses(fitting, built.frames), built.scene.holds(fitting.bond, built.frames.t))
     look = _look_of(built, fitting)
     if paint.face is None:
         wire = WIRE_OF_WIDTH * paint.width * levels.skin

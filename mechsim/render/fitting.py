@@ -49,6 +49,7 @@ class Fitting:
     height: float = FLOOR  # what is lower is drawn first; parts have their layers, what is on them fractions more
     colour: int | None = None  # that of a part, or ACCENT; None: that of edges and words
     moving: Moving | None = None  # instead of `shapes`: lines of the world that are others at every frame
+    bond: str = ""  # it is there while this holds (Scene.holds); "": always
     way: tuple[Array, Array] | None = None  # instead of `at` and `along`: origin (k, 2) and angle (k,) at every frame
 
     def lines(self, frame: int) -> tuple[Array, ...]:
@@ -56,7 +57,7 @@ class Fitting:
         return self.moving.lines(frame) if self.moving else self.shapes
 
     def stands_still(self, scene: Scene) -> bool:
-        if self.moving:
+        if self.moving or self.bond:
             return False
         if self.way:
             return not any(np.ptp(each, axis=0).any() for each in self.way)

@@ -31,6 +31,8 @@ WIRE = Paint(None, 0.95, 2.0)
 BADGE = Paint(0.22, 1.0, 1.5)
 SIGN = Paint(None, 1.0, 2.0)
 BLADE = Paint(0.85, 1.0, 1.2)
+TIE = Paint(None, 0.5, 1.4)
+PIN, PIN_CENTRE = Paint(0.0, 1.0, 1.5), Paint(1.0, 1.0, 1.0)
 
 
 def fittings_of(scene: Scene, frames: Frames) -> tuple[Fitting, ...]:
@@ -40,7 +42,7 @@ def fittings_of(scene: Scene, frames: Frames) -> tuple[Fitting, ...]:
     shop = Workshop(scene, frames)
     found = chain(
         _guides(shop), _curves(shop), wheel_fittings(shop), gear_fittings(shop), _ropes(shop), _dampers(shop),
-        _pivot_springs(shop), _skates(shop), _motors(shop), barrier_fittings(shop),
+        _pivot_springs(shop), _skates(shop), _motors(shop), barrier_fittings(shop), _pins(shop),
     )  # fmt: skip
     return tuple(sorted(found, key=lambda fitting: fitting.height))
 
@@ -56,12 +58,14 @@ def _guides(shop: Workshop) -> Iterator[Fitting]:
         yield from _rail(shop, name, "slot", slot.line, [slot.point], float(slot.offset))
         ball = shop.particle(slot.point)
         size = (1.6 * ball, 1.15 * ball) if ball else (1.15 * shop.skin, 0.62 * shop.skin)
-        yield _block(shop, name, "slot", slot.point, slot.line, size)
+        bond = shop.bond(f"{slot.point}-{''.join(slot.line)}")
+        yield _block(shop, name, "slot", slot.point, slot.line, size, bond)
     for slider in actions.sliders:
         first = shop.bodies[slider.part].points[0]
         name = f"slider {slider.part} along {''.join(slider.line)}"
         yield from _rail(shop, name, "slider", slider.line, [first], float(slider.offset), margin=4.0)
-        yield _block(shop, name, "slider", first, slider.line, (3.0 * shop.skin, 1.3 * shop.skin))
+        bond = shop.bond(f"{slider.part}-{''.join(slider.line)}")
+        yield _block(shop, name, "slider", first, slider.line, (3.0 * shop.skin, 1.3 * shop.skin), bond)
 
 
 def _rail(
@@ -79,9 +83,11 @@ def _rail(
         yield Fitting(name, kind, (groove,), GROOVE, line[0], line, height=shop.on_top(line, 0.2))
 
 
-def _block(shop: Workshop, name: str, kind: str, point: str, line: Line, size: tuple[float, float]) -> Fitting:
+def _block(
+    shop: Workshop, name: str, kind: str, point: str, line: Line, size: tuple[float, float], bond: str
+) -> Fitting:
     height = FLOOR / 2 if shop.is_ground(line) else shop.on_top(line, 0.3)
-    return Fitting(name, kind, (symbols.rounded_block(*size),), BLOCK, point, line, height=height)
+    return Fitting(name, kind, (symbols.rounded_block(*size),), BLOCK, point, line, height=height, bond=bond)
 
 
 def _curves(shop: Workshop) -> Iterator[Fitting]:
@@ -97,13 +103,30 @@ def _curves(shop: Workshop) -> Iterator[Fitting]:
 
 def _ropes(shop: Workshop) -> Iterator[Fitting]:
     for rope in shop.scene.actions.ropes:
-        name = f"rope {''.join(rope.points)}"
+        name, bond, line = f"rope {''.join(rope.points)}", shop.bond("".join(rope.points)), (symbols.UNIT_LINE,)
         for pair in dict.fromkeys(pairwise(rope.points)):
             height = max(shop.height(point) for point in pair) + 0.35
-            yield Fitting(name, "rope", (symbols.UNIT_LINE,), ROPE, pair[0], pair, stretched=True, height=height)
+            yield Fitting(name, "rope", line, ROPE, pair[0], pair, stretched=True, height=height, bond=bond)
         for point in dict.fromkeys(rope.points[1:-1]):
             disc = symbols.arc(1.3 * shop.skin)
             yield Fitting(name, "rope", (disc,), SHEAVE, point, height=shop.height(point) + 0.3)
+
+
+def _pins(shop: Workshop) -> Iterator[Fitting]:
+    """Pins that bonds are while they hold; a point beside the part that holds it hangs on lines to that."""
+    for bond in shop.scene.actions.bonds:
+        for pair in [
+            (point, end) for point in bond.points for part in bond.parts for end in shop.bodies[part].points[:2]
+        ]:
+            line, height = (symbols.UNIT_LINE,), shop.height(pair[1]) - 0.05
+            yield Fitting(f"bond {bond.name}", "bond", line, TIE, pair[0], pair, True, height, bond=bond.name)
+        if not bond.points or any(map(shop.particle, bond.points)):
+            continue  # it is no pin, or hidden by what it holds
+        joined = [*bond.points, *(shop.bodies[part].points[0] for part in bond.parts)]
+        height = max(map(shop.height, joined)) + 0.5
+        for radius, paint in ((0.52, PIN), (0.18, PIN_CENTRE)):
+            disc = (symbols.arc(radius * shop.skin),)
+            yield Fitting(f"bond {bond.name}", "pin", disc, paint, bond.points[0], height=height, bond=bond.name)
 
 
 def _dampers(shop: Workshop) -> Iterator[Fitting]:

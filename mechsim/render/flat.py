@@ -49,6 +49,7 @@ class FittingLook:
     fitting: Fitting
     path: Path
     poses: tuple[Array, Array, Array]
+    shown: NDArray[np.bool_]
     face: tuple[float, float, float] | None
     edge: tuple[float, float, float] | None
 
@@ -166,11 +167,14 @@ class FlatPicture:
             fitting,
             strokes(*fitting.shapes) if paint.face is None else closed(fitting.shapes[0]),
             poses(fitting, self.frames),
+            self.scene.holds(fitting.bond, self.frames.t),
             None if paint.face is None else mix(theme.background, plain, paint.face),
             None if paint.edge is None else mix(theme.background, rim, paint.edge),
         )
 
     def _fitting(self, look: FittingLook, index: int) -> None:
+        if not look.shown[index]:
+            return
         origin, angle, stretch = (values[index] for values in look.poses)
         paint, scale = look.fitting.paint, self.window.scale
         x, y = self.window.pixels(origin)

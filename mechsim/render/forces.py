@@ -142,7 +142,7 @@ def contact_forces(dynamics: Dynamics, frames: Frames) -> list[Arrow]:
     arrows = []
     for meeting, row in zip(meetings(scene), dynamics.system.gap_rows, strict=True):
         closed = held[:, meeting.gap.mode] > 0
-        if not meeting.pushed or not closed.any():
+        if not meeting.pushed or meeting.gap.bond or not closed.any():  # forces of bonds are reactions
             continue
         pushes = np.where(closed, -multipliers[:, row], 0.0)
         arrows.append(_contact_force(meeting, frames, pushes, scene))

@@ -181,6 +181,9 @@ def _given(scene: Scene) -> dict[str, Contact | Stop]:
 
 
 def _meeting(scene: Scene, gap: Gap, given: Contact | Stop | None) -> Meeting:
+    if gap.bond:
+        own = next((bond.points for bond in scene.actions.bonds if bond.name == gap.name), ())
+        return Meeting(scene, gap, "", own or tuple(_points(scene, scene.mechanism.elements[gap.element])))
     if isinstance(given, Contact) and len(given.points) in (2, 3):
         return Meeting(scene, gap, "line" if len(given.points) == 3 else "pair", given.points, given.inside)
     if isinstance(given, Stop) and given.quantity.text.strip() == "".join(given.quantity.names):

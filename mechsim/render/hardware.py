@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from mechsim.render.placements import spanning, standing, turned_along
 from mechsim.render.polygon import circle, rounded_square
 from mechsim.render.poses import shortest_turn
 from mechsim.render.spatial_barriers import THICK, plates, rounds
+from mechsim.render.stage import UNSEEN
 from mechsim.render.things import DULL, SHINY, STEEL, STONE, Kit, Thing, bodies, particles, rod_between, springs
 from mechsim.render.views import turned, upright
 from mechsim.render.workshop import Line, Workshop
@@ -30,7 +32,7 @@ PLATE, PLATE_THICK, STAND, NECK = 2.7, 0.55, 3.0, 0.8  # of a ground symbol
 def things_of(kit: Kit) -> list[Thing]:
     """Everything of a mechanism in space but forces."""
     makers = (bodies, springs, particles, _joints, named_joints, _stands, _guides, _curves, _ropes, _dampers, _barriers)
-    return list(chain.from_iterable(maker(kit) for maker in makers))
+    return list(chain.from_iterable(maker(kit) for maker in (*makers, _bonds)))
 
 
 def _joints(kit: Kit) -> Iterator[Thing]:
@@ -121,8 +123,25 @@ def _curves(kit: Kit) -> Iterator[Thing]:
 
 def _ropes(kit: Kit) -> Iterator[Thing]:
     for rope in kit.scene.actions.ropes:
+        name = "".join(rope.points)
         for pair in dict.fromkeys(pairwise(rope.points)):
-            yield rod_between(kit, f"rope {''.join(rope.points)}", pair, ROPE * kit.skin, kit.theme.edge)
+            line = rod_between(kit, f"rope {name}", pair, ROPE * kit.skin, kit.theme.edge)
+            yield _while_held(kit, name, line) if name in kit.scene.bonds else line
+
+
+def _bonds(kit: Kit) -> Iterator[Thing]:
+    """A ball where a bond holds two points together, while it does."""
+    for bond in kit.scene.actions.bonds:
+        if len(bond.points) == 2:
+            mesh, place = ball(BALL * kit.skin), standing(kit.at(bond.points[0]))
+            yield _while_held(kit, bond.name, Thing(f"bond {bond.name}", mesh, place, STEEL, SHINY))
+
+
+def _while_held(kit: Kit, bond: str, thing: Thing) -> Thing:
+    """Too small to be seen while its bond is open."""
+    matrices = thing.matrices.copy()
+    matrices[~kit.scene.holds(bond, kit.frames.t), :3, :3] *= UNSEEN
+    return replace(thing, matrices=matrices)
 
 
 def _dampers(kit: Kit) -> Iterator[Thing]:

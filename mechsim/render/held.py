@@ -14,6 +14,7 @@ from mechsim.engine.segments import Log, Segments, changing
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
 
+CHANGES = ("contact", "attach", "release")  # kinds of events after which a gap is closed, or open, that was not
 NEAR = 1e-9  # of a sampling period: a row this near is the one at the sampling time
 
 
@@ -26,7 +27,7 @@ def segments_along(
     if told is not None and _fits(told, mechanism):
         return told, ()
     by_time = Segments.of_tables(mechanism, float(columns["t"][0]), float(columns["t"][-1]))
-    if mechanism.gaps or mechanism.events:
+    if mechanism.gaps or mechanism.events or mechanism.frictions:
         return _with_modes(mechanism, by_time, events)
     if not mechanism.samplers:
         return by_time, ()
@@ -38,17 +39,21 @@ def segments_along(
 def _with_modes(mechanism: Mechanism, by_time: Segments, events: Events | None) -> tuple[Segments, tuple[str, ...]]:
     """With the contacts that are closed after each event. What events of the user set is not told by them."""
     modes = {gap.name: gap.mode for gap in mechanism.gaps}
-    happened = [event for event in events or () if event.kind in ("contact", "release") and event.gap in modes]
+    happened = [event for event in events or () if event.kind in CHANGES and event.gap in modes]
     numbers = changing(mechanism.switches, mechanism.samplers, mechanism.gaps)
     log = Log(numbers, np.array(mechanism.constants, float), float(by_time.starts[0]), by_time.end)
     closed: dict[int, float] = {}
     for time in np.union1d(by_time.starts, [event.t for event in happened]).tolist():
         constants = by_time.constants(mechanism.constants, by_time.at(np.array(time)))
-        closed |= {modes[event.gap]: float(event.kind == "contact") for event in happened if event.t == time}
+        closed |= {modes[event.gap]: float(event.kind != "release") for event in happened if event.t == time}
         for number, mode in closed.items():
             constants[number] = mode
         log.begin(time, constants)
     setting = tuple(event.name for event in mechanism.events if event.constants)
+    setting += tuple(
+        dict.fromkeys(gap.name for gap in mechanism.gaps if gap.held is not None)
+    )  # what it keeps is not told
+    setting += tuple(friction.name for friction in mechanism.frictions)  # nor the sense in which it slides
     lost = () if events is not None else tuple(gap.name for gap in mechanism.gaps)
     sampled = tuple(mechanism.elements[sampler.element].owner for sampler in mechanism.samplers)
     return log.segments, (*sampled, *setting, *lost)

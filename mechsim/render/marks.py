@@ -84,7 +84,7 @@ def with_marks(frames: Frames, trajectory: Drawable, scene: Scene) -> Frames:
 def _meeting(meeting: Meeting, there: Frames, impulses: Array) -> tuple[Array, Array]:
     """Where a gap met at some moments, and the impulse on the point that was pushed."""
     places = meeting.places(there)
-    if not meeting.pushed or meeting.sort == "turn":
+    if not meeting.pushed or meeting.sort == "turn" or meeting.gap.bond:  # rows of a bond have one impulse together
         return places, np.zeros_like(places)
     return places, impulses[:, None] * meeting.slopes(there, meeting.pushed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechsim.engine.segments import Segments
 from mechsim.errors import Fault, SpecError, printable
@@ -72,6 +73,18 @@ class Scene:
     segments: Segments  # with the constants of the mechanism along the motion
     unknown: tuple[str, ...]  # sampled controllers of which the results do not tell what they held
     tolerance: float  # of the run
+
+    @property
+    def bonds(self) -> dict[str, int]:
+        """Of joints and bonds that events let go, the constant that is 1 while they hold."""
+        return {gap.name: gap.mode for gap in self.mechanism.gaps if gap.bond}
+
+    def holds(self, bond: str, t: Array) -> NDArray[np.bool_]:
+        """Whether a bond holds at these times; what has no bond always does."""
+        if not bond:
+            return np.ones(len(t), bool)
+        constants = self.segments.constants(self.mechanism.constants, self.segments.at(t))
+        return np.asarray(constants[:, self.bonds[bond]] > 0)
 
     @property
     def layers(self) -> int:

@@ -19,6 +19,7 @@ Light = tuple[Array, float]  # the direction towards it, and its strength
 Ink = NDArray[np.uint8]  # colours with their opacity, (k, 4)
 
 HOSE_SIDES = 6
+UNSEEN = 1e-9  # so many times as large as it is: nothing with a size of zero has a surface that could be lit
 
 
 @frozen
@@ -159,13 +160,15 @@ def posed(origin: Array, angle: Array | None = None, height: float = 0.0) -> Pla
     return place
 
 
-def framed(origin: Array, angle: Array, stretch: Array) -> Placing:
-    """Placement in the plane, (k, 2) and (k,), stretched along the body's own x axis by (k,)."""
+def framed(origin: Array, angle: Array, stretch: Array, shown: NDArray[np.bool_]) -> Placing:
+    """Placement in the plane, (k, 2) and (k,), stretched along the body's own x axis by (k,); too small to be seen
+    where it is not shown."""
     place = posed(origin, angle)
 
     def stretched_too(frame: int) -> Array:
         matrix = place(frame)
         matrix[:, 0] *= stretch[frame]
+        matrix[:, :3] *= 1.0 if shown[frame] else UNSEEN
         return matrix
 
     return stretched_too

@@ -27,6 +27,10 @@ class Workshop:
             for point in body.points:
                 self.heights[point] = max(self.heights.get(point, 0.0), body.layer)
 
+    def bond(self, name: str) -> str:
+        """The name of a joint, if events let it go."""
+        return name if name in self.scene.bonds else ""
+
     def height(self, point: str) -> float:
         """The layer of the highest part at a point."""
         return self.heights.get(point, 0.0)

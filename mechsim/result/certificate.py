@@ -230,7 +230,9 @@ class Monitor:
 
 def _deepest(events: Events | None) -> float | None:
     """Of all gaps; None where there are none."""
-    return None if events is None or not len(events.overlaps) else float(-events.overlaps.min()) + 0.0
+    if events is None or events.bonds.issuperset(events.names[: len(events.overlaps)]):
+        return None
+    return float(-events.overlaps.min()) + 0.0
 
 
 def worse(worst: float, *values: Array) -> float:

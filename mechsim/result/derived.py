@@ -47,8 +47,9 @@ class Derived:
         self.system, self.redundant, self._make_leading = system, len(redundancy.rows), leading
         self.has_hamiltonian = has_hamiltonian(system)
         self.drives = drives(system.mechanism)
-        self.loads = system.gap_rows  # constraints whose forces are columns: what contacts push with
-        self.together = _together(system)  # those of two outlines are added up
+        shown = _shown(system)
+        self.loads = system.gap_rows[shown]  # constraints whose forces are columns: of contacts, and of bonds
+        self.together = _together(system)[shown]  # those of two outlines are added up
         self.gaps = 0  # rows in which the equations do not determine forces
         self.reactions = Reactions(system, reactions)
         self.balance = Balance(system.mechanism) if self.reactions.labels else None
@@ -146,17 +147,27 @@ def load_columns(system: System) -> list[tuple[str, str]]:
     """`contact_floor`, the force with which a contact pushes, for each gap; names and units."""
     mechanism = system.mechanism
     first = np.argmax(_together(system), axis=0) if system.gaps else ()
-    elements = [mechanism.elements[system.gaps[number].element] for number in first]
-    return [(each.multipliers[0], unit_of(mechanism, each.slots)) for each in elements]
+    gaps = [system.gaps[number] for number in first]
+    elements = [mechanism.elements[gap.element] for gap in gaps]
+    return [
+        (each.multipliers[gap.place], unit_of(mechanism, each.slots)) for gap, each in zip(gaps, elements, strict=True)
+    ]
+
+
+def _shown(system: System) -> list[int]:
+    """Gaps whose forces are columns. A joint that is let go is like other joints, whose reactions come on request."""
+    elements = system.mechanism.elements
+    return [k for k, gap in enumerate(system.gaps) if elements[gap.element].origin.sort in ("contact", "bond")]
 
 
 def _together(system: System) -> Array:
     """Which gaps have one column: (gaps, columns) of zeros and ones."""
-    columns = list(range(len(system.gaps)))
+    columns, shown = list(range(len(system.gaps))), set(_shown(system))
     for pair in system.mechanism.pairs:
         for lent in pair.lent:
             columns[lent.gap] = pair.lent[0].gap
-    return np.eye(len(columns))[:, sorted(set(columns))][columns] if columns else np.zeros((0, 0))
+    kept = sorted({column for column in columns if column in shown})
+    return np.eye(len(columns))[columns][:, kept] if columns else np.zeros((0, 0))
 
 
 def _signal_columns(mechanism: Mechanism, taken: set[str]) -> dict[str, str]:

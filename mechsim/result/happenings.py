@@ -49,24 +49,26 @@ def read_beside(path: Path) -> Events | None:
     rows = [line.split(",") for line in lines]
     # Names of contacts come before those of the user's events, each in the order in which they come.
     gaps = list(dict.fromkeys(row[1].replace(";", ",") for row in rows if row[2] != "event"))
+    bonds = frozenset(row[1].replace(";", ",") for row in rows if row[2] == "attach")
     names = (*gaps, *dict.fromkeys(row[1] for row in rows if row[2] == "event"))
     table = np.zeros((len(rows), len(COLUMNS)))
     for number, (t, name, kind, *numbers) in enumerate(rows):
         own = names.index(name) if kind == "event" else gaps.index(name.replace(";", ","))
-        modes = {"contact": (0, 1), "release": (1, 0), "stick": (0, STICKS), "slip": (0, SLIDES)}.get(kind, (0, 0))
-        table[number] = float(t), own, *map(float, numbers), *modes
-    return Events(names, table, np.zeros(len(gaps)))
+        modes = {"contact": (0, 1), "attach": (0, 1), "release": (1, 0), "stick": (0, STICKS), "slip": (0, SLIDES)}
+        table[number] = float(t), own, *map(float, numbers), *modes.get(kind, (0, 0))
+    return Events(names, table, np.zeros(len(gaps)), bonds)
 
 
 def as_arrays(events: Events) -> dict[str, np.ndarray]:
     """What an NPZ file holds of them."""
-    names = json.dumps({"names": events.names, "columns": COLUMNS})
+    names = json.dumps({"names": events.names, "columns": COLUMNS, "bonds": sorted(events.bonds)})
     return {"events": events.table, "event_overlaps": events.overlaps, "event_names": np.array(names)}
 
 
 def from_arrays(arrays: dict[str, np.ndarray]) -> Events:
     facts = json.loads(str(arrays["event_names"]))
-    return Events(tuple(map(str, facts["names"])), arrays["events"], arrays["event_overlaps"])
+    bonds = frozenset(map(str, facts.get("bonds", ())))
+    return Events(tuple(map(str, facts["names"])), arrays["events"], arrays["event_overlaps"], bonds)
 
 
 def as_list(events: Events) -> list[dict[str, object]]:

@@ -376,9 +376,24 @@ class Stop:
 
 
 @frozen
+class Bond:
+    """What events let go and take hold of: a `joint`, by its section, whose key is the name; or two points, a point and
+    a part, two parts, or quantities that keep what they are. Of a `pin` the part leaves the point (spec/parted.py)."""
+
+    name: str
+    mark: Mark
+    attached: bool  # at the start
+    points: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    quantities: tuple[Expression, ...] = ()
+    joint: str = ""
+    pin: bool = False
+
+
+@frozen
 class Event:
-    """Where `when` crosses zero, upwards (direction 1), downwards (-1) or either way (0): inputs are set, or the motion
-    stops; in any case it is written down."""
+    """Where `when` crosses zero, upwards (direction 1), downwards (-1) or either way (0): inputs are set, bonds are
+    released and attached, or the motion stops; in any case it is written down."""
 
     name: str
     when: Expression
@@ -386,6 +401,8 @@ class Event:
     stops: bool
     sets: tuple[tuple[str, Expression], ...]
     mark: Mark
+    releases: tuple[str, ...] = ()
+    attaches: tuple[str, ...] = ()
 
 
 @frozen
@@ -424,6 +441,7 @@ class Actions:
     meetings: tuple[Meeting, ...] = ()
     stops: tuple[Stop, ...] = ()
     events: tuple[Event, ...] = ()
+    bonds: tuple[Bond, ...] = ()
 
     def expressions(self) -> Iterator[Expression]:
         """Every expression of time and state."""

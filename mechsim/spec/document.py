@@ -224,3 +224,7 @@ class MechSpec:
     unused: tuple[str, ...] = ()  # parameters that nothing depends on
     reference: Reference | None = field(default=None, metadata=PLAIN)  # answers known from elsewhere
     sweep: Sweep | None = field(default=None, metadata=PLAIN)  # what `mechsim sweep` does unless told otherwise
+    # The file before pins and rods that events let go were taken apart: its start is that of the motion. By the names
+    # of points that this made, the points whose twins they are.
+    whole: MechSpec | None = field(default=None, metadata=PLAIN)
+    twins: Mapping[str, str] = field(default_factory=dict)

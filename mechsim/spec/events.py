@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.actions import Event
+from mechsim.spec.bonds import Names, build_bonds
 from mechsim.spec.expression import Expression
 from mechsim.spec.functions import NAME
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, describe
@@ -20,6 +21,7 @@ from mechsim.spec.shapes import Quantity, Reading, Schema, Text, Word
 from mechsim.spec.suggest import did_you_mean
 
 VERBS = ("stop", "record")
+DEEDS = ("set", "release", "attach")
 DIRECTIONS = {"up": 1, "down": -1, "both": 0}
 
 
@@ -28,14 +30,21 @@ class Doing(NamedTuple):
 
     stops: bool = False
     sets: tuple[tuple[str, Mark, Expression], ...] = ()
+    releases: tuple[tuple[str, Mark], ...] = ()
+    attaches: tuple[tuple[str, Mark], ...] = ()
 
 
 class Deeds:
-    """`stop`, `record`, `{set: {input: expression}}`, or a list of such."""
+    """`stop`, `record`, `{set: {input: expression}}`, `{release: bond}`, `{attach: bond}`, or a list of such."""
 
     def read(self, node: Node, reading: Reading, label: str) -> Doing:
         found = [self._one(item, reading, label) for item in (node.items if isinstance(node, ListNode) else [node])]
-        return Doing(any(each.stops for each in found), tuple(pair for each in found for pair in each.sets))
+        return Doing(
+            any(each.stops for each in found),
+            tuple(pair for each in found for pair in each.sets),
+            tuple(pair for each in found for pair in each.releases),
+            tuple(pair for each in found for pair in each.attaches),
+        )
 
     def _one(self, node: Node, reading: Reading, label: str) -> Doing:
         if isinstance(node, TextNode) and node.text in VERBS:
@@ -43,11 +52,15 @@ class Deeds:
         if isinstance(node, DictNode) and [key.text for key, _ in node.entries] == ["set"]:
             entries = Named(StateExpression(), check_parameter_name, NAME).read(node.entries[0][1], reading, label)
             return Doing(sets=tuple((e.name, e.mark, e.value) for e in entries.values() if e.value is not None))
-        hint = "write stop, record, {set: {input: value}}, or a list of these"
+        if isinstance(node, DictNode) and [key.text for key, _ in node.entries] in (["release"], ["attach"]):
+            ((key, item),) = node.entries
+            names = Names().read(item, reading, f"{label}.{key.text}")
+            return Doing(releases=names) if key.text == "release" else Doing(attaches=names)
+        hint = "write stop, record, {set: {input: value}}, {release: B-AB}, {attach: bond}, or a list of these"
         raise SpecError(Fault(f"{label} is {describe(node)}, which no event does", node.mark, hint))
 
     def schema(self) -> Schema:
-        one = {"anyOf": [{"enum": list(VERBS)}, {"type": "object", "required": ["set"]}]}
+        one = {"anyOf": [{"enum": list(VERBS)}, *({"type": "object", "required": [verb]} for verb in DEEDS)]}
         return {"anyOf": [one, {"type": "array", "items": one}]}
 
 
@@ -78,7 +91,11 @@ EVENT = Record(
             StateExpression(), "an expression of time and state: the event is where it is zero", required=True
         ),
         "direction": Field(Word(DIRECTIONS), "up, down or both: how it crosses zero; both if omitted"),
-        "do": Field(Deeds(), "stop, record, {set: {input: expression}}, or a list of these; record if omitted"),
+        "do": Field(
+            Deeds(),
+            "stop, record, {set: {input: expression}}, {release: B-AB}, {attach: bond}, or a list of these; "
+            "record if omitted",
+        ),
     }
 )
 SECTIONS = {
@@ -98,13 +115,20 @@ def build_events(values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
         hint = did_you_mean(last, entries) or "define it in Events"
         scope.reading.fault(f"tend names the event {last}, which is not there", mark, hint)
     found = [scope.reading.attempt(_event, entry, entry.name == last, values, scope) for entry in entries.values()]
-    return {"events": tuple(each for each in found if each is not None)}
+    doings = [entry.value["do"] for entry in entries.values() if entry.value and "do" in entry.value]
+    named = [pair for doing in doings for pair in (*doing.releases, *doing.attaches)]
+    bonds = build_bonds(values, named, scope)
+    return {"events": tuple(each for each in found if each is not None), "bonds": bonds}
 
 
 def _event(entry: Entry, ends: bool, values: Mapping[str, Any], scope: Scope) -> Event | None:
     given, user = entry.value, f"Events.{entry.name}"
     if given is None or "when" not in given or not scope.allows(given["when"], VELOCITY, f"{user}.when"):
         return None
+    for section, word in (("Contacts", "contact"), ("Bonds", "bond")):
+        if entry.name in values.get(section, {}):
+            hint = "give one of them another name: the table of events tells them by it"
+            raise SpecError(Fault(f"there are an event and a {word} {entry.name}", entry.mark, hint))
     doing: Doing = given.get("do", Doing())
     inputs: Mapping[str, Entry] = values.get("Inputs", {})
     for name, mark, expression in doing.sets:
@@ -121,4 +145,6 @@ def _event(entry: Entry, ends: bool, values: Mapping[str, Any], scope: Scope) ->
         if not scope.allows(expression, VELOCITY, f"{user}.set.{name}"):
             return None
     sets = tuple((name, expression) for name, _, expression in doing.sets)
-    return Event(entry.name, given["when"], given.get("direction", 0), doing.stops or ends, sets, entry.mark)
+    releases, attaches = (tuple(name for name, _ in each) for each in (doing.releases, doing.attaches))
+    direction, stops = given.get("direction", 0), doing.stops or ends
+    return Event(entry.name, given["when"], direction, stops, sets, entry.mark, releases, attaches)

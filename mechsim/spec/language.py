@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechsim.errors import Fault, SpecError
-from mechsim.spec import contacts, events, functions, known, loads, motion
+from mechsim.spec import bonds, contacts, events, functions, known, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
 from mechsim.spec.document import NUMBER_FORMAT, SMALLEST_TOLERANCE, Number, StartValue
 from mechsim.spec.expression import ARITY, IF
@@ -215,6 +215,7 @@ DOCUMENT = Record(
         "Joints": Field(JOINTS, "sliders, slots, curves, ropes, gears, wheels, skates", may_be_empty=True),
         **motion.SECTIONS,
         **contacts.SECTIONS,
+        **bonds.SECTIONS,
         **events.SECTIONS,
         "ProblemData": Field(PROBLEM, "the initial-value problem: t0, tend, positions, ...", required=True),
         "SolverParams": Field(SOLVER, "how to solve and what to write", may_be_empty=True),

@@ -24,6 +24,7 @@ from mechsim.spec.motion import build_motion, build_output
 from mechsim.spec.names import PLANE
 from mechsim.spec.nodes import MAX_BYTES, DictNode, Node, compose
 from mechsim.spec.parameters import resolve
+from mechsim.spec.parted import parted
 from mechsim.spec.parts import build_parts
 from mechsim.spec.problem import build_forces, build_part_torques, build_problem, build_solver, build_torques
 from mechsim.spec.repeat import repeated
@@ -32,7 +33,10 @@ from mechsim.spec.shapes import MOST_FAULTS, Hopeless, Reading
 from mechsim.spec.sweeping import build_sweep
 from mechsim.spec.tablefile import TableFiles
 
-ACTING = ("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise", "Contacts", "Stops", "Events")
+ACTING = (
+    *("AppliedForces", "Joints", "Drives", "Controllers", "Signals", "Piecewise"),
+    *("Contacts", "Stops", "Bonds", "Events"),
+)
 MAX_FAULTS = 50  # nobody reads more; one slip may cause many
 
 
@@ -73,6 +77,7 @@ def parse(
         raise SpecError(*_sorted(_once_a_place(reading.faults, root))) from None
     if reading.faults:
         raise SpecError(*_sorted(_once_a_place(reading.faults, root)))
+    spec = parted(spec)
     needed = _needed(reading)
     return replace(spec, unused=tuple(name for name in spec.parameters if name not in needed))
 

@@ -98,7 +98,7 @@ void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) cons
 double March::known_gaps(double h, double reach) {
     const double allowed = kGapTerms * control_.tolerance;
     for (const Gap& gap : gaps_) {
-        if (is_closed(gap) || gap.pair >= 0) continue;
+        if (is_closed(gap) || gap.pair >= 0 || gap.bond) continue;
         const int degree = last_ + c_[gap.row];
         const double shortest = std::isfinite(h) ? 1e-6 * h : 0.0;
         for (int n = degree - 1; n <= degree; ++n)
@@ -131,7 +131,7 @@ double March::next_event(double h) {
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
         const bool closed = is_closed(gap);
-        if (gap.pair >= 0 && !closed) continue;  // next_touch sees to it
+        if (gap.bond || (gap.pair >= 0 && !closed)) continue;  // events of the user, and next_touch, see to it
         GapSeries p;
         int degree;
         gap_series(gap, h, p, degree);
@@ -150,6 +150,23 @@ double March::next_event(double h) {
     return next_crossing(h, next_slip(h, first));
 }
 
+// A step on which all that is watched is known: where something has a value but no series, at a corner, it is to be left at
+// once. NaN where something has no value, which `fired_` then is.
+double March::known_watchers(double h) {
+    for (std::size_t i = 0; i < watchers_.size(); ++i) {
+        const Watcher& watcher = watchers_[i];
+        for (int n = 0; n <= last_; ++n) {
+            if (std::isfinite(output_term(watcher.block, watcher.output, watcher.lane, n))) continue;
+            fired_ = int(i);
+            if (n > 0) h *= kBlind;
+            if (n == 0 || end_of(h) == t_) return NAN;
+            break;
+        }
+    }
+    fired_ = -1;
+    return h;
+}
+
 // The same for what is watched, if that comes first.
 double March::next_crossing(double h, double first) {
     fired_ = -1;
@@ -163,6 +180,7 @@ double March::next_crossing(double h, double first) {
             largest = std::max(largest, std::abs(p[n]));
         }
         watcher.size = std::max(watcher.size, std::abs(p[0]));
+        if (!std::all_of(p.begin(), p.begin() + degree + 1, [](double term) { return std::isfinite(term); })) continue;
         const double noise = kTouch * largest;
         int zeros = 0;
         // Time is too coarse to meet zero itself, and so is what is watched: a short step does not make that finer.
@@ -412,7 +430,7 @@ Status March::meet() {
     for (const Gap& gap : gaps_) closed.push_back(is_closed(gap));
     bool opened = false;
     for (const Gap& gap : gaps_)
-        if (is_closed(gap)) set_closed(gap, false), opened = true;
+        if (is_closed(gap) && !gap.bond) set_closed(gap, false), opened = true;
     std::vector<char> stuck;
     std::vector<double> senses;
     for (const Friction& friction : frictions_) {
@@ -428,7 +446,7 @@ Status March::meet() {
     const std::vector<double> heights = gap_values(0), rates = gap_values(1), halves = gap_values(2);
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
         Gap& gap = gaps_[i];
-        if (!gap.is_lent()) continue;
+        if (!gap.is_lent() || gap.bond) continue;
         gap.deepest = std::min(gap.deepest, heights[i]);
         if (!(gap.pair >= 0 || closed[i] || int(i) == event_ || heights[i] <= (begins ? kBegins : kTouch) * gap.size)) continue;
         if (int(i) == event_ && releases_) touch.released = int(touch.size());

@@ -228,13 +228,13 @@ bool is_independent(const std::vector<double>& w, std::size_t total, const std::
     for (std::size_t i = 0; i < size; ++i)
         for (std::size_t j = 0; j < size; ++j) m[i * size + j] = w[direction(j) * total + direction(i)];
     for (std::size_t k = 0; k + 1 < size; ++k) {
-        if (!(m[k * size + k] > kRepeats * w[held[k] * total + held[k]])) continue;  // it repeats others itself
+        if (!(m[k * size + k] > kHeldAlready * w[held[k] * total + held[k]])) continue;  // it repeats others itself
         for (std::size_t i = k + 1; i < size; ++i) {
             const double factor = m[i * size + k] / m[k * size + k];
             for (std::size_t j = k; j < size; ++j) m[i * size + j] -= factor * m[k * size + j];
         }
     }
-    return m.back() > kRepeats * w[own * total + own];
+    return m.back() > kHeldAlready * w[own * total + own];
 }
 
 }  // namespace

@@ -436,7 +436,8 @@ void March::make_probe() {
     probed_ = true;
     const auto is_gap = [&](int i) {
         const auto own = [&](const auto& each) { return each.row == i; };
-        return std::any_of(gaps_.begin(), gaps_.end(), own) || std::any_of(frictions_.begin(), frictions_.end(), own);
+        return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) { return own(gap) && !gap.bond; }) ||
+               std::any_of(frictions_.begin(), frictions_.end(), own);
     };
     for (int i = 0; i < size_; ++i)
         if (c_[i] > 0 && !is_gap(i)) constraints_.push_back(i);

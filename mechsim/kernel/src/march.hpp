@@ -32,7 +32,7 @@ inline double scatter(int i) { return std::cos(1.0 + 2.39996322972865332 * i); }
 
 enum class Status : int {
     reached, running, step_too_small, singular, not_finite, not_projected, not_differentiable, endless, undecided, event,
-    crowded, wedged
+    crowded, wedged, unwatched
 };
 
 struct Control {
@@ -100,6 +100,7 @@ struct Gap {
     int pair = -1, sort = 0, way = -1;
     std::vector<int> constants;  // that say which
     bool is_lent() const { return pair < 0 || way >= 0; }
+    bool bond = false;  // it holds both ways, and only an event of the user opens and closes it (bonds.cpp)
 };
 
 // Coulomb's friction, limited by the load on a gap or by a function of the state. Like a gap it is one row in two variants:
@@ -158,6 +159,8 @@ class March {
         gaps_[number].restitution = restitution, gaps_[number].size = size;
     }
     const std::vector<Gap>& gaps() const { return gaps_; }
+    void make_bond(int gap);
+    Status attach(const std::vector<int>& bonds, std::vector<double>& told);
     // Two outlines, and the gaps that are lent to the ways in which they touch.
     void add_pair(Pair pair) { pairs_.push_back(std::move(pair)); }
     void lend_gap(int gap, int sort, std::vector<int> constants);
@@ -277,6 +280,11 @@ class March {
     bool fits_limits(Touch& touch) const;
     bool is_movable(const std::vector<int>& gradient, double response) const;
     void write_meeting(Record& record);
+    std::vector<double> gap_response(const Gap& gap);
+    double free_response(const Gap& gap) const;
+    double along(const Gap& gap, const double* change) const;
+    void add_impulse(double impulse, const std::vector<double>& response);
+    double known_watchers(double h);
     struct Exchange {
         int rests, acts;  // rows
         double part;      // that the second has in what the first repeats
@@ -360,6 +368,7 @@ class March {
     double met_at_ = NAN;          // when gaps were met last, ...
     int meetings_ = 0;             // ... and how often at that time
     std::int64_t met_row_ = -1;    // the point of the record that tells how they were left
+    bool unwritten_ = false;       // bonds took hold, and no record tells yet how they left it
     int redundant_ = 0;
     std::vector<char> resting_;  // per row
     bool chosen_ = false;

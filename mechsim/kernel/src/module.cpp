@@ -305,7 +305,8 @@ void add_gaps(March& march, const Integers& rows, const Integers& modes, const D
         require(row >= 0 && row < march.size() && mode >= 0 && std::size_t(mode) < march.constant_count(), "a gap is not there");
         require(sizes.data()[i] > 0 && restitutions.data()[i] >= 0 && restitutions.data()[i] <= 1, "a gap has no size");
         const int account = accounts.data()[i];
-        require(account >= 0 && account < march.size() && march.offset(account) == 1, "a gap has no account");
+        // A bond that never takes hold has none, and its own row stands for it.
+        require(account >= 0 && account < march.size() && (march.offset(account) == 1 || account == row), "a gap has no account");
         march.add_gap(row, mode, restitutions.data()[i], Law(laws.data()[i]), sizes.data()[i], account);
     }
 }
@@ -349,6 +350,19 @@ void tune_gaps(March& march, const Doubles& restitutions, const Doubles& sizes) 
         require(size > 0 && restitution >= 0 && restitution <= 1, "a gap has no size");
         march.tune_gap(int(i), restitution, size);
     }
+}
+
+void make_bonds(March& march, const Integers& gaps) {
+    require(march.coefficients().width == 0, "a bond comes after the march is ready");
+    for (std::size_t i = 0; i < gaps.size(); ++i) march.make_bond(gaps.data()[i]);
+}
+
+// A status, and of each bond its rate before, its impulse and the energy that it takes, in three rows.
+nb::tuple attach(March& march, const Integers& bonds) {
+    std::vector<double> told;
+    const Status status = begun(march).attach(std::vector<int>(bonds.data(), bonds.data() + bonds.size()), told);
+    told.resize(3 * bonds.size());
+    return nb::make_tuple(int(status), owned(std::move(told), {std::size_t(3), bonds.size()}));
 }
 
 // Columns of an outline's tables are documented in mechsim/model/outlines.py, which writes them.
@@ -513,6 +527,8 @@ NB_MODULE(_kernel, m) {
         })
         .def("add_gaps", &add_gaps)
         .def("add_frictions", &add_frictions)
+        .def("make_bonds", &make_bonds)
+        .def("attach", &attach)
         .def("add_pair", &add_pair)
         .def("add_watchers", &add_watchers)
         .def_prop_ro("fired", &March::fired)

@@ -60,7 +60,7 @@ constexpr double kUnloaded = 1e-12;      // of the largest load in the step: wha
 constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps: the same for what is pressed together
 constexpr double kSameLimit = 1e-10;       // of a friction: two that differ by this much are one
 constexpr int kMostRounds = 30;           // in which limits are found that depend on what they limit
-constexpr double kRepeats = 1e-9;          // what is left of the answer to a push when others hold: less is rounding of none
+constexpr double kHeldAlready = 1e-9;      // what is left of the answer to a push when others hold: less is rounding of none
 constexpr double kMuchFaster = 1e4;        // a slide beside an impact: it does not stop it
 constexpr double kImmovable = 1e-10;      // of the answer to a push without joints: less is rounding of none
 constexpr double kContradicts = 1e4;     // so many times more than what counts as zero is no rounding
@@ -69,6 +69,7 @@ constexpr int kMostMeetings = 200;       // at one time: then events are endless
 constexpr int kMostPolishings = 3;       // corrections of the time of an event, ...
 constexpr double kNearby = 1e-3;         // ... each no further than this part of the step
 constexpr double kCrossed = 1e-8;        // of its largest term in a step: what is watched and has just crossed zero is there
+constexpr double kBlind = 1e-6;      // of a step: as long is one from where what is watched has a corner
 constexpr double kGapTerms = 10;         // tolerances that the last terms of a gap may reach, of its size
 
 }  // namespace mechsim

@@ -255,7 +255,7 @@ double March::response(int row, double h) {
         return size > 0 ? 1 / size : 0.0;
     }
     for (const Gap& gap : gaps_)
-        if (gap.row == row && !is_closed(gap)) return gap.pair >= 0 ? 0.0 : 1 / gap.size;  // it moves nothing, but is to be known as well
+        if (gap.row == row && !is_closed(gap)) return gap.pair >= 0 || gap.bond ? 0.0 : 1 / gap.size;  // it moves nothing, but is to be known as well
     for (const Friction& friction : frictions_)
         if (friction.row == row && !sticks(friction)) return 0;
     if (responses_.empty()) responses_.assign(size_, {});
@@ -401,6 +401,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         if (!continued_) write_point(record);  // a march that goes on has written this point already
         continued_ = false;
     }
+    if (std::exchange(unwritten_, false)) write_meeting(record);
     for (std::int64_t step = 0; step < steps; ++step) {
         if (t_ == t_end) return Status::reached;
         if ((step & 15) == 15) {
@@ -454,10 +455,15 @@ Status March::take_step(double t_end) {
         const double seen = inspected(reach, left < 0 ? -1 : 1);
         if (seen < reach) h = seen;
     }
-    const double whole = h;
+    double whole = h;
     // A last step that would leave only a sliver is taken whole.
     if (h * (1 + kSliver) >= std::abs(left)) h = std::abs(left);
     event_ = fired_ = -1;
+    if (!watchers_.empty()) {
+        const double known = known_watchers(h);
+        if (std::isnan(known)) return Status::unwatched;
+        if (known < h) h = whole = known;
+    }
     if (has_events()) {
         h = std::min(h, first_event(h, whole));
         if (crowded_) return Status::crowded;

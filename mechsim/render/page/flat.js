@@ -194,6 +194,7 @@ class FlatView {
 
   // What holds or moves the mechanism: any shape in a frame of its own. Lines keep their width when it is stretched.
   drawFitting(fitting, time) {
+    if (fitting.shown && !fitting.shown.findLast(([since], k) => since <= time || k === 0)[1]) return; // its bond is open
     const { pen, at } = this;
     const { x, y, cos, sin, stretch } = this.film.frame(fitting, time);
     const shape = (offset) => {

@@ -22,6 +22,10 @@ MOST_EVENTS = 2000  # that a page tells; of more, evenly some
 def packed_fitting(fitting: Fitting, scene: Scene, columns: list[dict[str, Any]], channels: Channels) -> dict[str, Any]:
     own = {key: getattr(fitting, key) for key in ("name", "kind", "at", "along", "stretched", "height", "colour")}
     packed = {**own, **asdict(fitting.paint), "shapes": [short(shape) for shape in fitting.shapes]}
+    if fitting.bond:
+        mode, segments = scene.bonds[fitting.bond], scene.segments
+        constants = segments.constants(scene.mechanism.constants, np.arange(len(segments)))
+        packed["shown"] = [[float(t), bool(on)] for t, on in zip(segments.starts, constants[:, mode] > 0, strict=True)]
     if isinstance(fitting.moving, CurveShape):
         return {**packed, "shapes": [], "track": _track(fitting.moving, scene, columns)}
     if isinstance(fitting.moving, SlackRope):
