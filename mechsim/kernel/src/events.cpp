@@ -375,6 +375,40 @@ bool March::settle_contacts(Touch& touch) {
     return true;
 }
 
+// What would rise less than can be told stays, if it is pressed; what is at rest beside it stays so too, and does not slide.
+void March::stay(Touch& touch) const {
+    std::vector<std::size_t> staying;
+    bool rises = false;
+    for (std::size_t i = 0; i < touch.size(); ++i) {
+        const double rate = touch.rates[i], back = -touch.pressed[i];
+        const bool low = back > 0 && rate * rate <= 2 * back * kRise * gaps_[touch.gaps[i]].size;
+        if (int(i) == touch.released || !(low || std::abs(rate) <= touch.still[i])) continue;
+        staying.push_back(i);
+        rises = rises || std::abs(rate) > touch.still[i];
+    }
+    if (!rises) return;
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        const std::size_t i = touch.size() + k;
+        const bool stays = std::find(staying.begin(), staying.end(), std::size_t(touch.of[k])) != staying.end();
+        if (stays && touch.movable[i] && std::abs(touch.rates[i]) <= touch.still[i]) staying.push_back(i);
+    }
+    for (int round = 0; round < 100; ++round) {
+        double off = 0;
+        for (std::size_t i : staying) {
+            off = std::max(off, std::abs(touch.rates[i]) / touch.still[i]);
+            touch.push(i, -touch.rates[i] / touch.response(i, i));
+        }
+        if (off <= 0.1) break;
+    }
+    for (std::size_t i : staying) touch.rates[i] = 0;
+}
+
+bool March::approaches(const Touch& touch) {
+    for (std::size_t i = 0; i < touch.size(); ++i)
+        if (touch.rates[i] < -touch.still[i]) return true;
+    return false;
+}
+
 // What answers a push at all, though rounding does in any case: beside what it would without any joint.
 bool March::is_movable(const std::vector<int>& gradient, double response) const {
     double free = 0;
@@ -470,35 +504,12 @@ Status March::meet() {
     touch.is_closed.assign(count, 0);
     if (total == 0) return Status::reached;
     if (!find_responses(touch)) return Status::undecided;
-    if (!strike(touch)) return Status::wedged;
-    for (std::size_t i = 0; i < count; ++i)
-        if (!(touch.rates[i] >= -kContradicts * touch.still[i])) return Status::undecided;  // it would be entered
-    // What would rise less than can be told stays, if it is pressed; what is at rest beside it stays so too.
-    std::vector<std::size_t> staying;
-    bool rises = false;
-    for (std::size_t i = 0; i < count; ++i) {
-        const double rate = touch.rates[i], back = -touch.pressed[i];
-        const bool low = back > 0 && rate * rate <= 2 * back * kRise * gaps_[touch.gaps[i]].size;
-        if (int(i) == touch.released || !(low || std::abs(rate) <= touch.still[i])) continue;
-        staying.push_back(i);
-        rises = rises || std::abs(rate) > touch.still[i];
+    for (int round = 0; round == 0 || (round < kMostRounds && approaches(touch)); ++round) {
+        if (!strike(touch)) return Status::wedged;
+        for (std::size_t i = 0; i < count; ++i)
+            if (!(touch.rates[i] >= -kContradicts * touch.still[i])) return Status::undecided;  // it would be entered
+        stay(touch);  // which others may feel
     }
-    if (!rises) staying.clear();
-    // With it what does not slide there.
-    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
-        const std::size_t i = count + k;
-        const bool stays = std::find(staying.begin(), staying.end(), std::size_t(touch.of[k])) != staying.end();
-        if (stays && touch.movable[i] && std::abs(touch.rates[i]) <= touch.still[i]) staying.push_back(i);
-    }
-    for (int round = 0; round < 100 && !staying.empty(); ++round) {
-        double off = 0;
-        for (std::size_t i : staying) {
-            off = std::max(off, std::abs(touch.rates[i]) / touch.still[i]);
-            touch.push(i, -touch.rates[i] / touch.response(i, i));
-        }
-        if (off <= 0.1) break;
-    }
-    for (std::size_t i : staying) touch.rates[i] = 0;
     bool changed = false;
     for (std::size_t i = 0; i < total; ++i) {
         if (touch.impulses[i] == 0) continue;

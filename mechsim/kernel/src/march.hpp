@@ -260,6 +260,8 @@ class March {
     struct Touch;
     bool strike(Touch& touch);
     bool strike_together(Touch& touch) const;
+    void stay(Touch& touch) const;
+    static bool approaches(const Touch& touch);
     bool settle_contacts(Touch& touch);
     void close_unpressed(Touch& touch, const std::function<double(std::size_t)>& unpressed) const;
     bool sticks(const Friction& friction) const { return !resting_[friction.row]; }
