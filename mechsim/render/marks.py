@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mechsim.engine.events import Event
+from mechsim.engine.events import FRICTION, Event
 from mechsim.frozen import frozen
 from mechsim.render.frames import Frames, sample
 from mechsim.render.gaps import Meeting, meetings
@@ -48,9 +48,14 @@ def marks_of(trajectory: Drawable, scene: Scene) -> Marks | None:
     """Of the events that results tell; None without any."""
     events = table_of(trajectory).events
     known = {gap.name for gap in scene.mechanism.gaps} | {event.name for event in scene.mechanism.events}
-    if events is None or not len(events) or not known.issuperset(events.names):
+    known |= {FRICTION + friction.name for friction in scene.mechanism.frictions}
+    if events is None or not known.issuperset(events.names):
         return None
-    numbers = np.unique(np.linspace(0, len(events) - 1, min(len(events), MOST)).astype(int))
+    rubs = np.array([name.startswith(FRICTION) for name in events.names], bool)
+    told = np.flatnonzero(~rubs[events.column("gap").astype(int)])  # what sticks and slips is seen
+    if not len(told):
+        return None
+    numbers = told[np.unique(np.linspace(0, len(told) - 1, min(len(told), MOST)).astype(int))]
     chosen = tuple(events[number] for number in numbers.tolist())
     t = np.array([event.t for event in chosen])
     there = sample(trajectory, t, scene)

@@ -280,7 +280,7 @@ def polynomials(solution: Solution) -> Polynomials | None:
         return None
     t, coefficients = np.asarray(solution.t), np.asarray(solution.coefficients)
     starts, ends = t[:-1], t[1:]
-    if solution.system.gaps:  # from one side of an event to the other there is no way
+    if solution.system.gaps or solution.system.frictions:  # from one side of an event to the other there is no way
         long = starts != ends
         starts, ends, coefficients = starts[long], ends[long], coefficients[long]
     return Polynomials(starts, ends, coefficients, tuple(solution.system.labels))
