@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import atan, atan2, cos, hypot, pi, sin, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import mechsim
+from mechsim.result.files import load
 from mechsim.simulation import CutShort
 
 G = 9.81
@@ -490,3 +492,48 @@ def test_wrong_friction_is_told(given, words):
     text = BLOCK.format(x=1, y=0, mu=0.1, static=0.1, tend=1, px=1, py=0, vx=0, vy=0)
     with pytest.raises(mechsim.SpecError, match=words):
         mechsim.simulate(text.replace("{e: 0, mu: 0.1, mu_s: 0.1}", given))
+
+
+# --- handles, and motions that go on
+
+SPECS = Path(__file__).parents[1] / "specs" / "contacts"
+
+
+@pytest.mark.parametrize(
+    ("spec", "parameters"),
+    [
+        ("stick_slip", {"mu": 0.15, "mu_s": 0.3}),
+        ("stick_slip", {"v": 0.8}),
+        ("bowling", {"mu": 0.4}),
+        ("bowling", {"e": 0.1, "v": 2.5}),
+    ],
+)
+def test_a_handle_knows_friction_as_a_parameter(spec, parameters):
+    path = SPECS / f"{spec}.yaml"
+    motion = mechsim.mechanism(path).simulate(parameters=parameters)
+    fresh = mechsim.simulate(path, parameters=parameters)
+    assert len(motion.events) > 2
+    assert np.array_equal(motion.events.table, fresh.events.table)
+
+
+@pytest.mark.parametrize(
+    ("spec", "at", "end"), [("stick_slip", 1.7, 20), ("bowling", 0.3, 3), ("housner_block", 1.2, 6)]
+)
+def test_a_motion_that_is_stopped_goes_on_the_same(spec, at, end):
+    handle = mechsim.mechanism(SPECS / f"{spec}.yaml")
+    whole = handle.simulate(tend=end)
+    first = handle.simulate(tend=at)
+    rest = handle.simulate(start=first, tend=end)
+    assert np.array_equal(np.concatenate([first.events.table, rest.events.table]), whole.events.table)
+    assert np.array_equal(rest.solution.q[-1], whole.solution.q[-1])
+
+
+def test_results_tell_what_sticks_and_slips(tmp_path):
+    """In the table beside a CSV, and in an NPZ."""
+    motion = mechsim.simulate(SPECS / "stick_slip.yaml")
+    for name in ("out.csv", "out.npz"):
+        motion.save(tmp_path / name)
+        found = load(tmp_path / name).events
+        assert [(event.t, event.gap, event.kind) for event in found] == [
+            (event.t, event.gap, event.kind) for event in motion.events
+        ]
