@@ -367,11 +367,21 @@ def test_a_motion_that_is_stopped_goes_on_bit_by_bit(stop):
 # --- what cannot be
 
 
-def test_a_mechanism_with_bonds_has_no_handle():
-    for more in ("Bonds: {held: P-AB}",):
-        text = double(more).replace("Dyna: [[0.5], 1, 1/12]", "Dyna: {plate: [1, 0.1], mass: 1}")
-        with pytest.raises(SpecError, match="has no handle yet"):
-            mechsim.mechanism(text)
+@pytest.mark.parametrize(
+    ("spec", "parameters"), [("clutch", {"K": 0.6}), ("docking", {"turn": 0.03}), ("trebuchet", {"g": 9})]
+)
+def test_a_handle_lets_go_and_takes_hold(spec, parameters):
+    """With other parameters as the file read anew, and in two parts as in one."""
+    path = SPECS / "contacts" / f"{spec}.yaml"
+    handle = mechsim.mechanism(path)
+    motion, fresh = handle.simulate(parameters=parameters), mechsim.simulate(path, parameters=parameters)
+    np.testing.assert_allclose(motion.events.table, fresh.events.table, rtol=0, atol=1e-12)
+    whole, end = handle.simulate(), fresh.t[-1]
+    for part in (0.3, 0.8):
+        first = handle.simulate(tend=part * end)
+        rest = handle.simulate(start=first, tend=end)
+        assert np.array_equal(rest.solution.q[-1], whole.solution.q[-1])
+        assert len(first.events) + len(rest.events) == len(whole.events)
 
 
 def test_points_that_are_apart_cannot_take_hold():

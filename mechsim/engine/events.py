@@ -6,7 +6,6 @@ is closed is a constant of the mechanism, so the segments of a motion carry it a
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO, overload
@@ -135,6 +134,8 @@ class Rows:
             self._write()
 
     def _write(self) -> None:
+        import tempfile  # seldom needed
+
         rows = self._joined()
         try:
             self._file = self._file or tempfile.TemporaryFile(prefix="mechsim-events-")  # noqa: SIM115

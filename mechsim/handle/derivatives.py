@@ -132,6 +132,7 @@ class _Traced:
             return system
         found = System.__new__(System)
         found.__dict__.update({key: value for key, value in system.__dict__.items() if key != "_programs"})
+        found.gaps, found.frictions = system.gaps, system.frictions  # which a tuned system computes
         found.mechanism, found.groups = system.mechanism, tuple(groups)
         return found
 

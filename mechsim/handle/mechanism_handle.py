@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from mechsim.engine import State
 from mechsim.equations import Equations
-from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError, SpecError
+from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
 from mechsim.handle.begun import Beginning, Beginnings, Begun
 from mechsim.handle.component import Component
 from mechsim.handle.family import Family, Member, Told, untold, warned
@@ -42,12 +42,6 @@ class MechanismHandle(Equations):
     """
 
     def __init__(self, spec: MechSpec, given: Parameters | None = None, families: dict[Times, Family] | None = None):
-        actions = spec.actions
-        barred = [each.mark for each in actions.bonds]
-        barred += [each.mark for each in actions.events if each.releases or each.attaches]
-        if barred:
-            message = "with bonds a mechanism has no handle yet: it cannot be swept or differentiated"
-            raise SpecError(Fault(message, barred[0], "mechsim.simulate and mechsim run follow its motion"))
         self._file = spec
         self._given = dict(given or {})
         self._families: dict[Times, Family] = {} if families is None else families

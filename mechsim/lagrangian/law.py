@@ -65,7 +65,7 @@ class Law:
             tuple(map(write, rows)) for rows in (self.constraints, self.nonholonomic, self.states, self.signals)
         )
         parts = [self.variables, self.parameters, *energies, forces, constraints, nonholonomic]
-        return repr([*parts, self.observed, states, self.account + self.shares, signals])
+        return repr([*parts, self.observed, states, "shared" if self.shares else self.account, signals])
 
     @property
     def name(self) -> str:
