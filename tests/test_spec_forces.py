@@ -40,7 +40,7 @@ FAULTS = [
     ("AppliedForces: {Torques: {OA: theta_OB}}", 31, "theta_OB uses OB, which is no rigid part", "OA"),
     ("AppliedForces: {Torques: {OA: thta_OA}}", 31, "thta_OA is not defined", "did you mean theta_OA?"),
     ("AppliedForces: {Potentials: {p: A.vx}}", 33, "Potentials.p may use positions and time, but A.vx", ""),
-    ("AppliedForces: {Friction: {B-OA: [0.2, 3, 0]}}", 28, "Friction.B-OA has v0: 0, but a speed is above zero", "leave"),
+    ("AppliedForces: {Friction: {B-OA: [0.2, 3, 0]}}", 28, "Friction.B-OA has v0: 0, but a speed is", "leave"),
     ("AppliedForces: {Friction: {B-OA: [-0.2, 3, 1]}}", 35, "Friction.B-OA.mu is -0.2, but must not", "by itself"),
     ("AppliedForces: {Friction: {B: [0.2, 3, 1]}}", 28, "Friction.B names no line", "write B-AB"),
     ("AppliedForces: {Friction: {B-OA: {mu: 1, v0: 1}}}", 28, "Friction.B-OA has no load N, and no slot", "write N"),

@@ -184,7 +184,7 @@ double March::next_crossing(double h, double first) {
         const double noise = kTouch * largest;
         int zeros = 0;
         // Time is too coarse to meet zero itself, and so is what is watched: a short step does not make that finer.
-        if (watcher.crossed && std::abs(p[0]) <= std::max(kCrossed * largest, kTouch * watcher.size)) zeros = 1;
+        if (watcher.crossed && std::abs(p[0]) <= kCrossed * std::max(largest, watcher.size)) zeros = 1;
         if (zeros == 0 && std::abs(p[0]) > noise)
             watcher.side = p[0] > 0 ? 1 : -1;
         else if (watcher.crossed || watcher.side == 0)
@@ -210,14 +210,17 @@ double March::next_crossing(double h, double first) {
 Status March::polish_event(double& h, double left, double t_end) {
     if (fired_ >= 0) {
         const Watcher& watcher = watchers_[fired_];
-        const double better = h - output_term(watcher.block, watcher.output, watcher.lane, 0) / slope_;
-        const bool near = std::abs(better - h) <= kNearby * h && std::abs(better - h) > kNegligible * h;
-        const double before = h;
-        if (!near || !(better > 0) || better >= std::abs(left)) return Status::reached;
-        h = better;
-        if (land(h, left, t_end) == Status::reached) return Status::reached;
-        h = before;
-        return land(h, left, t_end);
+        for (int count = 0; count < kMostPolishings; ++count) {
+            const double better = h - output_term(watcher.block, watcher.output, watcher.lane, 0) / slope_;
+            const bool near = std::abs(better - h) <= kNearby * h && std::abs(better - h) > kNegligible * h;
+            const double before = h;
+            if (!near || !(better > 0) || better >= std::abs(left)) break;
+            h = better;
+            if (land(h, left, t_end) == Status::reached) continue;
+            h = before;
+            return land(h, left, t_end);
+        }
+        return Status::reached;
     }
     if (event_ >= int(gaps_.size())) return polish_friction(h, left, t_end);
     const Gap& gap = gaps_[event_];
