@@ -175,7 +175,8 @@ def integrate(
 
 def refuse_with_gaps(system: System, *, backwards: bool = False, tangents: bool = False) -> None:
     """What is not known of motions with contacts. Raises IntegrationError."""
-    marks = [each.mark for each in (*system.gaps, *system.frictions)] + [each.mark for each in system.events]
+    marks = [each.mark for each in system.gaps] + [each.mark for each in system.frictions]
+    marks += [each.mark for each in system.events]
     if backwards and marks:
         raise IntegrationError(Fault("contacts and events cannot be followed backwards in time", marks[0]))
     if tangents and marks:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from mechsim.errors import Fault
 from mechsim.lagrangian.formula import TIME, Formula, derivative, formula, number, parameter, velocity
 from mechsim.model.book import Book, Draft, Forces, moves
-from mechsim.model.contacts import contact_row, stop_rows
+from mechsim.model.contacts import contact_row, grips_of, stop_rows
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Compliance, Contact, Stop
@@ -35,6 +35,7 @@ def add_compliances(quantities: Quantities, book: Book) -> dict[str, int]:
             continue
         label = plain_name(name)
         draft, push = _drafted(name, gap, law, quantities)
+        draft.grips = grips_of(given, quantities) if isinstance(given, Contact) else []
         draft.mark, draft.account = given.mark, f"work_contact_{label}" if draft.account else ""
         book.add(draft)
         told = Draft(f"contact {name}", given.mark, signals=[push], readout=True, origin=Origin("signal", name))

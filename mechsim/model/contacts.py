@@ -22,6 +22,8 @@ from mechsim.lagrangian.vector import SPACE, Vector, cross, dot, left, square, v
 from mechsim.model.book import Book, Draft, moves
 from mechsim.model.control import JUMP
 from mechsim.model.friction import Rubbing, part_of, slide, spin_of, spin_of_line
+from mechsim.model.grip import Grip, Place
+from mechsim.model.joints import on_line
 from mechsim.model.mechanism import Gap, Watched
 from mechsim.model.origin import Origin
 from mechsim.model.quantities import Arrow, Quantities
@@ -55,6 +57,8 @@ def add_gaps(quantities: Quantities, book: Book, first_gap: int, rubbings: list[
         label = plain_name(name)
         draft = Draft(f"contact {name}", given.mark, constraints=[(f"contact_{label}", row)])
         draft.origin = Origin("contact", name)
+        grips = grips_of(given, quantities) if isinstance(given, Contact) else []
+        draft.grips = grips
         if given.name not in accounts or not isinstance(given, Meeting):  # nothing of a meeting moves by itself
             draft.account = f"work_contact_{plain_name(given.name) if isinstance(given, Meeting) else label}"
         number = book.add(draft)
@@ -71,7 +75,9 @@ def add_gaps(quantities: Quantities, book: Book, first_gap: int, rubbings: list[
                 book.faults += error.faults
                 continue
             ratio = rubs.static.value / rubs.mu.value
-            rubbings.append(Rubbing(name, speed, given.mark, first_gap + len(gaps) - 1, rubs.mu.value, ratio))
+            rubbings.append(
+                Rubbing(name, speed, given.mark, first_gap + len(gaps) - 1, rubs.mu.value, ratio, grips=tuple(grips))
+            )
     return tuple(gaps)
 
 
@@ -188,7 +194,32 @@ def _slide(contact: Contact, quantities: Quantities) -> Formula:
         if contact.number is not None and contact.number.value:
             spin = spin_of(part_of(first, quantities, f"Contacts.{contact.name}", contact.mark), quantities)
             at = at - parameter("offset", contact.number.value) * left(along)
-    return slide(quantities.point(first), spin, quantities.point(others[0]), other_spin, at, along)
+    # Where the ground holds a part that is rubbed, it feels that too.
+    felt = [slot for point in others for slot in quantities.layout.points[point]] if quantities.carrier(*others) else []
+    return slide(quantities.point(first), spin, quantities.point(others[0]), other_spin, at, along, felt)
+
+
+def grips_of(contact: Contact, quantities: Quantities) -> list[Grip]:
+    """The part whose line is met feels it there; with friction also a part whose disc touches, and one that a circle is
+    on."""
+    if len(contact.points) < 2:
+        return []
+    first, *others = contact.points
+    if len(others) == 1:
+        part = part_of(others[0], quantities, f"Contacts.{contact.name}", contact.mark) if contact.rubs else ""
+        return [_grip(part, Place(first), quantities, others[0])] if part else []
+    offset = float(contact.number.value) if contact.number is not None else 0.0
+    line = (others[0], others[1])
+    place = Place(first, line, across=-offset)
+    grips = on_line(line, place, quantities)
+    if contact.rubs and offset:
+        part = part_of(first, quantities, f"Contacts.{contact.name}", contact.mark)
+        grips += [_grip(part, place, quantities, first)] if part else []
+    return grips
+
+
+def _grip(part: str, place: Place, quantities: Quantities, *points: str) -> Grip:
+    return Grip(part, tuple(dict.fromkeys((*points, *quantities.rigids[part].points[:2]))), place)
 
 
 def _slide_on_curve(contact: Contact, quantities: Quantities) -> Formula:

@@ -6,11 +6,11 @@ a constraint (mechanism.Friction, kernel/src/friction.cpp).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
-from mechsim.lagrangian.formula import Formula, coordinate, derivative, multiplier, number, parameter, velocity
+from mechsim.lagrangian.formula import Formula, coordinate, derivative, multiplier, number, parameter
 from mechsim.lagrangian.vector import Vector, cross, dot, left
 from mechsim.model.book import Book, Draft
 from mechsim.model.grip import Grip
@@ -96,26 +96,40 @@ def spin_of(part: str, quantities: Quantities) -> Formula:
 
 
 def spin_of_line(start: str, end: str, quantities: Quantities) -> Formula:
-    turning: Formula = cross(quantities.difference(start, end), quantities.velocity_difference(start, end))
+    speeds = [_velocity(point, quantities, carried=bool(quantities.carrier(start, end))) for point in (start, end)]
+    turning: Formula = cross(quantities.difference(start, end), speeds[1] - speeds[0])
     return turning / quantities.distance(start, end) ** 2 if turning.leaves() else number(0)
 
 
-def rate(place: Arrow) -> Arrow:
-    """How fast a place moves that is fixed in something."""
+def _velocity(point: str, quantities: Quantities, carried: bool) -> Arrow:
+    """Of a point of a part that moves as if no ground held it: so the part feels what rubs it there too."""
+    return quantities.virtual_velocity(point) if carried else quantities.velocity(point)
+
+
+def rate(place: Arrow, felt: Collection[int] = ()) -> Arrow:
+    """How fast a place moves that is fixed in something; `felt`: slots of fixed points that a part feels."""
 
     def of(component: Formula) -> Formula:
         total = number(0)
         for slot in dict.fromkeys(leaf.operands[0] for leaf in component.leaves() if leaf.operation == "x"):
-            if slot >= 0:
-                total = total + derivative(component, coordinate(slot)) * velocity(slot)
+            if slot >= 0 or slot in felt:
+                total = total + derivative(component, coordinate(slot)) * Formula("v", (slot,))
         return total
 
     return Vector(tuple(of(component) for component in place))
 
 
-def slide(own: Arrow, spin: Formula, other: Arrow, other_spin: Formula, at: Arrow, along: Arrow) -> Formula:
+def slide(
+    own: Arrow,
+    spin: Formula,
+    other: Arrow,
+    other_spin: Formula,
+    at: Arrow,
+    along: Arrow,
+    felt: Collection[int] = (),
+) -> Formula:
     """How fast what is at `at` of one body slides along a direction over the other. `own` and `other` are places that
     are fixed in them."""
-    one = rate(own) + spin * left(at - own)
-    two = rate(other) + other_spin * left(at - other)
+    one = rate(own, felt) + spin * left(at - own)
+    two = rate(other, felt) + other_spin * left(at - other)
     return dot(along, one - two)

@@ -290,6 +290,21 @@ def _by(found: Sequence[Contact], key: Callable[[Grip], str]) -> dict[str, list[
     return groups
 
 
+def pushed_elsewhere(mechanism: Mechanism) -> dict[str, str]:
+    """Parts that outlines push, and by what: the rows of these say it as forces at points of the parts, so that what is
+    left there is not what joints bear."""
+    found: dict[str, str] = {}
+    for element in mechanism.elements:
+        if element.origin.sort not in ("contact", "friction"):
+            continue
+        gripped = {grip.part for grip in element.grips}
+        for part in mechanism.parts:
+            own = [point for point in part.points if set(mechanism.points[point]) & set(element.slots)]
+            if part.kind == "rigid" and len(own) > 1 and part.name not in gripped:
+                found.setdefault(part.name, element.owner)
+    return found
+
+
 def bearings(mechanism: Mechanism, points: Sequence[str]) -> list[Bearing]:
     """The parts at each of these points ("all": at every joint). Raises SpecError for points no part has."""
     actions = Actions(mechanism)
@@ -298,7 +313,14 @@ def bearings(mechanism: Mechanism, points: Sequence[str]) -> list[Bearing]:
     if unknown:
         known = ", ".join(mechanism.points)
         raise SpecError(*(Fault(f"reactions: there is no point {point}", hint=f"points: {known}") for point in unknown))
-    held = actions.bearings(chosen)
+    unplaced = pushed_elsewhere(mechanism)
+    held = [bearing for bearing in actions.bearings(chosen) if bearing.part.name not in unplaced]
+    if ALL in points:
+        return held
+    for bearing in actions.bearings(chosen):
+        if (contact := unplaced.get(bearing.part.name)) is not None:
+            message = f"reactions: {contact} pushes {bearing.part.name} elsewhere than at its points"
+            raise SpecError(Fault(f"{message}: what it bears at {bearing.point} is not known", hint="leave it out"))
     borne = {each.point for bearing in held for each in (bearing, *bearing.further)}
     free = [point for point in chosen if point not in borne]
     if free:

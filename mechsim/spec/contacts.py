@@ -186,6 +186,10 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
 def _rubs(entry: Entry, scope: Scope) -> Rubs | None:
     """Raises SpecError."""
     values, user = entry.value, f"Contacts.{entry.name}"
+    for name in ("mu", "mu_s", "law"):
+        if name in values and values["compliance"] is not None:
+            message = f"{user} has {name}, but gives way: friction and laws of impact are for contacts with e"
+            raise SpecError(Fault(message, entry.mark, f"leave out {name}, or write e instead of the stiffness"))
     if "mu" not in values or values["mu"].value == 0:
         if "mu_s" in values:
             raise SpecError(Fault(f"{user} has mu_s, but no friction mu", entry.mark, "write mu: 0.3"))
@@ -207,6 +211,9 @@ def _on_curve(entry: Entry, user: str, common: Mapping[str, Any], scope: Scope) 
     values, point = entry.value, entry.name.partition("-")[0].strip()
     _refuse_others(values, ("radius", "inside", "between", "offset"), user, "its curve says all", entry.mark)
     given = values["curve"]
+    if values["compliance"] is not None:
+        hint = "write the depth as a length: {gap: sqrt(P.x**2 + P.y**2) - 1, stiffness: 1000}"
+        raise SpecError(Fault(f"{user} gives way, but an equation of a curve does not tell its depth", entry.mark, hint))
     if "implicit" not in given:
         # Of a curve by a parameter a place is known near the point, but not that no other is nearer.
         hint = "write what is zero on it and above zero where there is room: curve: y - x**2"

@@ -60,6 +60,13 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     bool opened = false;
     for (std::size_t i = 0; i < gaps_.size(); ++i)
         if (closed[i]) set_closed(gaps_[i], false), opened = true;
+    // What sticks takes no part: friction has no impulse without a push, which `meet` sees to.
+    std::vector<std::pair<bool, double>> rubbing;
+    for (const Friction& friction : frictions_) {
+        rubbing.emplace_back(sticks(friction), sense_of(friction));
+        opened = opened || rubbing.back().first || rubbing.back().second != 0;
+        set_rubbing(friction, false, 0);
+    }
     Status status = Status::reached;
     if ((opened || !prepared_) && (status = prepare()) != Status::reached) return status;
     const std::size_t count = bonds.size();
@@ -87,11 +94,12 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     if ((status = prepare()) != Status::reached) return status;
     for (std::size_t i = 0; i < gaps_.size(); ++i)
         if (closed[i]) set_closed(gaps_[i], true);
+    for (std::size_t k = 0; k < frictions_.size(); ++k) set_rubbing(frictions_[k], rubbing[k].first, rubbing[k].second);
     met_ = true;
     met_at_ = t_;
     meetings_ = 1;
     event_ = fired_ = -1;
-    const bool touching = std::any_of(gaps_.begin(), gaps_.end(), [](const Gap& gap) { return !gap.bond; });
+    const bool touching = !frictions_.empty() || std::any_of(gaps_.begin(), gaps_.end(), [](const Gap& gap) { return !gap.bond; });
     if (touching && (status = meet()) != Status::reached) return status;
     expanded_ = false;
     leverage_.clear();

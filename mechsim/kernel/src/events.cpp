@@ -339,6 +339,7 @@ bool March::settle_contacts(Touch& touch) {
         return i < touch.size() ? gaps_[touch.gaps[i]].size : frictions_[touch.frictions[i - touch.size()]].size;
     };
     for (std::size_t i = 0; i < touch.total(); ++i) largest = std::max(largest, std::abs(touch.pressed[i]) / size(i));
+    liveliest_ = largest;
     const auto unpressed = [&](std::size_t i) { return kUnpressed * largest * size(i); };
     const std::vector<double> open = touch.pressed;
     for (;;) {
@@ -357,12 +358,15 @@ bool March::settle_contacts(Touch& touch) {
                 for (std::size_t i = 0; i < touch.total(); ++i) touch.pressed[i] += touch.response(i, k) * loads[k];
         }
         // What was to open is pressed together all the same, or what was to slide does not: it is asked like the others.
-        const std::size_t slides = touch.size() + std::size_t(std::max(touch.slipping, 0));
         const bool opens = touch.released < 0 || touch.pressed[touch.released] >= -kContradicts * unpressed(touch.released);
-        const bool slips = touch.slipping < 0 || touch.slips * touch.pressed[slides] >= -kContradicts * unpressed(slides);
-        if (opens && slips) break;
+        bool slip = true;
+        for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+            const std::size_t i = touch.size() + k;
+            if (touch.slips[k] * touch.pressed[i] >= -kContradicts * unpressed(i)) continue;
+            touch.slips[k] = 0, slip = false;
+        }
+        if (opens && slip) break;
         if (!opens) touch.released = -1;
-        if (!slips) touch.slipping = -1;
     }
     close_unpressed(touch, unpressed);
     for (std::size_t i = 0; i < touch.size(); ++i) {
@@ -457,7 +461,8 @@ bool March::find_responses(Touch& touch) {
 
 // What happens where gaps touch: the velocities and modes with which the motion goes on.
 Status March::meet() {
-    if (t_ != met_at_) meetings_ = 0;
+    if (t_ != met_at_) meetings_ = 0, let_go_.clear();
+    if (event_ >= int(gaps_.size()) && slips_ != 0) let_go_.emplace_back(event_ - int(gaps_.size()), slips_);
     if (++meetings_ > kMostMeetings) return Status::endless;
     const bool begins = !met_;
     met_ = true;

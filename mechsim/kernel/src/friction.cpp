@@ -73,7 +73,9 @@ double March::next_slip(double h, double first) {
             const int degree = last_ + 1;
             double power = sense;
             for (int n = 0; n <= degree; ++n, power *= h) p[n] = slide(friction, n) * power;
-            note(first_below(p.data() + friction.zeros, degree - friction.zeros, slowest(friction.size), least), 0);
+            // What others hold still moves by roundings of what pulls at it.
+            const double noise = slowest(friction.size) + kUnpressed * liveliest_ * friction.size * h;
+            note(first_below(p.data() + friction.zeros, degree - friction.zeros, noise, least), 0);
         }
     }
     return first;
@@ -113,7 +115,8 @@ void March::add_frictions(Touch& touch, const std::vector<char>& stuck, const st
         const Friction& friction = frictions_[i];
         const auto place = std::find(touch.gaps.begin(), touch.gaps.end(), friction.gap);
         if (friction.gap >= 0 && place == touch.gaps.end()) continue;
-        if (event_ == int(gaps_.size() + i) && slips_ != 0) touch.slipping = int(touch.frictions.size()), touch.slips = slips_;
+        const auto gone = std::find_if(let_go_.begin(), let_go_.end(), [&](const auto& each) { return each.first == int(i); });
+        touch.slips.push_back(gone != let_go_.end() ? gone->second : 0.0);
         touch.frictions.push_back(int(i));
         touch.of.push_back(friction.gap >= 0 ? int(place - touch.gaps.begin()) : -1);
         touch.rates.push_back(slide(friction, 0));
@@ -214,6 +217,8 @@ struct March::Rubbing {
     std::size_t direction, load, place;
     double share, more;  // its limit: a share of the load, and more
     double sense;
+    bool let_go = false;   // it has come to its limit here and now, ...
+    double strained = 1;   // ... but others hold it still: then it bears so many times what it slides with
     double limit(const std::vector<double>& loads) const { return more + (load == kNone ? 0.0 : share * loads[load]); }
     static constexpr std::size_t kNone = std::size_t(-1);
 };
@@ -258,11 +263,16 @@ std::vector<March::Rubbing> March::rubbing(const Touch& touch, const std::vector
         const bool moves = std::abs(touch.rates[direction]) > touch.still[direction];
         if (moves && (forces || (touch.movable[direction] && pace(direction) > kMuchFaster * closing)))
             sense = touch.rates[direction] > 0 ? 1 : -1;
-        if (forces && int(k) == touch.slipping && sense == 0) sense = touch.slips;
-        if (sense == 0 && !touch.movable[direction]) continue;
+        if (forces && sense == 0) sense = touch.slips[k];
+        // What a drive moves cannot stick: it slides as it begins to.
+        if (sense == 0 && !touch.movable[direction]) {
+            if (!forces || !(std::abs(touch.pressed[direction]) > touch.still[direction])) continue;
+            sense = touch.pressed[direction] > 0 ? 1 : -1;
+        }
         const double most = sense == 0 && forces ? friction.limit : friction.kinetic;
         const bool of_gap = friction.gap >= 0;
         found.push_back({direction, load, k, of_gap ? most : 0.0, of_gap ? 0.0 : most * touch.limits[k], sense});
+        found.back().let_go = forces && !moves && touch.movable[direction] && touch.slips[k] != 0;
     }
     return found;
 }
@@ -274,7 +284,7 @@ std::vector<March::Rubbing> March::rubbing(const Touch& touch, const std::vector
 std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const {
     const std::size_t total = touch.total(), a = held.size();
     std::vector<Rubbing> rubs = rubbing(touch, held, forces);
-    for (std::size_t round = 0; round <= rubs.size(); ++round) {
+    for (std::size_t round = 0; round <= 2 * rubs.size(); ++round) {
         std::vector<const Rubbing*> may_stick;
         std::vector<double> base = forces ? touch.pressed : touch.rates, columns(a * total);
         for (std::size_t g = 0; g < a; ++g)
@@ -293,6 +303,8 @@ std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& he
             if (each.load != Rubbing::kNone && !(columns[each.load * total + held[each.load]] > 0))
                 return {};  // pushed, it would close (Painleve)
         }
+        double largest = 0;
+        for (double each : base) largest = std::max(largest, std::abs(each));
         // Unknowns: loads; frictions forward and backward; how fast each slides (or begins to).
         const std::size_t c = may_stick.size(), size = a + 3 * c;
         const auto direction = [&](std::size_t row) { return row < a ? held[row] : may_stick[(row - a) % c]->direction; };
@@ -336,7 +348,7 @@ std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& he
             const double limit = each.limit(loads);
             if (each.sense != 0) {
                 found[each.direction] = -each.sense * limit;
-                touch.sense[each.place] = limit > 0 ? each.sense : 0.0;
+                touch.sense[each.place] = limit > 0 ? each.sense * each.strained : 0.0;
                 continue;
             }
             const std::size_t forward = a + s, backward = forward + c, slides = backward + c;
@@ -351,8 +363,13 @@ std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& he
                 continue;
             }
             touch.sense[each.place] = found[each.direction] > 0 ? -1 : 1;
+            const bool moves = answer.z[slides] * unit[slides] > kStrained * largest;
             const Friction& friction = frictions_[touch.frictions[each.place]];
             if (!forces || friction.limit == friction.kinetic) continue;
+            if (!moves) {  // others hold it still: it is strained as far as it can be
+                touch.sense[each.place] *= friction.limit / friction.kinetic;
+                continue;
+            }
             // It slides with less than it stuck with.
             changed = true;
             each.sense = touch.sense[each.place];
@@ -363,6 +380,14 @@ std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& he
             if (!is_independent(touch.w, total, firm, each->direction)) continue;
             touch.sticks[each->place] = 1;
             firm.push_back(each->direction);
+        }
+        for (Rubbing& each : rubs) {
+            const Friction& friction = frictions_[touch.frictions[each.place]];
+            const bool may = each.let_go && each.strained == 1 && friction.limit > friction.kinetic;
+            if (changed || !may || is_independent(touch.w, total, firm, each.direction)) continue;
+            each.strained = friction.limit / friction.kinetic;
+            (friction.gap >= 0 ? each.share : each.more) *= each.strained;
+            changed = true;
         }
         if (!changed) return found;
     }

@@ -222,7 +222,8 @@ void March::set_state(double t, const double* derivatives) {
 
 void March::set_constant(int number, double value) {
     for (const Gap& gap : gaps_) {
-        if (gap.mode == number) set_closed(gap, value != 0);
+        // What sticks beside a bond that lets go may have been held by that alone.
+        if (gap.mode == number) shaken_ = shaken_ || (gap.bond && !frictions_.empty()), set_closed(gap, value != 0);
         shaken_ = shaken_ || (is_closed(gap) && gap.mode != number && reads(gap, number));
     }
     for (const Friction& friction : frictions_)

@@ -367,6 +367,8 @@ class March {
     bool crowded_ = false;         // more touches than there are rows for
     bool leaves_ = false;          // it opens because it comes to the end of an edge
     double slips_ = 0;             // the sense in which a friction lets go there
+    double liveliest_ = 0;         // the largest acceleration there was when gaps were met, of their sizes
+    std::vector<std::pair<int, double>> let_go_;  // frictions that did at the time of the last meeting, and their senses
     double met_at_ = NAN;          // when gaps were met last, ...
     int meetings_ = 0;             // ... and how often at that time
     std::int64_t met_row_ = -1;    // the point of the record that tells how they were left

@@ -25,7 +25,7 @@ void March::transfer(Archive& archive) {
     archive(peak_speed_), archive(last_step_), archive(longest_);
     archive(prepared_), archive(continued_), archive(probed_), archive(expanded_);
     archive(statistics_);
-    archive(met_), archive(met_at_), archive(meetings_), archive(shaken_), archive(unwritten_);
+    archive(met_), archive(met_at_), archive(meetings_), archive(shaken_), archive(unwritten_), archive(liveliest_);
     for (Watcher& watcher : watchers_) archive(watcher.side), archive(watcher.crossed), archive(watcher.size);
     for (Friction& friction : frictions_) archive(friction.zeros);
     for (Gap& gap : gaps_) archive(gap.zeros), archive(gap.deepest), archive(gap.way);

@@ -23,8 +23,7 @@ struct March::Touch {
     std::vector<double> limits;                  // of frictions by a function of the state
     int released = -1;
     int closing = -1;                            // the gap that closes again at the same time: nothing presses it yet
-    int slipping = -1;                           // the friction that lets go, ...
-    double slips = 0;                            // ... and its sense then
+    std::vector<double> slips;                   // per friction: the sense in which it has let go at this time, or 0
     std::size_t size() const { return gaps.size(); }
     std::size_t total() const { return gaps.size() + frictions.size(); }
     double response(std::size_t of, std::size_t to) const { return w[to * total() + of]; }
