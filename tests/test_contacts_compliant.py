@@ -150,7 +150,7 @@ AppliedForces: {{Gravity: [0, -10]}}
 Contacts:
   P-Q: {{radius: 0.3, stiffness: 1e4}}
   P-UW, Q-UW: {{offset: 0.15, stiffness: 2e3, exponent: 1, damping: 0.1}}
-  Q: {{curve: {curve}, stiffness: 1e3}}
+  ramp: {{gap: {curve}, stiffness: 1e3}}
 Stops: {{P.x: {{min: -1, max: 1.2, stiffness: 1e3, exponent: 2}}}}
 ProblemData:
   tend: 2
@@ -163,7 +163,7 @@ ProblemData:
 @given(v=number(0, 1.5))
 def test_many_soft_contacts_at_once(v):
     """A switch that is met with its rounding, beside a step as short as where a power begins, was thrown for ever."""
-    motion = mechsim.simulate(SOFT.format(v=v, curve="y + 1 - (x - 1)**2"))
+    motion = mechsim.simulate(SOFT.format(v=v, curve="Q.y + 1 - (Q.x - 1)**2"))
     assert motion.certificate.doubts() == ()
     assert motion.certificate.energy_drift < 1e-10  # some hundred steps, each good to 1e-12
 
@@ -173,10 +173,10 @@ def test_they_are_drawn():
     from mechsim.render.fittings import fittings_of
     from mechsim.render.options import Options
 
-    motion = mechsim.simulate(SOFT.format(v=1.0, curve="y + 1 - (x - 1)**2"), tend=0.5)
+    motion = mechsim.simulate(SOFT.format(v=1.0, curve="Q.y + 1 - (Q.x - 1)**2"), tend=0.5)
     film = prepare(motion, Options(size=(320, 180), fps=20))
     drawn = {each.name for each in fittings_of(film.scene, film.frames) if each.kind == "contact"}
-    assert drawn >= {"contact P-UW", "contact Q", "contact P.x min"}  # P and Q are balls themselves
+    assert drawn >= {"contact P-UW", "contact ramp", "contact P.x min"}  # P and Q are balls themselves
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan, atan2, cos, hypot, pi, sin, sqrt
+from math import asin, atan, atan2, cos, hypot, pi, sin, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -537,3 +537,135 @@ def test_results_tell_what_sticks_and_slips(tmp_path):
         assert [(event.t, event.gap, event.kind) for event in found] == [
             (event.t, event.gap, event.kind) for event in motion.events
         ]
+
+
+# --- what is driven, let go and taken hold of
+
+FLOOR = """
+PartData:
+  Fixed: {{O: [-9], X: [9]}}
+  Particles: {{P: 1{more}}}
+Joints: {{{joints}}}
+AppliedForces: {{Gravity: [0, -10], Forces: {{P: [{force}, 0]}}}}
+Contacts: {{P-OX: {{e: 0, mu: 0.2}}}}
+{sections}
+ProblemData:
+  tend: 2
+  positions: {{P: [0, [0, fixed]]}}
+"""
+
+
+@pytest.mark.parametrize(("way", "end"), [("t**2", 4.0), ("t**3", 14.0), ("sin(t)", -2.909297426825682)])
+def test_what_a_drive_moves_is_rubbed_from_rest_and_after_it_turns(way, end):
+    """m a + mu N sign(v), also from rest, where nothing tells the sense but what comes next, and beyond a reversal."""
+    motion = mechsim.simulate(f"""
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[1]], Dyna: [[0], 1, 1]}}}}
+AppliedForces: {{Friction: {{OA: {{mu: 2, N: 1}}}}}}
+Drives: {{theta_OA: {way}}}
+ProblemData: {{tend: 2, angles: {{OA: 0}}}}
+""")
+    np.testing.assert_allclose(motion.trajectory["drive_theta_OA"][-1], end, rtol=1e-12)
+    closes(motion)
+
+
+@pytest.mark.parametrize("held", ["Holonomic: {h: P.x}"])
+def test_what_is_let_go_is_rubbed(held):
+    """Held until t = 1, then (5 - 2) for a second."""
+    text = FLOOR.format(more="", joints=held, force=5, sections="Events: {go: {when: t - 1, do: {release: h}}}")
+    motion = mechsim.simulate(text)
+    np.testing.assert_allclose(motion.trajectory["P_x_dot"][-1], 3.0, rtol=1e-12)
+    closes(motion)
+
+
+def test_what_sticks_is_no_wall_for_what_takes_hold_of_it():
+    """2 kg at 3 m/s take hold of 3 kg that stick: 1.2 m/s in common, for friction has no impulse; 5.4 J are lost."""
+    motion = mechsim.simulate("""
+PartData:
+  Fixed: {O: [-9], X: [9]}
+  Particles: {P: 2, Q: 3}
+AppliedForces: {Gravity: [0, -10]}
+Joints: {Slots: {P-OX: []}}
+Contacts: {Q-OX: {e: 0, mu: 0.3}}
+Bonds: {hook: Q.x - P.x}
+Events: {meets: {when: P.x - 0.3, do: {attach: hook}}}
+ProblemData:
+  tend: 0.2
+  positions: {P: [[0, fixed], 0], Q: [[1, fixed], [0, fixed]]}
+  velocities: {P: [[3, fixed], 0]}
+""")
+    attach = next(event for event in motion.events if event.kind == "attach")
+    np.testing.assert_allclose([attach.t, attach.lost], [0.1, 5.4], rtol=1e-12)
+    np.testing.assert_allclose(motion.trajectory["P_x_dot"][-1], 1.2 - 0.3 * 3 * 10 / 5 * 0.1, rtol=1e-12)
+    closes(motion)
+
+
+@pytest.mark.parametrize(("mu_s", "slips"), [(0.4, 6.0), (0.2, 3.0)])
+@pytest.mark.parametrize("force", ["2*t", "12*sin(t/6)"])
+def test_two_frictions_hold_together_all_they_can(mu_s, slips, force):
+    """A rod on a floor by its two ends of 1 and 2 kg: it slips where the force is mu_s (m + M) g, not where the first
+    of them is at its limit."""
+    motion = mechsim.simulate(f"""
+PartData:
+  Fixed: {{A: [-9], B: [9]}}
+  Rods: {{PQ: 1}}
+  Particles: {{P: 1, Q: 2}}
+AppliedForces: {{Gravity: [0, -10], Forces: {{P: ["{force}", 0]}}}}
+Contacts: {{P-AB: {{e: 0, mu: 0.2, mu_s: {mu_s}}}, Q-AB: {{e: 0, mu: 0.2, mu_s: {mu_s}}}}}
+ProblemData:
+  tend: 7
+  positions: {{P: [[0, fixed], [0, fixed]], Q: [1, 0]}}
+""")
+    if force == "12*sin(t/6)":
+        slips = 6 * asin(mu_s * 30 / 12) if mu_s * 30 < 12 else 6 * pi / 2
+    slips = min(slips, 7.0)
+    resting = motion.sampled(np.linspace(0, slips - 1e-9, 7))["P_x"]
+    assert np.abs(resting).max() < 1e-13
+    if slips < 7 and force == "2*t":
+        speed = (49 - slips**2 - 6 * (7 - slips)) / 3
+        np.testing.assert_allclose(motion.trajectory["P_x_dot"][-1], speed, rtol=1e-11)
+    assert motion.certificate.doubts() == ()
+
+
+@pytest.mark.parametrize("force", ["t", "3*sin(t)"])
+def test_a_box_is_pulled_from_rest(force):
+    """Its corners share the load: it slips at mu m g, however smoothly the force comes there."""
+    motion = mechsim.simulate(f"""
+PartData:
+  Fixed: {{O: [-20], X: [20]}}
+  Rigids: {{AB: {{Geom: [[4]], Dyna: [[2, 0.1], 1, 1], Shapes: {{plate: [4, 0.2], at: [2, 0.1]}}}}}}
+AppliedForces: {{Gravity: [0, -10], Forces: {{A: ["{force}", 0]}}}}
+Contacts: {{AB-OX: {{e: 0, mu: 0.2}}}}
+ProblemData: {{tend: 3, positions: {{A: [[0, fixed], [0, fixed]], B: [4, [0, fixed]]}}}}
+""")
+    slips = 2.0 if force == "t" else asin(2 / 3)
+    work = (9 - slips**2) / 2 if force == "t" else 3 * (cos(slips) - cos(3.0))
+    np.testing.assert_allclose(motion.trajectory["A_x_dot"][-1], work - 2 * (3 - slips), rtol=0, atol=1e-11)
+    closes(motion)
+
+
+def test_a_part_bears_what_rubs_it_where_it_is_touched():
+    """A board on a pivot and a spring, a particle on it: the ground carries what moves both, by their accelerations."""
+    motion = mechsim.simulate("""
+PartData:
+  Fixed: {O: []}
+  Rigids: {OA: {Geom: [[2]], Dyna: [[1], 5, 2]}}
+  Particles: {P: 1.5}
+AppliedForces: {Gravity: [0, -9.81], TorsionSprings: {OA: [60, 0.2, 1]}}
+Contacts: {P-OA: {e: 0, mu: 0.25, mu_s: 0.35}}
+Output: {reactions: all}
+ProblemData:
+  tend: 1
+  positions: {A: [2], P: [[0.8, fixed], [0.8*tan(0.1), fixed]]}
+  velocities: {P: [[0, fixed], [0, fixed]]}
+  angles: {OA: [0.1, fixed]}
+  rates: {OA: [0, fixed]}
+""")
+    table, h = motion.trajectory, 1e-4
+    row = len(table.t) // 4
+    t = float(table.t[row])
+    masses = [2.5 * np.array(motion(x)["A"]) + 1.5 * np.array(motion(x)["P"]) for x in (t - h, t, t + h)]
+    force = (masses[0] - 2 * masses[1] + masses[2]) / h**2 + [0, 6.5 * G]
+    np.testing.assert_allclose([table["O_OA_Fx"][row], table["O_OA_Fy"][row]], force, rtol=0, atol=1e-5)  # differences
+    assert motion.certificate.reaction_balance < 1e-13

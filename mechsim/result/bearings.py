@@ -294,8 +294,9 @@ def pushed_elsewhere(mechanism: Mechanism) -> dict[str, str]:
     """Parts that outlines push, and by what: the rows of these say it as forces at points of the parts, so that what is
     left there is not what joints bear."""
     found: dict[str, str] = {}
-    for element in mechanism.elements:
-        if element.origin.sort not in ("contact", "friction"):
+    rubbing = {friction.element for friction in mechanism.frictions if friction.gap >= 0}
+    for number, element in enumerate(mechanism.elements):
+        if element.origin.sort != "contact" and number not in rubbing:
             continue
         gripped = {grip.part for grip in element.grips}
         for part in mechanism.parts:

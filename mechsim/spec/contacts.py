@@ -213,7 +213,9 @@ def _on_curve(entry: Entry, user: str, common: Mapping[str, Any], scope: Scope) 
     given = values["curve"]
     if values["compliance"] is not None:
         hint = "write the depth as a length: {gap: sqrt(P.x**2 + P.y**2) - 1, stiffness: 1000}"
-        raise SpecError(Fault(f"{user} gives way, but an equation of a curve does not tell its depth", entry.mark, hint))
+        raise SpecError(
+            Fault(f"{user} gives way, but an equation of a curve does not tell its depth", entry.mark, hint)
+        )
     if "implicit" not in given:
         # Of a curve by a parameter a place is known near the point, but not that no other is nearer.
         hint = "write what is zero on it and above zero where there is room: curve: y - x**2"

@@ -386,7 +386,7 @@ def _static(values: Mapping[str, Any], user: str, mark: Mark, scope: Scope) -> f
         return 1.0
     known = scope.reading.environment
     if values.get("v0") is not None or not set(values["mu"].names) <= known.keys():
-        hint = "it is for friction without v0, whose mu is a number"
+        hint = "it is for friction without v0, beside a mu that is a number"
         raise SpecError(Fault(f"{user} has mu_s, which does not belong here", mark, hint))
     kinetic, static = float(values["mu"].evaluate(known)), float(values["mu_s"].value)
     if not static >= kinetic > 0:

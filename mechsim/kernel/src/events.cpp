@@ -251,6 +251,32 @@ std::vector<double> March::gap_values(int degree) const {
     return values;
 }
 
+// Gaps that approach, and those that feel what is done to these.
+std::vector<std::size_t> March::reached_by_impacts(const Touch& touch) const {
+    const std::size_t count = touch.size(), total = touch.total();
+    std::vector<char> reached(total, 0);
+    std::vector<std::size_t> to_ask;
+    const auto reach = [&](std::size_t i) {
+        if (!reached[i]) reached[i] = 1, to_ask.push_back(i);
+    };
+    for (std::size_t i = 0; i < count; ++i)
+        if (touch.rates[i] < -touch.still[i]) reach(i);
+    while (!to_ask.empty()) {
+        const std::size_t i = to_ask.back();
+        to_ask.pop_back();
+        for (std::size_t k = 0; k < total; ++k)
+            if (std::abs(touch.response(k, i)) > kCoupled * std::sqrt(std::abs(touch.response(k, k) * touch.response(i, i)))) reach(k);
+        for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+            if (touch.of[k] == int(i)) reach(count + k);
+            if (count + k == i && touch.of[k] >= 0) reach(std::size_t(touch.of[k]));
+        }
+    }
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < count; ++i)
+        if (reached[i]) found.push_back(i);
+    return found;
+}
+
 // All at once that are to be: none opens more slowly than its own closing asks for.
 bool March::strike_together(Touch& touch) const {
     std::vector<std::size_t> members;
@@ -302,9 +328,7 @@ bool March::strike(Touch& touch) {
             continue;
         }
         if (!gives_way) return true;
-        std::vector<std::size_t> all(touch.size());
-        for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-        const std::vector<double> impulses = bear(touch, all, false);
+        const std::vector<double> impulses = bear(touch, reached_by_impacts(touch), false);
         if (impulses.empty()) return touch.frictions.empty();
         touch.push(impulses);
         for (std::size_t i = 0; i < touch.size(); ++i)

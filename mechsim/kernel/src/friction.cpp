@@ -53,6 +53,8 @@ double March::next_slip(double h, double first) {
     for (std::size_t i = 0; i < frictions_.size(); ++i) {
         const Friction& friction = frictions_[i];
         const double sense = sense_of(friction);
+        // What others hold still moves by roundings of what pulls at it.
+        const double noise = slowest(friction.size) + kUnpressed * liveliest_ * friction.size * h;
         GapSeries p;
         double least = 0;
         const auto note = [&](double s, double slips) {
@@ -73,9 +75,16 @@ double March::next_slip(double h, double first) {
             const int degree = last_ + 1;
             double power = sense;
             for (int n = 0; n <= degree; ++n, power *= h) p[n] = slide(friction, n) * power;
-            // What others hold still moves by roundings of what pulls at it.
-            const double noise = slowest(friction.size) + kUnpressed * liveliest_ * friction.size * h;
             note(first_below(p.data() + friction.zeros, degree - friction.zeros, noise, least), 0);
+        } else if (friction.gap < 0 || is_closed(gaps_[friction.gap])) {
+            // It is moved from rest by a drive, so smoothly that no acceleration told which way.
+            double power = 1;
+            for (int n = 0; n <= last_ + 1; ++n, power *= h) {
+                const double term = slide(friction, n) * power;
+                if (!(std::abs(term) > noise)) continue;
+                note(0, term > 0 ? 1 : -1);
+                break;
+            }
         }
     }
     return first;
@@ -287,6 +296,8 @@ std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& he
     for (std::size_t round = 0; round <= 2 * rubs.size(); ++round) {
         std::vector<const Rubbing*> may_stick;
         std::vector<double> base = forces ? touch.pressed : touch.rates, columns(a * total);
+        for (std::size_t k = 0; !forces && k < total; ++k)
+            if (std::abs(base[k]) <= touch.still[k]) base[k] = 0;
         for (std::size_t g = 0; g < a; ++g)
             for (std::size_t k = 0; k < total; ++k) columns[g * total + k] = touch.response(k, held[g]);
         for (const Rubbing& each : rubs) {

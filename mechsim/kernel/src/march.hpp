@@ -260,6 +260,7 @@ class March {
     struct Touch;
     bool strike(Touch& touch);
     bool strike_together(Touch& touch) const;
+    std::vector<std::size_t> reached_by_impacts(const Touch& touch) const;
     void stay(Touch& touch) const;
     static bool approaches(const Touch& touch);
     bool settle_contacts(Touch& touch);

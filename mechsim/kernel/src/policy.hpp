@@ -63,6 +63,7 @@ constexpr int kMostRounds = 30;           // in which limits are found that depe
 constexpr double kHeldAlready = 1e-9;      // what is left of the answer to a push when others hold: less is rounding of none
 constexpr double kMuchFaster = 1e4;        // a slide beside an impact: it does not stop it
 constexpr double kStrained = 1e-9;         // of the largest acceleration: what begins to slide more slowly does not
+constexpr double kCoupled = 1e-12;         // of two directions: less is rounding of none
 constexpr double kImmovable = 1e-10;      // of the answer to a push without joints: less is rounding of none
 constexpr double kContradicts = 1e4;     // so many times more than what counts as zero is no rounding
 constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before all that are left give way together
