@@ -601,7 +601,7 @@ ProblemData:
     closes(motion)
 
 
-@pytest.mark.parametrize(("mu_s", "slips"), [(0.4, 6.0), (0.2, 3.0)])
+@pytest.mark.parametrize(("mu_s", "slips"), [(0.4, 6.0), (0.3, 4.5), (0.2, 3.0)])
 @pytest.mark.parametrize("force", ["2*t", "12*sin(t/6)"])
 def test_two_frictions_hold_together_all_they_can(mu_s, slips, force):
     """A rod on a floor by its two ends of 1 and 2 kg: it slips where the force is mu_s (m + M) g, not where the first
@@ -622,6 +622,13 @@ ProblemData:
     slips = min(slips, 7.0)
     resting = motion.sampled(np.linspace(0, slips - 1e-9, 7))["P_x"]
     assert np.abs(resting).max() < 1e-13
+    table = motion.trajectory
+    rows = table.t < slips - 1e-9
+    pull = 2 * table.t if force == "2*t" else 12 * np.sin(table.t / 6)
+    np.testing.assert_allclose((table["friction_P_AB"] + table["friction_Q_AB"])[rows], -pull[rows], rtol=0, atol=1e-12)
+    for name in "PQ":
+        most = mu_s * table[f"contact_{name}_AB"]
+        assert np.all(np.abs(table[f"friction_{name}_AB"]) <= most * (1 + 1e-12))
     if slips < 7 and force == "2*t":
         speed = (49 - slips**2 - 6 * (7 - slips)) / 3
         np.testing.assert_allclose(motion.trajectory["P_x_dot"][-1], speed, rtol=1e-11)

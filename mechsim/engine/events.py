@@ -189,7 +189,7 @@ class EventLog:
         found = np.asarray(self.march.take_events())
         if not len(found):
             return
-        table, ways = found[:, :-1], found[:, -1].astype(int)
+        table, ways = found[:, :-1], found[:, -1]  # of a friction, its sense
         self.rows.append(self._told(table, ways))
         self._impacts = np.concatenate([self._impacts, table[table[:, 4] != 0][:, [0, 2]]])[-CROWD:]
         times = table[:, 0]
@@ -204,7 +204,7 @@ class EventLog:
                 self.stops.constants[self.system.gap_modes[int(row[1])]] = row[7]
                 if way >= 0 and row[7]:
                     pair, lent = self._lent[int(row[1])]
-                    self.stops.constants[list(lent.constants)] = pair.values[way][: len(lent.constants)]
+                    self.stops.constants[list(lent.constants)] = pair.values[int(way)][: len(lent.constants)]
             self.stops.log.begin(float(times[first]), self.stops.constants)
             first = int(end)
 

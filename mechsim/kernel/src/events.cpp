@@ -569,8 +569,10 @@ Status March::meet() {
     for (int round = 0;; ++round) {
         if (round > kMostRounds || !settle_contacts(touch)) return touch.frictions.empty() ? Status::undecided : Status::wedged;
         bool any = round > 0;
-        for (std::size_t i = 0; i < count; ++i)
-            if (touch.is_closed[i]) set_closed(gaps_[touch.gaps[i]], true), any = true;
+        for (std::size_t i = 0; i < count; ++i) {
+            set_closed(gaps_[touch.gaps[i]], touch.is_closed[i]);
+            any = any || touch.is_closed[i];
+        }
         for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
             set_rubbing(frictions_[touch.frictions[k]], touch.sticks[k], touch.sense[k]);
             any = any || touch.sticks[k] || touch.sense[k] != 0;
@@ -586,14 +588,14 @@ Status March::meet() {
         const bool told = touch.impulses[i] != 0 || touch.was_closed[i] != touch.is_closed[i];
         if (told)
             happenings_.push_back({t_, touch.gaps[i], touch.before[i], touch.rates[i], touch.impulses[i], touch.lost[i],
-                                   touch.was_closed[i] != 0, touch.is_closed[i] != 0, gaps_[touch.gaps[i]].way});
+                                   touch.was_closed[i] != 0, touch.is_closed[i] != 0, double(gaps_[touch.gaps[i]].way)});
     }
     for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
         const std::size_t i = count + k;
         const bool told = touch.impulses[i] != 0 || touch.was_stuck[k] != touch.sticks[k] || touch.had_sense[k] != touch.sense[k];
         if (told)
             happenings_.push_back({t_, int(gaps_.size()) + touch.frictions[k], touch.before[i], touch.rates[i], touch.impulses[i],
-                                   touch.lost[i], touch.was_stuck[k] != 0, touch.sticks[k] != 0, int(touch.sense[k])});
+                                   touch.lost[i], touch.was_stuck[k] != 0, touch.sticks[k] != 0, touch.sense[k]});
     }
     expanded_ = false;
     leverage_.clear();

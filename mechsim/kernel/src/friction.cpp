@@ -166,7 +166,8 @@ bool March::rub(Touch& touch, std::size_t normal, std::size_t tangent, double re
     double vn = begun, vt = touch.rates[tangent], p = 0, pt = 0, lost_n = 0, lost_t = 0;
     double to_compress = 0, compressed = 0, returned = 0;  // impulse of the compression, works of both
     bool compressing = true;
-    for (int piece = 0; piece < 12; ++piece) {
+    for (int piece = 0;; ++piece) {
+        if (piece == kMostPieces) return false;
         double side = std::abs(vt) > touch.still[tangent] ? (vt > 0 ? 1.0 : -1.0) : 0.0, share = -side * mu;
         if (side == 0) {
             vt = 0;

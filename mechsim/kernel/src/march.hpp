@@ -135,7 +135,7 @@ struct Happening {
     int gap;
     double before, after, impulse, lost;  // its rate before and after, what pushed it, and the energy that is gone
     bool was_closed, is_closed;
-    int way;  // to touch, of a pair
+    double way;  // to touch, of a pair
 };
 
 class March {

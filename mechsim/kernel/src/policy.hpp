@@ -64,6 +64,7 @@ constexpr double kHeldAlready = 1e-9;      // what is left of the answer to a pu
 constexpr double kMuchFaster = 1e4;        // a slide beside an impact: it does not stop it
 constexpr double kStrained = 1e-9;         // of the largest acceleration: what begins to slide more slowly does not
 constexpr double kCoupled = 1e-12;         // of two directions: less is rounding of none
+constexpr int kMostPieces = 12;           // of an impact with friction: it slides, sticks, or slides back
 constexpr double kImmovable = 1e-10;      // of the answer to a push without joints: less is rounding of none
 constexpr double kContradicts = 1e4;     // so many times more than what counts as zero is no rounding
 constexpr int kMostStrikes = 100000;     // of gaps in turn at one time, before all that are left give way together

@@ -135,7 +135,7 @@ bool March::lend_touching(std::vector<char>& closed, bool begins) {
         for (std::size_t holder = 0; holder < gaps_.size(); ++holder) {
             Gap& gap = gaps_[holder];
             if (gap.pair != int(i) || gap.way < 0 || !closed[holder] || counts(gap.way)) continue;
-            happenings_.push_back({t_, int(holder), 0, 0, 0, 0, true, false, gap.way});
+            happenings_.push_back({t_, int(holder), 0, 0, 0, 0, true, false, double(gap.way)});
             gap.way = -1;
             closed[holder] = 0;
         }
