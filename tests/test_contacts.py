@@ -91,6 +91,33 @@ def test_ball_passes_its_accumulation_and_rests():
     no_doubt(motion)
 
 
+def test_what_is_slow_does_not_bounce():
+    """Speeds of a ball from 1 m are v, v/2, v/4, ...: with a limit between the third and the fourth it bounces three
+    times, and rests from the fourth impact on. Times and speeds are in closed form."""
+    speed = math.sqrt(2 * 9.8)
+    text = particle(f"Contacts: {{floor: {{gap: P.y, e: 0.5, slow: {speed / 6!r}}}}}")
+    motion = mechsim.simulate(text)
+    assert [event.kind for event in motion.events] == ["impact"] * 3 + ["contact"]
+    times = speed / 9.8 * np.array([1, 2, 2.5, 2.75])
+    np.testing.assert_allclose(motion.events.column("t"), times, rtol=0, atol=ROUNDINGS)
+    np.testing.assert_allclose(
+        motion.events.column("before"), -speed / 2.0 ** np.arange(4), rtol=0, atol=10 * ROUNDINGS
+    )
+    no_doubt(motion)
+    assert abs(motion.trajectory["P_y_dot"][-1]) < ROUNDINGS
+
+
+def test_a_slow_stop_and_a_living_limit():
+    """A stop of a quantity has a limit too; and a parameter in it is alive in a handle."""
+    more = "Stops: {P.y: {min: 0, e: 0.5, slow: limit}}"
+    text = particle(more).replace("e: 1, g", "limit: 10, g")
+    assert [event.kind for event in mechsim.simulate(text).events] == ["contact"]
+    handle = mechsim.mechanism(text)
+    found = handle.simulate(parameters={"limit": 1.0})
+    assert kinds(found) == {"impact": 3, "contact": 1}  # 4.4, 2.2, 1.1; then 0.55 m/s
+    assert kinds(handle.simulate()) == {"contact": 1}
+
+
 def test_pendulum_on_a_wall_by_elliptic_integrals():
     """Quarter periods of amplitudes that shrink with each impact; see /reference of the project, 20 digits."""
     motion = mechsim.simulate(CONTACTS / "pendulum_wall.yaml")
@@ -352,6 +379,8 @@ def refused(text: str, kind: type[MechsimError] = SpecError) -> str:
         ("Contacts: {floor: {gap: P.vy, e: 1}}", "may use positions and time, but P.vy changes with velocities"),
         ("Contacts: {floor: {gap: Q.y, e: 1}}", "Q"),
         ("Contacts: {floor: {gap: 1 + e, e: 1}}", "contact floor: nothing in it can move"),
+        ("Contacts: {floor: {gap: P.y, e: 1, slow: -1}}", "slow"),
+        ("Contacts: {floor: {gap: P.y, stiffness: 1, slow: 1}}", "has slow, but gives way"),
         ("Contacts: {P-Q: [1]}", "Q"),
         ("Stops: {P.y: {e: 1}}", "Stops.P.y has neither min nor max"),
         ("Stops: {P.y: {min: P.x, e: 1}}", "may use a function of time"),

@@ -175,7 +175,7 @@ def _overlap(outcome: Outcome) -> list[tuple[str, str]]:
         return []
     kinds = Counter(each.kind for each in events)
     words = {"impact": "impact", "contact": "contact", "attach": "bond", "release": "release", "event": "event"}
-    words |= {"stick": "stick", "slip": "slip"}
+    words |= {"stick": "stick", "slip": "slip", "limited": "limited impact"}
     counts = [count(kinds[kind], word) for kind, word in words.items() if kinds[kind]]
     last = f", the last at t = {events[-1].t:.9g}" if len(events) else ""
     lost = float(events.column("lost").sum())

@@ -22,6 +22,7 @@ MOST_IN_MEMORY = 65536  # events
 MOST_AT_ONCE = 1000  # events of the user at one time
 FRICTION = "friction "  # before the name of a contact or joint
 STICKS, SLIDES = 1.0, 2.0  # what its rows say of it instead of closed; 0: it does not touch
+LIMITED = 3.0  # what a row of an impact says instead of open
 # Impacts that come ever faster and ever harder, as between walls that close, have no end that could be waited for;
 # those of a ball that comes to rest grow weaker. So many are compared, in so many windows.
 CROWD, WINDOWS = 4000, 8
@@ -33,9 +34,10 @@ COLUMNS = ("t", "gap", "before", "after", "impulse", "lost", "was_closed", "is_c
 class Event:
     """At the time `t` the gap's rate went from `before` to `after` by an `impulse`, and the energy `lost` was gone.
 
-    `kind`: "impact"; "contact", if it stays closed from here on; "release", if it opens; "attach" and "release" of a
-    bond, of several rows by the lengths of their rates and impulses; of a friction, whose name in `gap` begins with
-    that word, "stick", "slip" or "impact"; or "event", one of the user's, whose name is then in `gap`.
+    `kind`: "impact"; "limited", one whose law would have given energy and ended before it did; "contact", if it stays
+    closed from here on; "release", if it opens; "attach" and "release" of a bond, of several rows by the lengths of
+    their rates and impulses; of a friction, whose name in `gap` begins with that word, "stick", "slip" or "impact"; or
+    "event", one of the user's, whose name is then in `gap`.
     """
 
     t: float
@@ -76,6 +78,8 @@ class Events:
             return {STICKS: "stick", SLIDES: "slip"}.get(is_closed, "impact")
         if gap >= len(self.overlaps):
             return "event"
+        if is_closed == LIMITED:
+            return "limited"
         if was_closed == is_closed:
             return "impact"
         if not is_closed:
@@ -189,29 +193,40 @@ class EventLog:
         found = np.asarray(self.march.take_events())
         if not len(found):
             return
-        table, ways = found[:, :-1], found[:, -1]  # of a friction, its sense
-        self.rows.append(self._told(table, ways))
+        table, ways, limited = found[:, :-2], found[:, -2], found[:, -1]  # the way of a friction is its sense
+        self.rows.append(self._told(table, ways, limited))
         self._impacts = np.concatenate([self._impacts, table[table[:, 4] != 0][:, [0, 2]]])[-CROWD:]
-        times = table[:, 0]
-        ends = np.append(np.flatnonzero(times[1:] != times[:-1]) + 1, len(times))
-        first = 0
-        for end in ends:
-            for row, way in zip(table[first:end], ways[first:end], strict=True):
-                if row[1] >= len(self.system.gaps):
-                    friction = self.system.frictions[int(row[1]) - len(self.system.gaps)]
-                    self.stops.constants[[friction.mode, friction.sense]] = row[7], way
-                    continue
-                self.stops.constants[self.system.gap_modes[int(row[1])]] = row[7]
-                if way >= 0 and row[7]:
-                    pair, lent = self._lent[int(row[1])]
-                    self.stops.constants[list(lent.constants)] = pair.values[int(way)][: len(lent.constants)]
-            self.stops.log.begin(float(times[first]), self.stops.constants)
-            first = int(end)
+        self._begin_segments(table, ways)
 
-    def _told(self, table: np.ndarray, ways: np.ndarray) -> np.ndarray:
+    def _begin_segments(self, table: np.ndarray, ways: np.ndarray) -> None:
+        """One for each time; most impacts leave all constants as they are."""
+        times, log = table[:, 0], self.stops.log
+        is_first = np.append(True, times[1:] != times[:-1])
+        segment = np.cumsum(is_first) - 1
+        values = np.tile(self.stops.constants[log.numbers], (segment[-1] + 1, 1))
+        changed = (table[:, 6] != table[:, 7]) | (table[:, 1] >= len(self.system.gaps)) | (ways >= 0)
+        for row in np.flatnonzero(changed):
+            for number, value in self._modes(table[row, 1], table[row, 7], ways[row]):
+                self.stops.constants[number] = value
+                values[segment[row] :, np.searchsorted(log.numbers, number)] = value
+        log.extend(times[is_first], values)
+
+    def _modes(self, number: float, closed: float, way: float) -> Iterator[tuple[int, float]]:
+        """The constants that a row of the kernel's table is about."""
+        if number >= len(self.system.gaps):
+            friction = self.system.frictions[int(number) - len(self.system.gaps)]
+            yield from ((friction.mode, closed), (friction.sense, way))
+            return
+        yield int(self.system.gap_modes[int(number)]), closed
+        if way >= 0 and closed:
+            pair, lent = self._lent[int(number)]
+            yield from zip(lent.constants, pair.values[int(way)].tolist(), strict=False)
+
+    def _told(self, table: np.ndarray, ways: np.ndarray, limited: np.ndarray) -> np.ndarray:
         """Frictions numbered behind the user's events, without those that end because their contact does."""
         table, rubs = table.copy(), table[:, 1] >= len(self.system.gaps)
         table[rubs & (ways != 0), 7] = SLIDES
+        table[(limited != 0) & (table[:, 7] == 0), 7] = LIMITED
         table[rubs, 1] += sum(not event.switch for event in self.system.events)
         return table[~rubs | (table[:, 7] != 0) | (table[:, 4] != 0)]
 

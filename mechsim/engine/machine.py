@@ -46,7 +46,7 @@ class Machines:
             new = march.snapshot()
         march.restore(new)
         march.tune(values[self._nodes.tables], plan.constants, plan.scales, self._nodes.matrix(values))
-        march.tune_gaps(plan.gaps.restitutions, plan.gaps.sizes)
+        march.tune_gaps(plan.gaps.numbers)
         march.tune_frictions(plan.frictions.numbers)
         yield march
         self._free.append((march, new))  # one that failed strangely is not used again

@@ -157,10 +157,23 @@ class Log:
         if not self.remember:
             self._starts[0] = t
         elif t != self._starts[0]:
-            self._make_room()
+            self._make_room(self._count + 1)
             self._starts[self._count] = t
             self._count += 1
         self._values[self._count - 1] = constants[self.numbers]
+
+    def extend(self, starts: np.ndarray, values: np.ndarray) -> None:
+        """The same for many times, with the constants that may change at each."""
+        if not self.remember:
+            self._starts[0], self._values[0] = starts[-1], values[-1]
+            return
+        if starts[0] == self._starts[0]:
+            self._values[self._count - 1] = values[0]
+            starts, values = starts[1:], values[1:]
+        last = self._count + len(starts)
+        self._make_room(last)
+        self._starts[self._count : last], self._values[self._count : last] = starts, values
+        self._count = last
 
     def keep(self, times: np.ndarray) -> None:
         """Forget segments in which none of these times lies, nor ends or begins."""
@@ -170,6 +183,6 @@ class Log:
         kept = np.flatnonzero(seen)
         self._starts, self._values, self._count = self._starts[kept], self._values[kept], len(kept)
 
-    def _make_room(self) -> None:
-        if self._count == len(self._starts):
+    def _make_room(self, count: int) -> None:
+        while count > len(self._starts):
             self._starts, self._values = (np.concatenate([each, each]) for each in (self._starts, self._values))

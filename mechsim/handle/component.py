@@ -311,7 +311,7 @@ class Component:
 def _fingerprint(system: System) -> bytes:
     """Equal for systems that have the same coordinates, equations and numbers."""
     found = blake2b(repr(system.labels).encode(), digest_size=16)
-    bounces = [gap.restitution for gap in system.gaps]
+    bounces = [(gap.restitution, gap.slow) for gap in system.gaps]
     for array in (system.constants, system.scales, bounces, *(group.constants for group in system.groups)):
         found.update(np.ascontiguousarray(array, dtype=float).tobytes())
     return found.digest()

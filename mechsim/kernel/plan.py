@@ -47,27 +47,28 @@ class Block:
 
 @frozen(slots=False)
 class GapTable:
-    """Rows that are gaps, the constants that are 1 while these are closed, restitutions and their laws, sizes, and the
+    """Rows that are gaps, the constants that are 1 while these are closed, laws of impacts, and the
     unknowns that account for the energy that they take (or their own rows: of bonds that never take hold)."""
 
     rows: np.ndarray
     modes: np.ndarray
-    restitutions: np.ndarray
     laws: np.ndarray
-    sizes: np.ndarray
     accounts: np.ndarray
+    numbers: np.ndarray  # of each: its restitution, the speed from which on it has that, and its size
     bonds: np.ndarray  # numbers of those that hold both ways
 
     @classmethod
     def of(cls, system: System) -> GapTable:
+        sizes = system.constraint_sizes[system.gap_rows] if system.gaps else np.zeros(0)
         rows = list(zip((system.n + system.gap_rows).tolist(), system.gaps, strict=True))
         return cls(
             (system.n + system.gap_rows).astype(np.int32),
             system.gap_modes.astype(np.int32),
-            np.array([gap.restitution for gap in system.gaps], dtype=float),
             np.array([gap.law for gap in system.gaps], dtype=np.int32),
-            system.constraint_sizes[system.gap_rows] if system.gaps else np.zeros(0),
             np.array([row if gap.account < 0 else gap.account for row, gap in rows], dtype=np.int32),
+            np.array(
+                [(gap.restitution, gap.slow, size) for size, (_, gap) in zip(sizes, rows, strict=True)], dtype=float
+            ).reshape(-1, 3),
             np.array([number for number, gap in enumerate(system.gaps) if gap.bond], dtype=np.int32),
         )
 
@@ -76,7 +77,7 @@ class GapTable:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.rows, self.modes, self.restitutions, self.laws, self.sizes, self.accounts
+        return self.rows, self.modes, self.laws, self.accounts, self.numbers
 
 
 @frozen(slots=False)

@@ -18,7 +18,7 @@ from mechsim.lagrangian.formula import (
     parameter,
     sqrt,
 )
-from mechsim.lagrangian.vector import SPACE, Vector, cross, dot, left, square, vector
+from mechsim.lagrangian.vector import SPACE, cross, dot, left, square, vector
 from mechsim.model.book import Book, Draft, moves
 from mechsim.model.control import JUMP
 from mechsim.model.friction import Rubbing, part_of, slide, spin_of, spin_of_line
@@ -31,6 +31,12 @@ from mechsim.model.spatial_contacts import spatial_rows
 from mechsim.spec.actions import Contact, Curve, Meeting, Stop
 from mechsim.spec.motion import plain_name
 from mechsim.spec.names import AXES
+
+
+def gap_of(name: str, element: int, mode: int, account: int, given: Contact | Stop | Meeting) -> Gap:
+    bounce = given.bounce
+    slow = bounce.slow.value if bounce.slow else 0.0
+    return Gap(name, element, mode, account, bounce.restitution.value, given.mark, bounce.law, slow)
 
 
 def add_gaps(quantities: Quantities, book: Book, first_gap: int, rubbings: list[Rubbing]) -> tuple[Gap, ...]:
@@ -66,8 +72,8 @@ def add_gaps(quantities: Quantities, book: Book, first_gap: int, rubbings: list[
         account = book.elements[number].slots[-1] if draft.account else accounts[given.name]
         accounts[given.name] = account
         mode = -1 - book.constant(0.0)
-        rubs, law = (None, 0) if isinstance(given, Stop) else (given.rubs, given.law)
-        gaps.append(Gap(name, number, mode, account, given.restitution.value, given.mark, law))
+        rubs = None if isinstance(given, Stop) else given.rubs
+        gaps.append(gap_of(name, number, mode, account, given))
         if rubs and isinstance(given, Contact):
             try:
                 speed = _slide(given, quantities)
@@ -146,7 +152,7 @@ def contact_row(contact: Contact, quantities: Quantities) -> tuple[str, Formula]
     if contact.gap is not None:
         row = quantities.of(contact.gap)
         if contact.rubs:  # its multiplier is then a force
-            row = row / formula(sqrt(square(_gradient(contact, row))))
+            row = row / formula(sqrt(square(_sliding(contact, row, quantities)[1])))
         return contact.name, row
     if contact.curve is not None:
         return contact.name, _beside_curve(contact.curve, quantities)
@@ -162,18 +168,15 @@ def contact_row(contact: Contact, quantities: Quantities) -> tuple[str, Formula]
     return contact.name, height if contact.number is None else height - parameter("offset", contact.number.value)
 
 
-def _gradient(contact: Contact, row: Formula) -> Arrow:
-    """Of a gap that depends on one point. Raises SpecError."""
-    slots = sorted({leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x" and leaf.operands[0] >= 0})
-    components = [derivative(row, coordinate(slot)) for slot in slots]
-    if len(slots) == 1:
-        components.append(number(0))
-    if len(slots) > 2 or not components:
+def _sliding(contact: Contact, row: Formula, quantities: Quantities) -> tuple[str, Arrow]:
+    """The one point that a gap depends on, and how the gap widens with its place. Raises SpecError."""
+    slots = {leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x" and leaf.operands[0] >= 0}
+    point = next((name for name, own in quantities.layout.points.items() if slots <= set(own)), None)
+    if point is None:
         message = f"contact {contact.name} has friction, but its gap depends on more than one point"
-        raise SpecError(
-            Fault(message, contact.mark, "friction is known for a gap of one point, or of two things by name")
-        )
-    return Vector(tuple(components))
+        hint = "friction is known for a gap of one point, or of two things by name"
+        raise SpecError(Fault(message, contact.mark, hint))
+    return point, vector(derivative(row, coordinate(slot)) for slot in quantities.layout.points[point])
 
 
 def _slide(contact: Contact, quantities: Quantities) -> Formula:
@@ -228,15 +231,9 @@ def _slide_on_curve(contact: Contact, quantities: Quantities) -> Formula:
     else:
         assert contact.gap is not None
         row = quantities.of(contact.gap)
-    slots = {leaf.operands[0] for leaf in row.leaves() if leaf.operation == "x" and leaf.operands[0] >= 0}
-    points = [name for name, own in quantities.layout.points.items() if slots <= set(own)]
-    if not points:
-        _gradient(contact, row)  # says what is wrong
-        raise SpecError(Fault(f"contact {contact.name} has friction, but no point slides in it", contact.mark))
-    own = quantities.layout.points[points[0]]
-    slope = Vector(tuple(derivative(row, coordinate(slot)) for slot in own))
+    point, slope = _sliding(contact, row, quantities)
     along = -left(slope / formula(sqrt(square(slope))))
-    return dot(along, quantities.velocity(points[0]))
+    return dot(along, quantities.velocity(point))
 
 
 def _beside_curve(curve: Curve, quantities: Quantities) -> Formula:

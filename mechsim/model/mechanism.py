@@ -131,6 +131,7 @@ class Gap:
     restitution: float
     mark: Mark | None = None
     law: int = 0  # what restitution is of, in an impact with friction (spec/contacts.py, LAWS)
+    slow: float = 0.0  # what closes more slowly does not bounce
     bond: bool = False
     place: int = 0  # of its constraint among those of its element
     held: int | None = None  # of a bond: the constant that its row keeps, as found where it takes hold; None: zero

@@ -9,6 +9,7 @@ from mechsim.errors import Fault, SpecError
 from mechsim.lagrangian.formula import Formula, coordinate, sqrt
 from mechsim.lagrangian.vector import Vector, cross, left, square, turned
 from mechsim.model.book import Book, Draft, moves
+from mechsim.model.contacts import gap_of
 from mechsim.model.friction import Rubbing, slide, spin_of
 from mechsim.model.mechanism import Gap, Lent, Pair
 from mechsim.model.origin import Origin
@@ -163,6 +164,6 @@ class _Rows:
             # Nothing in these rows moves by itself, so one account serves them all.
             account = gaps[0].account if gaps else self.book.elements[number].slots[-1]
             mode = -1 - self.book.constant(0.0)
-            gaps.append(Gap(meeting.name, number, mode, account, meeting.restitution.value, meeting.mark, meeting.law))
+            gaps.append(gap_of(meeting.name, number, mode, account, meeting))
         lent = tuple(Lent(first_gap + place, *each) for place, each in enumerate(self.lent))
         return gaps, Pair(meeting.name, *self.outlines, self.ways, self.values, lent, meeting.mark)

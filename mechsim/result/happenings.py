@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mechsim.engine.events import COLUMNS, SLIDES, STICKS, Events
+from mechsim.engine.events import COLUMNS, LIMITED, SLIDES, STICKS, Events
 from mechsim.result.paths import replacing
 
 LABELS = ("t", "contact", "event", "rate_before", "rate_after", "impulse", "energy_lost")
@@ -55,6 +55,7 @@ def read_beside(path: Path) -> Events | None:
     for number, (t, name, kind, *numbers) in enumerate(rows):
         own = names.index(name) if kind == "event" else gaps.index(name.replace(";", ","))
         modes = {"contact": (0, 1), "attach": (0, 1), "release": (1, 0), "stick": (0, STICKS), "slip": (0, SLIDES)}
+        modes |= {"limited": (0, LIMITED)}
         table[number] = float(t), own, *map(float, numbers), *modes.get(kind, (0, 0))
     return Events(names, table, np.zeros(len(gaps)), bonds)
 

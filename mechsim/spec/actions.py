@@ -319,22 +319,31 @@ class Compliance:
 
 
 @frozen
+class Bounce:
+    """What an impact leaves: a part, the restitution, of what its `law` says (spec/contacts.py, LAWS), but none where
+    a gap closes more slowly than `slow`."""
+
+    restitution: Number
+    slow: Number | None = None
+    law: int = 0
+
+
+@frozen
 class Contact:
     """A gap that stays open. `gap` itself, or what meets: a point and the two points of a line, `number` to whose left
     it stays; a point and a `curve`, likewise; or two points whose distance stays above `number`, or, `inside`, below
     it."""
 
     name: str
-    restitution: Number
+    bounce: Bounce
     mark: Mark
     points: tuple[str, ...] = ()
     number: Number | None = None
     inside: bool = False
     gap: Expression | None = None
     rubs: Rubs | None = None
-    law: int = 0  # what restitution is of in an impact (spec/contacts.py, LAWS)
     curve: Curve | None = None
-    compliance: Compliance | None = None  # instead of the restitution
+    compliance: Compliance | None = None  # instead of a bounce
 
 
 @frozen
@@ -355,11 +364,10 @@ class Meeting:
     name: str
     first: Side
     second: Side
-    restitution: Number
+    bounce: Bounce
     offset: Number | None
     mark: Mark
     rubs: Rubs | None = None
-    law: int = 0
 
 
 @frozen
@@ -370,7 +378,7 @@ class Stop:
     quantity: Expression
     least: Expression | None
     most: Expression | None
-    restitution: Number
+    bounce: Bounce
     mark: Mark
     compliance: Compliance | None = None
 

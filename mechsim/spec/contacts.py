@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mechsim.errors import Fault, Mark, SpecError
-from mechsim.spec.actions import Compliance, Contact, Meeting, Rubs, Stop
+from mechsim.spec.actions import Bounce, Compliance, Contact, Meeting, Rubs, Stop
 from mechsim.spec.expression import parse_expression
 from mechsim.spec.joints import CurveShape, curve_of, surface_of
 from mechsim.spec.meetings import is_meeting, meeting, sides_of, spatial_meeting
@@ -56,6 +56,7 @@ def _quantity_name(name: str, mark: Mark) -> None:
 E = Field(
     Restitution(), "restitution e, from 0 to 1: the part of the speed that is left after an impact", required=True
 )
+SLOW = Field(Quantity(least=0), "what closes more slowly than this, m/s, does not bounce: e is 0 then")
 DEFAULTS = {"exponent": 1.5, "damping": 0.0}
 GIVES_WAY = {
     "stiffness": Field(
@@ -77,6 +78,7 @@ WHAT_MEETS = {
         "how far the point stays to the left of the line, or outlines stay apart, as the radius of a disc, m",
     ),
     "radius": Field(Quantity(least=0), "how far two points stay apart, m"),
+    "slow": SLOW,
     "mu": Field(Quantity(least=0), "coefficient of Coulomb's friction while it slides"),
     "mu_s": Field(Quantity(least=0), "... and the most that it sticks with; mu if left out"),
     "law": Field(
@@ -107,7 +109,7 @@ class OrGivesWay(NamedTuple):
 
 
 CONTACT = OrGivesWay(ShortOrLong({"e": E}, WHAT_MEETS), Record({**GIVES_WAY, **WHAT_MEETS}))
-STOP = OrGivesWay(Record({**LIMITS, "e": E}), Record({**GIVES_WAY, **LIMITS}))
+STOP = OrGivesWay(Record({**LIMITS, "e": E, "slow": SLOW}), Record({**GIVES_WAY, **LIMITS}))
 SECTIONS = {
     "Contacts": Field(
         Named(CONTACT, _any_name, ANY),
@@ -138,19 +140,18 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
     if (values := _with_compliance(entry)) is None:
         return None
     entry = entry._replace(value=values)
-    e, compliance = values["e"], values["compliance"]
-    rubs = _rubs(entry, scope)
-    law = LAWS.index(values.get("law", ENERGETIC if rubs else NEWTON))
-    common: dict[str, Any] = {"compliance": compliance, "rubs": rubs, "law": law}
+    compliance, rubs = values["compliance"], _rubs(entry, scope)
+    bounce = Bounce(values["e"], values.get("slow"), LAWS.index(values.get("law", ENERGETIC if rubs else NEWTON)))
+    common: dict[str, Any] = {"compliance": compliance, "rubs": rubs}
     if "gap" in values:
         _refuse_others(values, ("offset", "radius", "inside", "curve"), user, "its gap says all", entry.mark)
         if not re.fullmatch(NAME, entry.name):
             raise SpecError(Fault(f"{user}: give a contact with a gap of its own a plain name", entry.mark))
         if not scope.allows(values["gap"], POSITION, f"{user}.gap"):
             return None
-        return Contact(entry.name, e, entry.mark, gap=values["gap"], **common)
+        return Contact(entry.name, bounce, entry.mark, gap=values["gap"], **common)
     if "curve" in values:
-        return _on_curve(entry, user, common, scope)
+        return _on_curve(entry, user, bounce, common, scope)
     own, points = sides_of(entry.name, entry)
     known = [scope.parts.known_point(name, entry.mark, user, scope.reading) for name in (*own, *points)]
     if not all(known):
@@ -165,9 +166,9 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         _refuse_others(
             values, ("between", "inside", "radius"), user, "in space there are planes and spheres", entry.mark
         )
-        return spatial_meeting(entry, own, points, scope, law)
+        return spatial_meeting(entry, own, points, scope, bounce)
     if scope.reading.dimension == PLANE and is_meeting(own, points, values, scope):
-        return meeting(entry, own, points, scope, rubs, law)
+        return meeting(entry, own, points, scope, rubs, bounce)
     _refuse_others(values, ("between",), user, "it is for a point and a line in the plane", entry.mark)
     (first,) = own
     if len(points) == 1:
@@ -175,18 +176,18 @@ def _contact(entry: Entry, scope: Scope) -> Contact | Meeting | None:
         if "radius" not in values or values["radius"].value <= 0:
             raise SpecError(Fault(f"{user} needs a radius above zero", entry.mark, "how far the two points stay apart"))
         apart, inside = values["radius"], bool(values.get("inside", False))
-        return Contact(entry.name, e, entry.mark, (first, *points), number=apart, inside=inside, **common)
+        return Contact(entry.name, bounce, entry.mark, (first, *points), number=apart, inside=inside, **common)
     if len(points) != 2 or scope.reading.dimension != PLANE:
         hint = "a line is given by two points in the plane; in space write a gap: {gap: P.z, e: 0.5}"
         raise SpecError(Fault(f"{user}: {''.join(points)} is no line", entry.mark, hint))
     _refuse_others(values, ("radius", "inside"), user, "a line has an offset", entry.mark)
-    return Contact(entry.name, e, entry.mark, (first, *points), number=values.get("offset"), **common)
+    return Contact(entry.name, bounce, entry.mark, (first, *points), number=values.get("offset"), **common)
 
 
 def _rubs(entry: Entry, scope: Scope) -> Rubs | None:
     """Raises SpecError."""
     values, user = entry.value, f"Contacts.{entry.name}"
-    for name in ("mu", "mu_s", "law"):
+    for name in ("mu", "mu_s", "law", "slow"):
         if name in values and values["compliance"] is not None:
             message = f"{user} has {name}, but gives way: friction and laws of impact are for contacts with e"
             raise SpecError(Fault(message, entry.mark, f"leave out {name}, or write e instead of the stiffness"))
@@ -207,7 +208,7 @@ def _rubs(entry: Entry, scope: Scope) -> Rubs | None:
     return Rubs(values["mu"], static)
 
 
-def _on_curve(entry: Entry, user: str, common: Mapping[str, Any], scope: Scope) -> Contact | None:
+def _on_curve(entry: Entry, user: str, bounce: Bounce, common: Mapping[str, Any], scope: Scope) -> Contact | None:
     values, point = entry.value, entry.name.partition("-")[0].strip()
     _refuse_others(values, ("radius", "inside", "between", "offset"), user, "its curve says all", entry.mark)
     given = values["curve"]
@@ -224,7 +225,7 @@ def _on_curve(entry: Entry, user: str, common: Mapping[str, Any], scope: Scope) 
         curve = surface_of(entry._replace(name=point, value=given["implicit"]), user, scope)
     else:
         curve = curve_of(entry._replace(name=point, value=given), user, scope)
-    return None if curve is None else Contact(entry.name, values["e"], entry.mark, (point,), curve=curve, **common)
+    return None if curve is None else Contact(entry.name, bounce, entry.mark, (point,), curve=curve, **common)
 
 
 def _stop(entry: Entry, scope: Scope) -> Stop | None:
@@ -237,9 +238,8 @@ def _stop(entry: Entry, scope: Scope) -> Stop | None:
     fine = [scope.allows(values.get(limit), TIME, f"{user}.{limit}") for limit in ("min", "max")]
     if not scope.allows(quantity, POSITION, user) or not all(fine):
         return None
-    return Stop(
-        entry.name, quantity, values.get("min"), values.get("max"), values["e"], entry.mark, values["compliance"]
-    )
+    bounce = Bounce(values["e"], values.get("slow"))
+    return Stop(entry.name, quantity, values.get("min"), values.get("max"), bounce, entry.mark, values["compliance"])
 
 
 def _with_compliance(entry: Entry) -> dict[str, Any] | None:

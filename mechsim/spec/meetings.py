@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechsim.errors import Fault, SpecError
-from mechsim.spec.actions import Meeting, Rubs, Side
+from mechsim.spec.actions import Bounce, Meeting, Rubs, Side
 from mechsim.spec.document import Rigid
 from mechsim.spec.names import points_of
 from mechsim.spec.records import Entry
@@ -23,7 +23,7 @@ def is_meeting(first: tuple[str, ...], second: tuple[str, ...], values: Mapping[
 
 
 def meeting(
-    entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, rubs: Rubs | None, law: int
+    entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, rubs: Rubs | None, bounce: Bounce
 ) -> Meeting:
     """Raises SpecError."""
     values, user = entry.value, f"Contacts.{entry.name}"
@@ -38,7 +38,7 @@ def meeting(
     one, other = _side(first, False, False, user, entry, scope), _side(second, between, hollow, user, entry, scope)
     if hollow and other.sort not in ("polygon", "part"):
         raise SpecError(Fault(f"{user} has `inside`, but {''.join(second)} has none", entry.mark))
-    return Meeting(entry.name, one, other, values["e"], values.get("offset"), entry.mark, rubs, law)
+    return Meeting(entry.name, one, other, bounce, values.get("offset"), entry.mark, rubs)
 
 
 def _side(points: tuple[str, ...], between: bool, hollow: bool, user: str, entry: Entry, scope: Scope) -> Side:
@@ -60,7 +60,9 @@ def _side(points: tuple[str, ...], between: bool, hollow: bool, user: str, entry
     raise SpecError(Fault(f"{user}: {name} has no outline", entry.mark, hint))
 
 
-def spatial_meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, law: int) -> Meeting:
+def spatial_meeting(
+    entry: Entry, first: tuple[str, ...], second: tuple[str, ...], scope: Scope, bounce: Bounce
+) -> Meeting:
     """Of a point or a part with a plane (three points), or of two parts that are spheres. Raises SpecError."""
     user, sides = f"Contacts.{entry.name}", []
     for points in (first, second):
@@ -74,8 +76,7 @@ def spatial_meeting(entry: Entry, first: tuple[str, ...], second: tuple[str, ...
         else:
             hint = "in space there are P-ABC, a point and a plane, and parts that are boxes, prisms or spheres"
             raise SpecError(Fault(f"{user}: {''.join(points)} has no outline", entry.mark, hint))
-    offset = entry.value.get("offset")
-    return Meeting(entry.name, sides[0], sides[1], entry.value["e"], offset, entry.mark, law=law)
+    return Meeting(entry.name, sides[0], sides[1], bounce, entry.value.get("offset"), entry.mark)
 
 
 def _rigid(points: tuple[str, ...] | str, scope: Scope) -> Rigid | None:

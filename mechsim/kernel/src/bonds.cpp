@@ -61,12 +61,7 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     for (std::size_t i = 0; i < gaps_.size(); ++i)
         if (closed[i]) set_closed(gaps_[i], false), opened = true;
     // What sticks takes no part: friction has no impulse without a push, which `meet` sees to.
-    std::vector<std::pair<bool, double>> rubbing;
-    for (const Friction& friction : frictions_) {
-        rubbing.emplace_back(sticks(friction), sense_of(friction));
-        opened = opened || rubbing.back().first || rubbing.back().second != 0;
-        set_rubbing(friction, false, 0);
-    }
+    const Rubs rubbed = stop_rubbing();
     Status status = Status::reached;
     if ((opened || !prepared_) && (status = prepare()) != Status::reached) return status;
     const std::size_t count = bonds.size();
@@ -77,7 +72,7 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     for (int number : bonds) {
         rates.push_back(values[number]);
         free.push_back(free_response(gaps_[number]));
-        responses.push_back(gap_response(gaps_[number]));
+        responses.push_back(response_to(gaps_[number]));
         for (int other : bonds) w.push_back(along(gaps_[other], responses.back().data()));
     }
     if (!plastic_impulses(w, free, rates, impulses)) return Status::singular;
@@ -94,7 +89,7 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     if ((status = prepare()) != Status::reached) return status;
     for (std::size_t i = 0; i < gaps_.size(); ++i)
         if (closed[i]) set_closed(gaps_[i], true);
-    for (std::size_t k = 0; k < frictions_.size(); ++k) set_rubbing(frictions_[k], rubbing[k].first, rubbing[k].second);
+    for (std::size_t k = 0; k < frictions_.size(); ++k) set_rubbing(frictions_[k], rubbed[k].first, rubbed[k].second);
     met_ = true;
     met_at_ = t_;
     meetings_ = 1;
@@ -108,53 +103,6 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     longest_ = INFINITY;
     unwritten_ = true;
     return Status::reached;
-}
-
-// What a unit impulse in a row changes, with all joints kept; the matrix is filled, and the row rests in its factors.
-std::vector<double> March::gap_response(const Gap& gap) {
-    std::vector<double> change(size_, 0.0);
-    for (int entry : gap.pull) change[lu_.rows()[entry]] = matrix_[entry];
-    for (const Gap& each : gaps_) change[each.row] = change[each.account] = 0;
-    lu_.solve(change.data());
-    return change;
-}
-
-// About what a unit impulse in a row does to its rate if nothing but inertia resists; the matrix is filled. What has none of
-// its own, as a turn angle, is as heavy as the heaviest.
-double March::free_response(const Gap& gap) const {
-    std::vector<double> inertia(size_, 0.0);
-    double heaviest = 0;
-    for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
-        const int j = lu_.rows()[entry];
-        if (j != lu_.columns()[entry] || d_[j] < 2) continue;
-        inertia[j] = std::abs(matrix_[entry]) * scales_[j] * scales_[j];
-        heaviest = std::max(heaviest, inertia[j]);
-    }
-    double sum = 0;
-    for (int entry : gap.gradient) {
-        const int j = lu_.columns()[entry];
-        sum += std::pow(matrix_[entry] * scales_[j], 2) / (inertia[j] > 0 ? inertia[j] : heaviest);
-    }
-    return sum;
-}
-
-// The gradient of a row times what unknowns change by.
-double March::along(const Gap& gap, const double* change) const {
-    double sum = 0;
-    for (int entry : gap.gradient) sum += matrix_[entry] * change[lu_.columns()[entry]];
-    return sum;
-}
-
-// An impulse jumps what the leading derivative integrates to, of every unknown.
-void March::add_impulse(double impulse, const std::vector<double>& response) {
-    if (impulse == 0) return;
-    for (int j = 0; j < size_; ++j) {
-        if (d_[j] == 0) continue;
-        const int derivative = d_[j] - 1;
-        double factor = impulse;
-        for (int k = 2; k <= derivative; ++k) factor /= k;
-        add_exactly(x_.degree(derivative)[j], low_[std::size_t(derivative) * size_ + j], factor * response[j]);
-    }
 }
 
 }  // namespace mechsim

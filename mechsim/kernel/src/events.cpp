@@ -16,23 +16,23 @@
 
 namespace mechsim {
 
-March::Spare March::make_spare(int row, std::vector<int>& gradient, std::vector<int>& pull) const {
+March::Spare March::make_spare(int row, Direction& direction) const {
     Spare spare{row, -1, {}};
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
         const bool own = lu_.rows()[entry] == row && lu_.columns()[entry] == row;
         if (own) spare.own = int(entry);
         if (lu_.rows()[entry] == row) spare.entries.push_back(int(entry));
-        if (lu_.rows()[entry] == row && !own) gradient.push_back(int(entry));
-        if (lu_.columns()[entry] == row && !own) pull.push_back(int(entry));
+        if (lu_.rows()[entry] == row && !own) direction.gradient.push_back(int(entry));
+        if (lu_.columns()[entry] == row && !own) direction.pull.push_back(int(entry));
     }
     if (spare.own < 0) throw std::invalid_argument("a gap has no place for its multiplier");
     return spare;
 }
 
-void March::add_gap(int row, int mode, double restitution, Law law, double size, int account) {
+void March::add_gap(int row, int mode, Law law, int account) {
     Gap gap;
-    gap.row = row, gap.mode = mode, gap.restitution = restitution, gap.law = law, gap.size = size, gap.account = account;
-    may_rest_.push_back(make_spare(row, gap.gradient, gap.pull));
+    gap.row = row, gap.mode = mode, gap.law = law, gap.account = account;
+    may_rest_.push_back(make_spare(row, gap));
     gaps_.push_back(gap);
 }
 
@@ -206,38 +206,36 @@ double March::next_crossing(double h, double first) {
     return first;
 }
 
-// At a state gaps and loads are known better than from series: the time of an event is corrected by what they are there.
-Status March::polish_event(double& h, double left, double t_end) {
+// How much later than the event the state is at which a step of length h has landed, by what is known there: gaps, loads and what
+// is watched are known better at a state than from series. NaN where nothing can be corrected, 0 where nothing is to be.
+double March::late_event(double h) const {
     if (fired_ >= 0) {
         const Watcher& watcher = watchers_[fired_];
-        for (int count = 0; count < kMostPolishings; ++count) {
-            const double better = h - output_term(watcher.block, watcher.output, watcher.lane, 0) / slope_;
-            const bool near = std::abs(better - h) <= kNearby * h && std::abs(better - h) > kNegligible * h;
-            const double before = h;
-            if (!near || !(better > 0) || better >= std::abs(left)) break;
-            h = better;
-            if (land(h, left, t_end) == Status::reached) continue;
-            h = before;
-            return land(h, left, t_end);
-        }
-        return Status::reached;
+        const double late = output_term(watcher.block, watcher.output, watcher.lane, 0) / slope_;
+        return std::abs(late) > kNegligible * h ? late : 0.0;
     }
-    if (event_ >= int(gaps_.size())) return polish_friction(h, left, t_end);
+    if (event_ >= int(gaps_.size())) return late_friction(h);
+    if (leaves_) return 0;
     const Gap& gap = gaps_[event_];
-    if (leaves_) return Status::reached;
+    double value = gap_term(gap, 0), slope = gap_term(gap, 1);
+    if (releases_) {
+        value = -x_.degree(0)[gap.row], slope = 0;
+        for (int n = last_; n >= 1; --n) slope = slope * h - n * polynomial_.degree(n)[gap.row];
+    } else if (std::abs(value) <= kNegligible * gap.size) {
+        return 0;
+    }
+    return slope < 0 ? value / slope : NAN;
+}
+
+// The time of an event is corrected by that.
+Status March::polish_event(double& h, double left, double t_end) {
     for (int count = 0; count < kMostPolishings; ++count) {
-        double value = gap_term(gap, 0), slope = gap_term(gap, 1);
-        if (releases_) {
-            value = -x_.degree(0)[gap.row], slope = 0;
-            for (int n = last_; n >= 1; --n) slope = slope * h - n * polynomial_.degree(n)[gap.row];
-        }
-        const double better = h - value / slope;
-        if (!(slope < 0) || !(better > 0) || better >= std::abs(left) || std::abs(better - h) > kNearby * h) break;
-        if (std::abs(better - h) <= kEpsilon * h || (!releases_ && std::abs(value) <= kNegligible * gap.size)) break;
+        const double better = h - late_event(h);
+        if (!(better > 0) || better >= std::abs(left) || std::abs(better - h) > kNearby * h) break;
+        if (std::abs(better - h) <= kEpsilon * h) break;
         const double before = h;
         h = better;
-        const Status status = land(h, left, t_end);
-        if (status == Status::reached) continue;
+        if (land(h, left, t_end) == Status::reached) continue;
         h = before;
         return land(h, left, t_end);
     }
@@ -277,6 +275,14 @@ std::vector<std::size_t> March::reached_by_impacts(const Touch& touch) const {
     return found;
 }
 
+// The restitution of an impact: none where it is slow, or would rise less than can be told.
+double March::bounce(const Touch& touch, std::size_t i) const {
+    const Gap& gap = gaps_[touch.gaps[i]];
+    const double rate = gap.restitution * touch.rates[i], back = -touch.pressed[i];
+    const bool low = back > 0 && rate * rate <= 2 * back * kRise * gap.size;
+    return low || -touch.rates[i] < gap.slow ? 0.0 : gap.restitution;
+}
+
 // All at once that are to be: none opens more slowly than its own closing asks for.
 bool March::strike_together(Touch& touch) const {
     std::vector<std::size_t> members;
@@ -285,7 +291,7 @@ bool March::strike_together(Touch& touch) const {
     std::vector<double> w, q;
     for (std::size_t j : members) {
         for (std::size_t i : members) w.push_back(touch.response(i, j));
-        q.push_back(touch.rates[j] + gaps_[touch.gaps[j]].restitution * std::min(touch.rates[j], 0.0));
+        q.push_back(touch.rates[j] + bounce(touch, j) * std::min(touch.rates[j], 0.0));
     }
     const std::vector<double> found = pushes(w, q);
     if (found.empty()) return false;
@@ -299,11 +305,6 @@ bool March::strike_together(Touch& touch) const {
 // Impacts in turn: of the gaps that approach the one that does so fastest, beside what its size and the motion are, by
 // its law; those that do not bounce give way together, when no other approaches. False where friction lets none of it end.
 bool March::strike(Touch& touch) {
-    const auto bounce = [&](std::size_t i) {
-        const Gap& gap = gaps_[touch.gaps[i]];
-        const double rate = gap.restitution * touch.rates[i], back = -touch.pressed[i];
-        return back > 0 && rate * rate <= 2 * back * kRise * gap.size ? 0.0 : gap.restitution;
-    };
     for (int count = 0;; ++count) {
         int fastest = -1;
         bool gives_way = false;
@@ -311,7 +312,7 @@ bool March::strike(Touch& touch) {
         for (std::size_t i = 0; i < touch.size(); ++i) {
             const double beside = -touch.rates[i] / touch.still[i];
             if (!(beside > 1)) continue;
-            if (count >= kMostStrikes || bounce(i) == 0)
+            if (count >= kMostStrikes || bounce(touch, i) == 0)
                 gives_way = true;
             else if (beside > most)
                 most = beside, fastest = int(i);
@@ -322,8 +323,8 @@ bool March::strike(Touch& touch) {
             if (gaps_[touch.gaps[i]].law == Law::together) {
                 if (!strike_together(touch)) return false;
             } else if (rubs == touch.of.end())
-                touch.push(i, -(1 + bounce(i)) * touch.rates[i] / touch.response(i, i));
-            else if (!rub(touch, i, touch.size() + std::size_t(rubs - touch.of.begin()), bounce(i)))
+                touch.push(i, -(1 + bounce(touch, i)) * touch.rates[i] / touch.response(i, i));
+            else if (!rub(touch, i, touch.size() + std::size_t(rubs - touch.of.begin()), bounce(touch, i)))
                 return false;
             continue;
         }
@@ -440,44 +441,20 @@ bool March::approaches(const Touch& touch) {
     return false;
 }
 
-// What answers a push at all, though rounding does in any case: beside what it would without any joint.
-bool March::is_movable(const std::vector<int>& gradient, double response) const {
-    double free = 0;
-    for (int entry : gradient) {
-        const int column = lu_.columns()[entry];
-        for (std::size_t own = 0; own < lu_.rows().size(); ++own)
-            if (lu_.rows()[own] == column && lu_.columns()[own] == column && matrix_[own] > 0)
-                free += matrix_[entry] * matrix_[entry] / matrix_[own];
-    }
-    return response > kImmovable * free;
-}
-
 // W and Z of all directions, with all gaps open. False where a gap does not answer its own push.
 bool March::find_responses(Touch& touch) {
     const std::size_t count = touch.size(), total = touch.total();
-    const auto direction = [&](std::size_t i) -> std::pair<const std::vector<int>&, const std::vector<int>&> {
-        if (i < count) return {gaps_[touch.gaps[i]].gradient, gaps_[touch.gaps[i]].pull};
-        const Friction& friction = frictions_[touch.frictions[i - count]];
-        return {friction.gradient, friction.pull};
+    const auto direction = [&](std::size_t i) -> const Direction& {
+        if (i < count) return gaps_[touch.gaps[i]];
+        return frictions_[touch.frictions[i - count]];
     };
     fill_matrix();
     for (std::size_t i = 0; i < total; ++i) {
-        std::vector<double> change(size_, 0.0);
-        for (int entry : direction(i).second) change[lu_.rows()[entry]] = matrix_[entry];
-        // Open ones; accounts are made up later.
-        for (const Gap& gap : gaps_) change[gap.row] = change[gap.account] = 0;
-        for (const Friction& friction : frictions_) change[friction.row] = change[friction.account] = 0;
-        lu_.solve(change.data());
-        touch.responses.push_back(std::move(change));
-        for (std::size_t k = 0; k < total; ++k) {
-            double sum = 0;
-            for (int entry : direction(k).first) sum += matrix_[entry] * touch.responses[i][lu_.columns()[entry]];
-            touch.w.push_back(sum);
-        }
-        double moves = 0;
-        for (int entry : direction(i).first) moves += matrix_[entry] * x_.degree(1)[lu_.columns()[entry]];
-        touch.moving.push_back(touch.rates[i] - moves);
-        touch.movable.push_back(i < count || is_movable(direction(i).first, touch.response(i, i)));
+        touch.responses.push_back(response_to(direction(i)));
+        for (std::size_t k = 0; k < total; ++k) touch.w.push_back(along(direction(k), touch.responses[i].data()));
+        touch.moving.push_back(touch.rates[i] - along(direction(i), x_.degree(1)));
+        // Rounding answers in any case: beside what it would without any joint.
+        touch.movable.push_back(i < count || touch.response(i, i) > kImmovable * free_response(direction(i)));
         if (i < count && !(touch.response(i, i) > 0)) return false;
     }
     return true;
@@ -497,13 +474,7 @@ Status March::meet() {
     bool opened = false;
     for (const Gap& gap : gaps_)
         if (is_closed(gap) && !gap.bond) set_closed(gap, false), opened = true;
-    std::vector<char> stuck;
-    std::vector<double> senses;
-    for (const Friction& friction : frictions_) {
-        stuck.push_back(sticks(friction)), senses.push_back(sense_of(friction));
-        opened = opened || stuck.back() || senses.back() != 0;
-        set_rubbing(friction, false, 0);
-    }
+    const Rubs rubbed = stop_rubbing();
     if (!pairs_.empty() && !lend_touching(closed, begins)) return Status::crowded;
     if (opened || begins || !prepared_) {
         const Status status = prepare();
@@ -523,10 +494,11 @@ Status March::meet() {
         touch.still.push_back(slowest(gap.size));
         touch.was_closed.push_back(closed[i]);
     }
-    add_frictions(touch, stuck, senses);
+    add_frictions(touch, rubbed);
     for (std::size_t k = 0; k < frictions_.size(); ++k) {
         const bool parted = std::find(touch.frictions.begin(), touch.frictions.end(), int(k)) == touch.frictions.end();
-        if (parted && (stuck[k] || senses[k] != 0)) happenings_.push_back({t_, int(gaps_.size() + k), 0, 0, 0, 0, stuck[k] != 0, false, 0});
+        if (parted && rubbed[k] != Rubs::value_type{})
+            happenings_.push_back({t_, int(gaps_.size() + k), 0, 0, 0, 0, rubbed[k].first, false, 0});
     }
     event_ = -1;
     const std::size_t count = touch.size(), total = touch.total();
@@ -534,6 +506,7 @@ Status March::meet() {
     touch.impulses.assign(total, 0.0);
     touch.lost.assign(total, 0.0);
     touch.is_closed.assign(count, 0);
+    touch.limited.assign(count, 0);
     if (total == 0) return Status::reached;
     if (!find_responses(touch)) return Status::undecided;
     for (int round = 0; round == 0 || (round < kMostRounds && approaches(touch)); ++round) {
@@ -544,15 +517,8 @@ Status March::meet() {
     }
     bool changed = false;
     for (std::size_t i = 0; i < total; ++i) {
-        if (touch.impulses[i] == 0) continue;
-        changed = true;
-        for (int j = 0; j < size_; ++j) {
-            if (d_[j] == 0) continue;
-            const int derivative = d_[j] - 1;  // what the leading one integrates to
-            double factor = touch.impulses[i];
-            for (int k = 2; k <= derivative; ++k) factor /= k;
-            add_exactly(x_.degree(derivative)[j], low_[std::size_t(derivative) * size_ + j], factor * touch.responses[i][j]);
-        }
+        changed = changed || touch.impulses[i] != 0;
+        add_impulse(touch.impulses[i], touch.responses[i]);
     }
     for (std::size_t i = 0; i < total; ++i) {
         const int account = i < count ? gaps_[touch.gaps[i]].account : frictions_[touch.frictions[i - count]].account;
@@ -588,7 +554,7 @@ Status March::meet() {
         const bool told = touch.impulses[i] != 0 || touch.was_closed[i] != touch.is_closed[i];
         if (told)
             happenings_.push_back({t_, touch.gaps[i], touch.before[i], touch.rates[i], touch.impulses[i], touch.lost[i],
-                                   touch.was_closed[i] != 0, touch.is_closed[i] != 0, double(gaps_[touch.gaps[i]].way)});
+                                   touch.was_closed[i] != 0, touch.is_closed[i] != 0, double(gaps_[touch.gaps[i]].way), touch.limited[i] != 0});
     }
     for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
         const std::size_t i = count + k;

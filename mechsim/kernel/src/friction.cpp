@@ -14,7 +14,7 @@
 namespace mechsim {
 
 void March::add_friction(Friction friction) {
-    may_rest_.push_back(make_spare(friction.row, friction.gradient, friction.pull));
+    may_rest_.push_back(make_spare(friction.row, friction));
     frictions_.push_back(std::move(friction));
 }
 
@@ -90,36 +90,34 @@ double March::next_slip(double h, double first) {
     return first;
 }
 
-// The time of such an event is corrected by what friction and slide are at the state itself.
-Status March::polish_friction(double& h, double left, double t_end) {
+// As `late_event`, where a friction comes to rest, or to its limit.
+double March::late_friction(double h) const {
     const Friction& friction = frictions_[event_ - gaps_.size()];
     const double sense = sense_of(friction), sign = -slips_;
-    for (int count = 0; count < kMostPolishings; ++count) {
-        double value = sense * slide(friction, 0), slope = sense * slide(friction, 1);
-        if (sticks(friction)) {
-            value = limit_term(friction, 0) + sign * x_.degree(0)[friction.row], slope = 0;
-            const double* row = nullptr;
-            for (int n = last_; n >= 1; --n) {
-                row = polynomial_.degree(n);
-                const double load = friction.gap >= 0 ? -row[gaps_[friction.gap].row] : 0.0;
-                slope = slope * h + n * (friction.limit * load + sign * row[friction.row]);
-            }
+    double value = sense * slide(friction, 0), slope = sense * slide(friction, 1);
+    if (sticks(friction)) {
+        value = limit_term(friction, 0) + sign * x_.degree(0)[friction.row], slope = 0;
+        for (int n = last_; n >= 1; --n) {
+            const double* row = polynomial_.degree(n);
+            const double load = friction.gap >= 0 ? -row[gaps_[friction.gap].row] : 0.0;
+            slope = slope * h + n * (friction.limit * load + sign * row[friction.row]);
         }
-        const double better = h - value / slope;
-        if (!(slope < 0) || !(better > 0) || better >= std::abs(left) || std::abs(better - h) > kNearby * h) break;
-        if (std::abs(better - h) <= kEpsilon * h) break;
-        const double before = h;
-        h = better;
-        const Status status = land(h, left, t_end);
-        if (status == Status::reached) continue;
-        h = before;
-        return land(h, left, t_end);
     }
-    return Status::reached;
+    return slope < 0 ? value / slope : NAN;
+}
+
+// Nothing rubs; how it did.
+March::Rubs March::stop_rubbing() {
+    Rubs before;
+    for (const Friction& friction : frictions_) {
+        before.emplace_back(sticks(friction), sense_of(friction));
+        set_rubbing(friction, false, 0);
+    }
+    return before;
 }
 
 // Frictions take part that have a gap which touches, or none; here with all gaps open and nothing rubbing.
-void March::add_frictions(Touch& touch, const std::vector<char>& stuck, const std::vector<double>& senses) const {
+void March::add_frictions(Touch& touch, const Rubs& before) const {
     for (std::size_t i = 0; i < frictions_.size(); ++i) {
         const Friction& friction = frictions_[i];
         const auto place = std::find(touch.gaps.begin(), touch.gaps.end(), friction.gap);
@@ -131,8 +129,8 @@ void March::add_frictions(Touch& touch, const std::vector<char>& stuck, const st
         touch.rates.push_back(slide(friction, 0));
         touch.pressed.push_back(slide(friction, 1));
         touch.still.push_back(slowest(friction.size));
-        touch.was_stuck.push_back(stuck[i]);
-        touch.had_sense.push_back(senses[i]);
+        touch.was_stuck.push_back(before[i].first);
+        touch.had_sense.push_back(before[i].second);
         touch.limits.push_back(friction.gap >= 0 ? 0.0 : std::max(0.0, limit_term(friction, 0) / friction.limit));
     }
     touch.sticks.assign(touch.frictions.size(), 0);
@@ -198,6 +196,7 @@ bool March::rub(Touch& touch, std::size_t normal, std::size_t tangent, double re
             const double root = std::sqrt(std::max(0.0, power * power + 2 * growth * taken));
             length = std::clamp(2 * taken / (power + root), 0.0, length);
             ends = true;
+            touch.limited[normal] = 1;
         }
         const double work_n = length * (vn + dn * length / 2);
         lost_n -= work_n;

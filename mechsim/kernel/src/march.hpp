@@ -84,16 +84,21 @@ bool is_clear_of_pose(double time, double h, double speed);
 // (Stronge). Without friction they are one; and those `together` are struck at once, by Newton's law.
 enum class Law : int { newton, poisson, energetic, together };
 
+// Entries of a row, and of its multiplier's column: what it measures, and what it pushes.
+struct Direction {
+    std::vector<int> gradient, pull;
+};
+
 // A gap h >= 0 is one row in two variants: closed it says h = 0 and its multiplier pushes, open its multiplier is zero and
 // the row's series is the gap itself, on which events are found (events.cpp). The mode is a constant of the mechanism.
-struct Gap {
+struct Gap : Direction {
     int row = 0, mode = 0;   // of its equation, and the constant that is 1 while it is closed
-    double restitution = 0;  // e of the law
+    double restitution = 0;  // e of the law, ...
+    double slow = 0;         // ... but 0 where it closes more slowly
     Law law = Law::newton;
     double size = 1;         // a length beside which it is small or not
     int account = -1;        // the unknown that energy is taken from
     int block = -1, output = 0, lane = 0;  // where its series is
-    std::vector<int> gradient, pull;       // entries of its row, and of its multiplier's column
     int zeros = 0;       // so many of its terms are zero where the step begins, because it was left a moment ago
     double deepest = 0;  // the least it ever was, if negative
     // A row that is lent to two outlines (pairs.hpp), for ways to touch of one sort: which has it now, or last had it.
@@ -106,7 +111,7 @@ struct Gap {
 // Coulomb's friction, limited by the load on a gap or by a function of the state. Like a gap it is one row in two variants:
 // sticking it says psi = 0, how fast it slides, and its multiplier is the force; else the row rests and its series is
 // psi itself. What slides is pushed by a force of the equations, which knows the sense in which it slides as a constant (friction.cpp).
-struct Friction {
+struct Friction : Direction {
     int row = 0;                           // of psi
     int mode = 0, sense = 0;               // the constants that are 1 while it sticks, and -1 or 1 while it slides
     int gap = -1;                          // whose load limits it, if that is not a function of the state
@@ -115,7 +120,6 @@ struct Friction {
     int account = -1;                      // the unknown that energy is taken from
     int limit_block = -1, limit_output = 0, limit_lane = 0;
     int block = -1, output = 0, lane = 0;  // where the series of psi is
-    std::vector<int> gradient, pull;       // entries of its row, and of its multiplier's column
     int zeros = 0;                         // so many terms of psi are zero where the step begins
 };
 
@@ -136,6 +140,7 @@ struct Happening {
     double before, after, impulse, lost;  // its rate before and after, what pushed it, and the energy that is gone
     bool was_closed, is_closed;
     double way;  // to touch, of a pair
+    bool limited = false;  // its law would have given energy, and ended before
 };
 
 class March {
@@ -148,15 +153,16 @@ class March {
     void add_block(Block block) { blocks_.push_back(std::move(block)); }
     void add_matrix_block(Block block) { matrix_blocks_.push_back(std::move(block)); }
     // Rows that are gaps, with the numbers of their modes among the constants; before the march is ready.
-    void add_gap(int row, int mode, double restitution, Law law, double size, int account);
+    void add_gap(int row, int mode, Law law, int account);
     void add_friction(Friction friction);
     const std::vector<Friction>& frictions() const { return frictions_; }
     void tune_friction(int number, double kinetic, double limit, double size) {
         Friction& own = frictions_[number];
         own.kinetic = kinetic, own.limit = limit, own.size = size;
     }
-    void tune_gap(int number, double restitution, double size) {
-        gaps_[number].restitution = restitution, gaps_[number].size = size;
+    void tune_gap(int number, double restitution, double slow, double size) {
+        Gap& own = gaps_[number];
+        own.restitution = restitution, own.slow = slow, own.size = size;
     }
     const std::vector<Gap>& gaps() const { return gaps_; }
     void make_bond(int gap);
@@ -251,6 +257,7 @@ class March {
     bool lend_touching(std::vector<char>& closed, bool begins);
     double known_pairs(double h);
     Status polish_event(double& h, double left, double t_end);
+    double late_event(double h) const;
     Status meet();
     std::vector<double> gap_values(int degree) const;
     struct Spare {
@@ -272,20 +279,22 @@ class March {
     void set_rubbing(const Friction& friction, bool sticks, double sense);
     void hold_limit(const Friction& friction, double h, double sign, GapSeries& p) const;
     double next_slip(double h, double first);
-    Status polish_friction(double& h, double left, double t_end);
-    Spare make_spare(int row, std::vector<int>& gradient, std::vector<int>& pull) const;
-    void add_frictions(Touch& touch, const std::vector<char>& stuck, const std::vector<double>& senses) const;
+    double late_friction(double h) const;
+    Spare make_spare(int row, Direction& direction) const;
+    using Rubs = std::vector<std::pair<bool, double>>;  // per friction: whether it sticks, and the sense in which it slides
+    Rubs stop_rubbing();
+    void add_frictions(Touch& touch, const Rubs& before) const;
+    double bounce(const Touch& touch, std::size_t gap) const;
     bool rub(Touch& touch, std::size_t gap, std::size_t tangent, double restitution) const;
     struct Rubbing;
     std::vector<Rubbing> rubbing(const Touch& touch, const std::vector<std::size_t>& held, bool forces) const;
     std::vector<double> bear(Touch& touch, const std::vector<std::size_t>& held, bool forces) const;
     bool find_responses(Touch& touch);
     bool fits_limits(Touch& touch) const;
-    bool is_movable(const std::vector<int>& gradient, double response) const;
     void write_meeting(Record& record);
-    std::vector<double> gap_response(const Gap& gap);
-    double free_response(const Gap& gap) const;
-    double along(const Gap& gap, const double* change) const;
+    std::vector<double> response_to(const Direction& direction);
+    double free_response(const Direction& direction) const;
+    double along(const Direction& direction, const double* change) const;
     void add_impulse(double impulse, const std::vector<double>& response);
     double known_watchers(double h);
     struct Exchange {

@@ -281,9 +281,9 @@ nb::object take_events(March& march) {
     std::vector<double> values;
     for (const Happening& each : march.take_happenings())
         values.insert(values.end(), {each.t, double(each.gap), each.before, each.after, each.impulse, each.lost,
-                                     double(each.was_closed), double(each.is_closed), double(each.way)});
-    const std::size_t count = values.size() / 9;
-    return owned(std::move(values), {count, 9});
+                                     double(each.was_closed), double(each.is_closed), double(each.way), double(each.limited)});
+    const std::size_t count = values.size() / 10;
+    return owned(std::move(values), {count, 10});
 }
 
 // The least that each gap was so far, where that is negative.
@@ -294,20 +294,31 @@ nb::object overlaps(const March& march) {
     return owned(std::move(values), {count});
 }
 
-void add_gaps(March& march, const Integers& rows, const Integers& modes, const Doubles& restitutions, const Integers& laws,
-              const Doubles& sizes, const Integers& accounts) {
+// Of each gap: its restitution, the speed from which on it has that, and its size.
+const double* numbers_of_gaps(const Doubles& numbers, std::size_t count) {
+    require(numbers.ndim() == 2 && shaped(numbers, count, 3), "gaps have 3 numbers each");
+    for (std::size_t i = 0; i < count; ++i) {
+        const double* own = numbers.data() + 3 * i;
+        require(own[0] >= 0 && own[0] <= 1 && own[1] >= 0 && own[2] > 0, "numbers of a gap");
+    }
+    return numbers.data();
+}
+
+void add_gaps(March& march, const Integers& rows, const Integers& modes, const Integers& laws, const Integers& accounts,
+              const Doubles& numbers) {
     const std::size_t count = rows.size();
-    require(accounts.size() == count && modes.size() == count && restitutions.size() == count && sizes.size() == count, "gaps have six numbers each");
+    const double* own = numbers_of_gaps(numbers, count);
+    require(accounts.size() == count && modes.size() == count, "gaps have 4 places each");
     require(laws.size() == count && std::all_of(laws.data(), laws.data() + count, [](int law) { return law >= 0 && law <= 3; }), "there is no such law");
     require(march.coefficients().width == 0, "a gap comes after the march is ready");
     for (std::size_t i = 0; i < count; ++i) {
         const int row = rows.data()[i], mode = modes.data()[i];
         require(row >= 0 && row < march.size() && mode >= 0 && std::size_t(mode) < march.constant_count(), "a gap is not there");
-        require(sizes.data()[i] > 0 && restitutions.data()[i] >= 0 && restitutions.data()[i] <= 1, "a gap has no size");
         const int account = accounts.data()[i];
         // A bond that never takes hold has none, and its own row stands for it.
         require(account >= 0 && account < march.size() && (march.offset(account) == 1 || account == row), "a gap has no account");
-        march.add_gap(row, mode, restitutions.data()[i], Law(laws.data()[i]), sizes.data()[i], account);
+        march.add_gap(row, mode, Law(laws.data()[i]), account);
+        march.tune_gap(int(i), own[3 * i], own[3 * i + 1], own[3 * i + 2]);
     }
 }
 
@@ -342,14 +353,10 @@ void add_frictions(March& march, const Integers& places, const Doubles& numbers)
     }
 }
 
-void tune_gaps(March& march, const Doubles& restitutions, const Doubles& sizes) {
+void tune_gaps(March& march, const Doubles& numbers) {
     const std::size_t count = begun(march).gaps().size();
-    require(restitutions.size() == count && sizes.size() == count, "these numbers are not those of this plan's gaps");
-    for (std::size_t i = 0; i < count; ++i) {
-        const double restitution = restitutions.data()[i], size = sizes.data()[i];
-        require(size > 0 && restitution >= 0 && restitution <= 1, "a gap has no size");
-        march.tune_gap(int(i), restitution, size);
-    }
+    const double* own = numbers_of_gaps(numbers, count);
+    for (std::size_t i = 0; i < count; ++i) march.tune_gap(int(i), own[3 * i], own[3 * i + 1], own[3 * i + 2]);
 }
 
 void make_bonds(March& march, const Integers& gaps) {

@@ -18,6 +18,7 @@ struct March::Touch {
     std::vector<double> before, impulses, lost;
     std::vector<char> movable;                   // it answers a push at all
     std::vector<char> was_closed, is_closed;     // per gap
+    std::vector<char> limited;                   // per gap: its law would have given energy
     std::vector<char> was_stuck, sticks;         // per friction
     std::vector<double> had_sense, sense;
     std::vector<double> limits;                  // of frictions by a function of the state
