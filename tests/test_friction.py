@@ -671,3 +671,103 @@ ProblemData:
     force = (masses[0] - 2 * masses[1] + masses[2]) / h**2 + [0, 6.5 * G]
     np.testing.assert_allclose([table["O_OA_Fx"][row], table["O_OA_Fy"][row]], force, rtol=0, atol=1e-5)  # differences
     assert motion.certificate.reaction_balance < 1e-13
+
+
+# --- loads that are not unique, and contacts that repeat each other
+
+PLANK = """
+PartData:
+  Fixed: {K: [-9], L: [9]}
+  Rigids: {ABC: {Geom: [[1], [2]], Dyna: [[CENTRE], 1, 1/3]}}
+AppliedForces: {Gravity: [0, -9.81]}
+Contacts: {A-KL: [0], B-KL: [0], C-KL: [0]}
+ProblemData: {tend: 1, positions: {A: [[0, fixed], [0, fixed]], B: [1, 0], C: [2, [0, fixed]]}}
+"""
+LADDER = """
+PartData:
+  Fixed: {O: [], X: [9], Y: [0, 9]}
+  Rigids: {AB: {Geom: [[2]], Dyna: [[1], 1, 1/3]}}
+AppliedForces: {Gravity: [0, -9.81]}
+Contacts: {A-OX: {e: 0, mu: 0.9}, B-YO: {e: 0, mu: WALL}}
+ProblemData: {tend: 1, positions: {A: [[0.8, fixed], [0, fixed]], B: [[0, fixed], 1.83]}}
+"""
+
+
+@pytest.mark.parametrize("centre", ["1", "1.2", "0.7"])
+def test_three_supports_share_their_loads(centre):
+    """Statics has two equations for three supports: their sum and moment are known, and that more would do is told."""
+    motion = mechsim.simulate(PLANK.replace("CENTRE", centre))
+    assert motion.events.shared == {"A-KL", "B-KL", "C-KL"}
+    loads = [motion.trajectory[f"contact_{name}_KL"][-1] for name in "ABC"]
+    np.testing.assert_allclose([sum(loads), loads[1] + 2 * loads[2]], [G, float(centre) * G], rtol=1e-12)
+
+
+def test_a_ladder_between_two_frictions_has_many_loads_and_with_one_it_has_not():
+    assert mechsim.simulate(LADDER.replace("WALL", "0.9")).events.shared == {
+        *("A-OX", "B-YO", "friction A-OX", "friction B-YO")
+    }
+    assert mechsim.simulate(LADDER.replace("WALL", "0")).events.shared == frozenset()
+
+
+def test_corners_of_one_part_have_one_load_together():
+    """Of a plate on a floor the sums of loads and frictions are known, whichever corners bear them."""
+    motion = mechsim.simulate("""
+PartData:
+  Fixed: {K: [-9], L: [9]}
+  Rigids:
+    AB: {Geom: [[1]], Dyna: {polygon: [[0, 0], [0.1, 0], [0.5, 0.2], [0.9, 0], [1, 0], [1, 0.5], [0, 0.5]], mass: 1}}
+AppliedForces: {Gravity: [0, -9.81]}
+Contacts: {AB-KL: {e: 0, mu: 0.3}}
+ProblemData: {tend: 1, positions: {A: [[0, fixed], [0, fixed]], B: [1, [0, fixed]]}}
+""")
+    assert motion.events.shared == frozenset()
+    np.testing.assert_allclose(motion.trajectory["contact_AB_KL"], G, rtol=1e-12)
+
+
+def test_what_repeats_others_is_not_held_again():
+    """A part on four corners slides to a wall and comes back, and a disc comes to rest between a box and the floor: at
+    one time more corners touch than the parts have freedoms, some of which nothing presses. What is known is that
+    energy is kept, and that all comes to rest."""
+    slides = mechsim.simulate("""
+PartData:
+  Fixed: {O: [-5], X: [5], W: [3, 0], Z: [3, 2]}
+  Rigids:
+    AB:
+      Geom: [[1]]
+      Dyna: {polygon: [[0, 0], [0.1, 0], [0.1, 0.4], [0.9, 0.4], [0.9, 0], [1, 0], [1, 0.5], [0, 0.5]], mass: 2}
+AppliedForces: {Gravity: [0, -10]}
+Contacts: {AB-OX: {e: 0, mu: 0.2}, AB-WZ: {e: 0.5}}
+ProblemData:
+  tend: 2
+  positions: {A: [[0, fixed], [0, fixed]], B: [1, [0, fixed]]}
+  velocities: {A: [[4, fixed], [0, fixed]]}
+  rates: {AB: [0, fixed]}
+""")
+    rests = mechsim.simulate("""
+PartData:
+  Fixed: {K: [-1.2, 0], L: [1.2, 0], M: [1.2, 9], N: [-1.2, 9]}
+  Rigids:
+    C1C2: {Geom: [[0.2]], Dyna: {plate: [0.3, 0.3], mass: 0.63, at: C1}}
+    D1D2: {Geom: [[0.2]], Dyna: {disc: 0.183, mass: 0.86, at: D1}}
+    E1E2: {Geom: [[0.2]], Dyna: {plate: [0.3, 0.3], mass: 0.83, at: E1}}
+AppliedForces: {Gravity: [0, -9.81]}
+Contacts:
+  D1D2-C1C2, E1E2-C1C2, E1E2-D1D2: {e: 0, mu: 0.1}
+  C1C2-KLMN, D1D2-KLMN, E1E2-KLMN: {e: 0, mu: 0.1, inside: yes}
+ProblemData:
+  tend: 3
+  positions:
+    C1: [[0.552, fixed], [0.5, fixed]]
+    C2: [0.692266, 0.357548]
+    D1: [[0.386, fixed], [1.3, fixed]]
+    D2: [0.486423, 1.473119]
+    E1: [[0.226, fixed], [2.1, fixed]]
+    E2: [0.083904, 1.958758]
+  velocities:
+    C1: [[0.902, fixed], [-0.201, fixed]]
+    D1: [[0.368, fixed], [-0.072, fixed]]
+    E1: [[0.384, fixed], [0.271, fixed]]
+""")
+    for motion in (slides, rests):
+        closes(motion)
+        assert motion.trajectory["T"][-1] < 1e-20

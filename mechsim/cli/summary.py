@@ -184,6 +184,11 @@ def _overlap(outcome: Outcome) -> list[tuple[str, str]]:
     return [
         *([("overlap", f"deepest {deepest:.1e} of the size of a gap")] if deepest is not None else []),
         ("events", f"{', '.join(counts) or 'none'}{last}"),
+        *(
+            [("not unique", f"{_some(sorted(events.shared))}: other loads of these would do, too")]
+            if events.shared
+            else []
+        ),
     ]
 
 
@@ -235,10 +240,13 @@ def _file(outcome: Outcome) -> list[tuple[str, str]]:
         return []
     lines = [("file", f"{short(outcome.path)}: {count(outcome.rows, 'row')}, {count(outcome.columns, 'column')}")]
     if outcome.not_unique:
-        shown = ", ".join(outcome.not_unique[:MOST_ROWS_SHOWN])
-        more = ", ..." if len(outcome.not_unique) > MOST_ROWS_SHOWN else ""
-        lines.append(("not unique", f"{shown}{more}: redundant constraints share these forces; the smallest are given"))
+        shown = _some(outcome.not_unique)
+        lines.append(("not unique", f"{shown}: redundant constraints share these forces; the smallest are given"))
     return lines
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_ROWS_SHOWN]) + (", ..." if len(names) > MOST_ROWS_SHOWN else "")
 
 
 def short(path: str) -> str:
@@ -333,6 +341,7 @@ def as_json(outcome: Outcome) -> str:
         "certificate": outcome.certificate.as_dict(),
         "accounts": balances(prepared.mechanism, solution.q),
         "not_unique": list(outcome.not_unique),
+        "shared": sorted(solution.events.shared) if solution.events else [],
         "statistics": dict(solution.statistics),
         "seconds": outcome.seconds,
         "output": outcome.path,

@@ -57,6 +57,7 @@ class Events:
     table: np.ndarray  # (events, columns), see COLUMNS
     overlaps: np.ndarray  # the least that each gap was, over its size, where that is negative
     bonds: frozenset[str] = frozenset()  # which of the names are those of bonds
+    shared: frozenset[str] = frozenset()  # ... of what bore loads that others could have borne: they are not unique
 
     def __len__(self) -> int:
         return len(self.table)
@@ -276,4 +277,6 @@ class EventLog:
         if not none.names:
             return none
         overlaps = np.asarray(self.march.overlaps()) / self._sizes
-        return replace(none, table=self.rows.table, overlaps=overlaps)
+        names = [gap.name for gap in self.system.gaps] + [FRICTION + each.name for each in self.system.frictions]
+        shared = frozenset(name for name, bore in zip(names, self.march.shared(), strict=True) if bore)
+        return replace(none, table=self.rows.table, overlaps=overlaps, shared=shared)

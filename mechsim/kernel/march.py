@@ -49,6 +49,9 @@ class March(Protocol):
     def overlaps(self) -> np.ndarray:
         """The least that each gap was so far, where that is negative."""
 
+    def shared(self) -> np.ndarray:
+        """Not zero for gaps, and behind them frictions, that bore what others could have."""
+
     def project(self, times: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients of each state up to what leads, and its leverage."""
 

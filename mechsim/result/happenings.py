@@ -62,14 +62,16 @@ def read_beside(path: Path) -> Events | None:
 
 def as_arrays(events: Events) -> dict[str, np.ndarray]:
     """What an NPZ file holds of them."""
-    names = json.dumps({"names": events.names, "columns": COLUMNS, "bonds": sorted(events.bonds)})
+    names = json.dumps(
+        {"names": events.names, "columns": COLUMNS, "bonds": sorted(events.bonds), "shared": sorted(events.shared)}
+    )
     return {"events": events.table, "event_overlaps": events.overlaps, "event_names": np.array(names)}
 
 
 def from_arrays(arrays: dict[str, np.ndarray]) -> Events:
     facts = json.loads(str(arrays["event_names"]))
-    bonds = frozenset(map(str, facts.get("bonds", ())))
-    return Events(tuple(map(str, facts["names"])), arrays["events"], arrays["event_overlaps"], bonds)
+    bonds, shared = (frozenset(map(str, facts.get(name, ()))) for name in ("bonds", "shared"))
+    return Events(tuple(map(str, facts["names"])), arrays["events"], arrays["event_overlaps"], bonds, shared)
 
 
 def as_list(events: Events) -> list[dict[str, object]]:

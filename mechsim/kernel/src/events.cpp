@@ -109,6 +109,15 @@ double March::known_gaps(double h, double reach) {
     return known < within ? known : h;
 }
 
+// Of a gap at rest that nothing presses: the first of its terms, in units of a step h, that is more than a rounding of how
+// lively the motion is. Others may hold it, and a step on which nothing else happens is long.
+int March::first_of_motion(int from, int degree, double size, double h, const std::function<double(int)>& term) const {
+    double rounding = kUnpressed * size;
+    for (int n = 0; n < degree; ++n, rounding *= std::sqrt(liveliest_) * h / n)
+        if (n >= from && std::abs(term(n)) > rounding) return n;
+    return degree;
+}
+
 // The first event within h, and how far it is. Of a step that the end of the march cuts short it is found on the whole
 // one, so that no event depends, not by a rounding, on where a march is stopped.
 double March::first_event(double h, double whole) {
@@ -137,7 +146,8 @@ double March::next_event(double h) {
         gap_series(gap, h, p, degree);
         double largest = 0, least = 0;
         for (int n = 0; n <= degree; ++n) largest = std::max(largest, std::abs(p[n]));
-        const int zeros = closed ? 0 : gap.zeros;
+        int zeros = closed ? 0 : gap.zeros;
+        if (zeros == kAtRest) zeros = first_of_motion(zeros, degree, gap.size, h, [&](int n) { return p[n]; });
         const double noise = closed ? kUnloaded * largest : kTouch * gap.size;
         const double found = h * first_below(p.data() + zeros, degree - zeros, noise, least);
         if (!closed && zeros == 0) gap.deepest = std::min(gap.deepest, least);
@@ -346,14 +356,56 @@ void March::close_unpressed(Touch& touch, const std::function<double(std::size_t
     if (touch.closing < 0) return;
     const std::size_t own = std::size_t(touch.closing);
     if (touch.is_closed[own] || std::abs(touch.rates[own]) > touch.still[own] || std::abs(touch.pressed[own]) > unpressed(own)) return;
+    std::vector<std::size_t> firm = touch.firm();
+    if (!touch.is_free(own, firm)) return;  // others hold it already
     touch.is_closed[own] = 1;
+    firm.push_back(own);
     for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
         if (touch.of[k] != touch.closing) continue;
         const std::size_t i = touch.size() + k;
         const double goes = std::abs(touch.rates[i]) > touch.still[i] ? touch.rates[i] : touch.pressed[i];
         const bool moves = goes != touch.pressed[i] || std::abs(goes) > unpressed(i);
-        touch.sticks[k] = !moves && touch.movable[i];
+        touch.sticks[k] = !moves && touch.movable[i] && touch.is_free(i, firm);
         touch.sense[k] = moves ? (goes > 0 ? 1.0 : -1.0) : 0.0;
+    }
+}
+
+// Loads of what touches at rest may be shared in other ways, where one repeats what others do: those of them that only push
+// may bear more, and those that bear something less. Rows that are lent to one pair have one load together, which is known.
+void March::note_shared(const Touch& touch, const std::function<double(std::size_t)>& unpressed) {
+    const auto is_gap = [&](std::size_t i) { return i < touch.size(); };
+    const auto shared = [&](std::size_t i) -> bool& {
+        return is_gap(i) ? gaps_[touch.gaps[i]].shared : frictions_[touch.frictions[i - touch.size()]].shared;
+    };
+    const auto pair_of = [&](std::size_t i) {
+        const int gap = is_gap(i) ? int(i) : touch.of[i - touch.size()];
+        return gap < 0 ? -1 : gaps_[touch.gaps[gap]].pair;
+    };
+    std::vector<std::size_t> held = touch.firm();
+    const std::size_t firm = held.size();
+    for (std::size_t i = 0; i < touch.total(); ++i) {
+        if (std::find(held.begin(), held.end(), i) != held.end()) continue;
+        const std::size_t k = i - touch.size();  // of a friction
+        const bool touches = is_gap(i) || (touch.of[k] >= 0 ? touch.is_closed[touch.of[k]] : touch.limits[k] > 0);
+        if (!touches || std::abs(touch.rates[i]) > touch.still[i] || std::abs(touch.pressed[i]) > unpressed(i)) continue;
+        std::vector<double> parts;
+        if (touch.is_free(i, held, &parts)) {
+            held.push_back(i);
+            continue;
+        }
+        std::vector<std::size_t> sharing = {i};
+        bool may = true;
+        for (std::size_t j = 0; j < held.size(); ++j) {
+            const double part = parts[j] * std::sqrt(touch.response(held[j], held[j]) / touch.response(i, i));
+            if (!(std::abs(part) > kCoupled)) continue;
+            sharing.push_back(held[j]);
+            may = may && (j < firm || !is_gap(held[j]) || !is_gap(i) || part < 0);
+        }
+        const bool known = std::all_of(sharing.begin(), sharing.end(), [&](std::size_t j) {
+            return is_gap(j) == is_gap(i) && pair_of(j) >= 0 && pair_of(j) == pair_of(i);
+        });
+        if (may && !known)
+            for (std::size_t j : sharing) shared(j) = true;
     }
 }
 
@@ -397,13 +449,14 @@ bool March::settle_contacts(Touch& touch) {
     for (std::size_t i = 0; i < touch.size(); ++i) {
         const bool parts = touch.rates[i] > touch.still[i], lifts = touch.pressed[i] > unpressed(i);
         if (!parts && !touch.is_closed[i] && touch.pressed[i] < -kContradicts * unpressed(i)) return false;
-        gaps_[touch.gaps[i]].zeros = touch.is_closed[i] ? 0 : parts ? 1 : lifts ? 2 : 3;
+        gaps_[touch.gaps[i]].zeros = touch.is_closed[i] ? 0 : parts ? 1 : lifts ? 2 : kAtRest;
     }
     for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
         const std::size_t i = touch.size() + k;
         const bool slides = std::abs(touch.rates[i]) > touch.still[i], begins = std::abs(touch.pressed[i]) > unpressed(i);
         frictions_[touch.frictions[k]].zeros = slides ? 0 : begins ? 1 : 2;
     }
+    note_shared(touch, unpressed);
     return true;
 }
 

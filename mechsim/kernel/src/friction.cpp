@@ -78,13 +78,13 @@ double March::next_slip(double h, double first) {
             note(first_below(p.data() + friction.zeros, degree - friction.zeros, noise, least), 0);
         } else if (friction.gap < 0 || is_closed(gaps_[friction.gap])) {
             // It is moved from rest by a drive, so smoothly that no acceleration told which way.
-            double power = 1;
-            for (int n = 0; n <= last_ + 1; ++n, power *= h) {
-                const double term = slide(friction, n) * power;
-                if (!(std::abs(term) > noise)) continue;
-                note(0, term > 0 ? 1 : -1);
-                break;
-            }
+            // Its place is the gap at rest whose rate the slide is.
+            const auto place = [&](int n) {
+                const double term = slide(friction, n - 1) * std::pow(h, n);
+                return std::abs(term) > noise * h ? term / n : 0.0;
+            };
+            const int n = first_of_motion(1, last_ + 2, friction.size, h, place);
+            if (n < last_ + 2) note(0, place(n) > 0 ? 1 : -1);
         }
     }
     return first;
@@ -232,26 +232,32 @@ struct March::Rubbing {
     static constexpr std::size_t kNone = std::size_t(-1);
 };
 
-namespace {
-
 // Whether a direction is not held by others already, by what is left of its answer to a push when these do not give way.
-bool is_independent(const std::vector<double>& w, std::size_t total, const std::vector<std::size_t>& held, std::size_t own) {
+// If they hold it, `parts` are what each does for that.
+bool March::Touch::is_free(std::size_t own, const std::vector<std::size_t>& held, std::vector<double>* parts) const {
     const std::size_t size = held.size() + 1;
     std::vector<double> m(size * size);
     const auto direction = [&](std::size_t i) { return i + 1 < size ? held[i] : own; };
     for (std::size_t i = 0; i < size; ++i)
-        for (std::size_t j = 0; j < size; ++j) m[i * size + j] = w[direction(j) * total + direction(i)];
+        for (std::size_t j = 0; j < size; ++j) m[i * size + j] = response(direction(i), direction(j));
     for (std::size_t k = 0; k + 1 < size; ++k) {
-        if (!(m[k * size + k] > kHeldAlready * w[held[k] * total + held[k]])) continue;  // it repeats others itself
+        if (!(m[k * size + k] > kHeldAlready * response(held[k], held[k]))) continue;  // it repeats others itself
         for (std::size_t i = k + 1; i < size; ++i) {
             const double factor = m[i * size + k] / m[k * size + k];
             for (std::size_t j = k; j < size; ++j) m[i * size + j] -= factor * m[k * size + j];
         }
     }
-    return m.back() > kHeldAlready * w[own * total + own];
+    if (m.back() > kHeldAlready * response(own, own)) return true;
+    if (!parts) return false;
+    parts->assign(held.size(), 0.0);
+    for (std::size_t k = size - 1; k-- > 0;) {
+        if (!(m[k * size + k] > kHeldAlready * response(held[k], held[k]))) continue;
+        double sum = m[k * size + size - 1];
+        for (std::size_t j = k + 1; j + 1 < size; ++j) sum -= m[k * size + j] * (*parts)[j];
+        (*parts)[k] = sum / m[k * size + k];
+    }
+    return false;
 }
-
-}  // namespace
 
 // Frictions that take part: of gaps that are held; where `forces` are asked for, of joints too, and some slide already.
 std::vector<March::Rubbing> March::rubbing(const Touch& touch, const std::vector<std::size_t>& held, bool forces) const {
@@ -388,14 +394,14 @@ std::vector<double> March::bear(Touch& touch, const std::vector<std::size_t>& he
         }
         // What nothing moves sticks too, if others do not hold it already.
         for (const Rubbing* each : unmoved) {
-            if (!is_independent(touch.w, total, firm, each->direction)) continue;
+            if (!touch.is_free(each->direction, firm)) continue;
             touch.sticks[each->place] = 1;
             firm.push_back(each->direction);
         }
         for (Rubbing& each : rubs) {
             const Friction& friction = frictions_[touch.frictions[each.place]];
             const bool may = each.let_go && each.strained == 1 && friction.limit > friction.kinetic;
-            if (changed || !may || is_independent(touch.w, total, firm, each.direction)) continue;
+            if (changed || !may || touch.is_free(each.direction, firm)) continue;
             each.strained = friction.limit / friction.kinetic;
             (friction.gap >= 0 ? each.share : each.more) *= each.strained;
             changed = true;

@@ -105,6 +105,7 @@ struct Gap : Direction {
     int pair = -1, sort = 0, way = -1;
     std::vector<int> constants;  // that say which
     bool is_lent() const { return pair < 0 || way >= 0; }
+    bool shared = false;  // others could have borne what it did, or part of it
     bool bond = false;  // it holds both ways, and only an event of the user opens and closes it (bonds.cpp)
 };
 
@@ -121,6 +122,7 @@ struct Friction : Direction {
     int limit_block = -1, limit_output = 0, limit_lane = 0;
     int block = -1, output = 0, lane = 0;  // where the series of psi is
     int zeros = 0;                         // so many terms of psi are zero where the step begins
+    bool shared = false;                   // others could have borne what it did, or part of it
 };
 
 // A function of the state that is watched: where it crosses zero the march stops, and says which it was.
@@ -241,6 +243,7 @@ class March {
     double output_term(int block, int output, int lane, int degree) const;
     double gap_term(const Gap& gap, int degree) const { return output_term(gap.block, gap.output, gap.lane, degree); }
     bool has_events() const { return !gaps_.empty() || !watchers_.empty() || !frictions_.empty(); }
+    int first_of_motion(int from, int degree, double size, double h, const std::function<double(int)>& term) const;
     double next_crossing(double h, double before);
     using GapSeries = std::array<double, kMostDegrees>;
     void gap_series(const Gap& gap, double h, GapSeries& p, int& degree) const;
@@ -284,6 +287,7 @@ class March {
     using Rubs = std::vector<std::pair<bool, double>>;  // per friction: whether it sticks, and the sense in which it slides
     Rubs stop_rubbing();
     void add_frictions(Touch& touch, const Rubs& before) const;
+    void note_shared(const Touch& touch, const std::function<double(std::size_t)>& unpressed);
     double bounce(const Touch& touch, std::size_t gap) const;
     bool rub(Touch& touch, std::size_t gap, std::size_t tangent, double restitution) const;
     struct Rubbing;

@@ -304,6 +304,15 @@ const double* numbers_of_gaps(const Doubles& numbers, std::size_t count) {
     return numbers.data();
 }
 
+// Which gaps, and behind them which frictions, bore what others could have.
+nb::object shared(const March& march) {
+    std::vector<double> values;
+    for (const Gap& gap : march.gaps()) values.push_back(gap.shared);
+    for (const Friction& friction : march.frictions()) values.push_back(friction.shared);
+    const std::size_t count = values.size();
+    return owned(std::move(values), {count});
+}
+
 void add_gaps(March& march, const Integers& rows, const Integers& modes, const Integers& laws, const Integers& accounts,
               const Doubles& numbers) {
     const std::size_t count = rows.size();
@@ -541,6 +550,7 @@ NB_MODULE(_kernel, m) {
         .def_prop_ro("fired", &March::fired)
         .def("take_events", &take_events)
         .def("overlaps", &overlaps)
+        .def("shared", &shared)
         .def("ready", &March::ready)
         .def("set_state", [](March& self, double t, const Doubles& state) {
             require(state.size() >= std::size_t(begun(self).largest_offset()) * self.size(), "the state lacks derivatives");

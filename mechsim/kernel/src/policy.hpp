@@ -57,6 +57,7 @@ constexpr double kBegins = 1e-12;        // ... at the start, which a person giv
 constexpr double kEdge = 1e-13;          // ... and a corner so near to the end of an edge is at it
 constexpr double kStill = 1e-14;         // of the fastest speed so far: a gap that closes more slowly than this does not
 constexpr double kUnloaded = 1e-12;      // of the largest load in the step: what pushes less may be rounding
+constexpr int kAtRest = 3;               // terms of a gap that are zero where nothing moves or presses it
 constexpr double kUnpressed = 1e-12;     // of the largest acceleration of gaps: the same for what is pressed together
 constexpr double kSameLimit = 1e-10;       // of a friction: two that differ by this much are one
 constexpr int kMostRounds = 30;           // in which limits are found that depend on what they limit

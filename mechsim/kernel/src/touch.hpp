@@ -28,6 +28,13 @@ struct March::Touch {
     std::size_t size() const { return gaps.size(); }
     std::size_t total() const { return gaps.size() + frictions.size(); }
     double response(std::size_t of, std::size_t to) const { return w[to * total() + of]; }
+    bool is_free(std::size_t own, const std::vector<std::size_t>& held, std::vector<double>* parts = nullptr) const;
+    std::vector<std::size_t> firm() const {  // all that holds
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < total(); ++i)
+            if (i < size() ? is_closed[i] : sticks[i - size()]) found.push_back(i);
+        return found;
+    }
     void push(std::size_t i, double impulse) {
         const double earlier = rates[i];
         for (std::size_t k = 0; k < total(); ++k) rates[k] += response(k, i) * impulse;

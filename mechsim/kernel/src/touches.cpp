@@ -80,6 +80,7 @@ double March::first_touch(int number, int way, double h) const {
         if (zeros == degree) return INFINITY;
         if (p[zeros] < 0 && counts(0)) return 0;
     }
+    if (zeros == kAtRest && (zeros = first_of_motion(zeros, degree, size, h, [&](int n) { return p[n]; })) == degree) return INFINITY;
     const int side = p[zeros] < -noise ? -1 : 1;
     return first_crossing(p.data() + zeros, degree - zeros, -1, side, noise, counts);
 }
