@@ -515,3 +515,22 @@ def test_the_kernel_refuses_bonds_that_are_not_there():
     assert march.attach(np.array([0], dtype=np.int32))[0] == 0
     with pytest.raises(ValueError, match="a bond is not there, or holds already"):
         march.attach(np.array([0], dtype=np.int32))
+
+
+@pytest.mark.parametrize(("rubs", "x"), [("", 1.5), (", mu: 0.2, mu_s: 0.25", 0.5), (", mu: 0.2, mu_s: 0.3", 0.0)])
+def test_what_a_bond_holds_on_the_floor_stays_there_when_it_is_let_go(rubs, x):
+    """The contact has nothing to do until then, which is told as a load that could be shared. Pulled with 3 N, it slides
+    from t = 1 on, against nothing, against 2 N, or not at all: the limit is just met."""
+    motion = mechsim.simulate(f"""
+PartData:
+  Fixed: {{A: [-5], B: [9], O: []}}
+  Particles: {{P: 1}}
+AppliedForces: {{Gravity: [0, -10], ConstForces: {{P: [3, 0]}}}}
+Contacts: {{P-AB: {{e: 0{rubs}}}}}
+Bonds: {{hook: {{hold: P-O, attached: yes}}}}
+Events: {{let: {{when: t - 1, do: {{release: hook}}}}}}
+ProblemData: {{tend: 2, positions: {{P: [0, 0]}}}}
+""")
+    assert abs(motion.trajectory["P_x"][-1] - x) < 1e-14  # of numbers near one
+    assert "P-AB" in motion.events.shared
+    assert motion.certificate.doubts() == ()

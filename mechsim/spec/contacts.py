@@ -19,6 +19,7 @@ from mechsim.spec.number import Number
 from mechsim.spec.records import Entry, Field, Named, Record, ShortOrLong
 from mechsim.spec.scope import POSITION, TIME, Scope, StateExpression
 from mechsim.spec.shapes import FLAG, Quantity, Reading, Schema, Word, shown
+from mechsim.spec.suggest import nearest
 
 ANY = r"[^:]+"
 NAME = r"[A-Za-z]\w*"
@@ -54,7 +55,9 @@ def _quantity_name(name: str, mark: Mark) -> None:
 
 
 E = Field(
-    Restitution(), "restitution e, from 0 to 1: the part of the speed that is left after an impact", required=True
+    Restitution(),
+    "restitution e, from 0 to 1: the part of the speed that is left after an impact; or a stiffness",
+    required=True,
 )
 SLOW = Field(Quantity(least=0), "what closes more slowly than this, m/s, does not bounce: e is 0 then")
 DEFAULTS = {"exponent": 1.5, "damping": 0.0}
@@ -101,7 +104,11 @@ class OrGivesWay(NamedTuple):
     soft: Record
 
     def read(self, node: Node, reading: Reading, label: str) -> dict[str, Any]:
-        gives_way = isinstance(node, DictNode) and "stiffness" in [key.text for key, _ in node.entries]
+        keys = [key.text for key, _ in node.entries] if isinstance(node, DictNode) else []
+        meant = {
+            key if key in self.soft.fields else nearest(key, (*self.soft.fields, "e")) for key in keys if key != "e"
+        }
+        gives_way = "stiffness" in keys or ("e" not in keys and bool(meant & set(GIVES_WAY)))
         return self.soft.read(node, reading, label) if gives_way else self.hard.read(node, reading, label)
 
     def schema(self) -> Schema:

@@ -281,7 +281,7 @@ std::vector<std::size_t> March::reached_by_impacts(const Touch& touch) const {
     }
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < count; ++i)
-        if (reached[i]) found.push_back(i);
+        if (reached[i] && touch.movable[i]) found.push_back(i);
     return found;
 }
 
@@ -388,6 +388,10 @@ void March::note_shared(const Touch& touch, const std::function<double(std::size
         const std::size_t k = i - touch.size();  // of a friction
         const bool touches = is_gap(i) || (touch.of[k] >= 0 ? touch.is_closed[touch.of[k]] : touch.limits[k] > 0);
         if (!touches || std::abs(touch.rates[i]) > touch.still[i] || std::abs(touch.pressed[i]) > unpressed(i)) continue;
+        if (!touch.movable[i]) {  // joints and bonds bear what it could
+            shared(i) = true;
+            continue;
+        }
         std::vector<double> parts;
         if (touch.is_free(i, held, &parts)) {
             held.push_back(i);
@@ -422,7 +426,7 @@ bool March::settle_contacts(Touch& touch) {
     for (;;) {
         std::vector<std::size_t> held;
         for (std::size_t i = 0; i < touch.size(); ++i)
-            if (int(i) != touch.released && std::abs(touch.rates[i]) <= touch.still[i]) held.push_back(i);
+            if (int(i) != touch.released && touch.movable[i] && std::abs(touch.rates[i]) <= touch.still[i]) held.push_back(i);
         bool pressed = !touch.frictions.empty();
         for (std::size_t j : held) pressed = pressed || open[j] < -unpressed(j);
         touch.pressed = open;
@@ -494,7 +498,8 @@ bool March::approaches(const Touch& touch) {
     return false;
 }
 
-// W and Z of all directions, with all gaps open. False where a gap does not answer its own push.
+// W and Z of all directions, with all gaps open. False where a gap closes that does not answer its own push; one that joints
+// and bonds hold at rest has nothing to do.
 bool March::find_responses(Touch& touch) {
     const std::size_t count = touch.size(), total = touch.total();
     const auto direction = [&](std::size_t i) -> const Direction& {
@@ -507,8 +512,8 @@ bool March::find_responses(Touch& touch) {
         for (std::size_t k = 0; k < total; ++k) touch.w.push_back(along(direction(k), touch.responses[i].data()));
         touch.moving.push_back(touch.rates[i] - along(direction(i), x_.degree(1)));
         // Rounding answers in any case: beside what it would without any joint.
-        touch.movable.push_back(i < count || touch.response(i, i) > kImmovable * free_response(direction(i)));
-        if (i < count && !(touch.response(i, i) > 0)) return false;
+        touch.movable.push_back(touch.response(i, i) > kImmovable * free_response(direction(i)));
+        if (i < count && !touch.movable[i] && touch.rates[i] < -touch.still[i]) return false;
     }
     return true;
 }
