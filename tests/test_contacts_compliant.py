@@ -186,7 +186,7 @@ def test_they_are_drawn():
         ("{gap: P.x, stiffness: 0}", "is zero"),
         ("{gap: P.x, stiffness: 1, exponent: 0.5}", "must be at least 1"),
         ("{gap: P.x, stiffness: 1, e: 0.5}", "unknown key e in Contacts.wall"),
-        ("{gap: P.x, exponent: 2}", "Contacts.wall lacks e"),
+        ("{gap: P.x, exponent: 2}", "Contacts.wall lacks stiffness"),
     ],
 )
 def test_bad_laws_are_told(contact, words):
