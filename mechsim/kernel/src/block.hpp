@@ -102,8 +102,8 @@ struct Watch {
     std::vector<int> operations;  // that are not linear, and count
     std::vector<int> registers;   // these and their operands
     std::vector<int> places;      // of each register among the former
-    std::vector<double> moments;  // 2 x stride: of the step, where values are compared ...
-    std::vector<double> values;   // ... registers x 2 x stride
+    AlignedDoubles moments;       // 2 x stride: of the step, where values are compared ...
+    AlignedDoubles values;        // ... registers x 2 x stride
     std::vector<double> peaks;    // operations x stride: the largest values so far
 };
 

@@ -93,21 +93,22 @@ double value_at(const Operation& op, double a, double b, double constant) {
 // Values at two moments of the step of all registers that are compared, (register, moment, lane).
 MECHSIM_CLONES void evaluate_moments(Block& block, int order) {
     const int stride = block.stride;
-    const double *first = block.watch.moments.data(), *second = first + stride;
-    double* value = block.watch.values.data();
-    for (int reg : block.watch.registers) {
-        const int degree = degree_of(block, reg, order);
-        const double* row = block.row(reg, degree);
-        double* other = value + stride;
-        for (int l = 0; l < stride; ++l) value[l] = other[l] = row[l];
-        for (int n = degree - 1; n >= 0; --n) {
-            row -= stride;
-            for (int l = 0; l < stride; ++l) {
-                value[l] = value[l] * first[l] + row[l];
-                other[l] = other[l] * second[l] + row[l];
-            }
+    for (int l = 0; l < stride; l += kWidth) {
+        const Lanes first = *vec(block.watch.moments.data() + l), second = *vec(block.watch.moments.data() + stride + l);
+        const Lanes first_square = first * first, second_square = second * second;
+        double* value = block.watch.values.data() + l;
+        for (int reg : block.watch.registers) {
+            // Even and odd terms apart: a sum that waits for itself at each of them would take twice as long.
+            const int degree = degree_of(block, reg, order), odd = degree - 1 + degree % 2, even = degree - degree % 2;
+            const auto row = [&](int n) MECHSIM_LAMBDA { return *vec(block.row(reg, n) + l); };
+            Lanes one = row(even), other = one, one_odd{}, other_odd{};
+            for (int n = even - 2; n >= 0; n -= 2) one = one * first_square + row(n), other = other * second_square + row(n);
+            for (int n = odd; n >= 1; n -= 2)
+                one_odd = one_odd * first_square + row(n), other_odd = other_odd * second_square + row(n);
+            *vec(value) = one + one_odd * first;
+            *vec(value + stride) = other + other_odd * second;
+            value += 2 * stride;
         }
-        value += 2 * stride;
     }
 }
 
