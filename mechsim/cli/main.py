@@ -31,6 +31,8 @@ COMMANDS = {
     "plot": "Plot energies, coordinates, paths; compare results.",
     "bench": "Run specs with known answers and compare with what was accepted.",
     "sweep": "Run a mechanism with many parameters and measure each motion.",
+    "equilibrium": "Where a mechanism rests, and whether it stays there.",
+    "linearize": "Modes, stability and matrices of the linear motion near a state.",
     "schema": "Print the JSON Schema of mechanism files.",
     "version": "Print versions of mechsim and what it stands on.",
 }

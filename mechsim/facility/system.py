@@ -24,7 +24,11 @@ from mechsim.result.trajectory import Facts, Settings
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
+    from mechsim.analysis.flow import Flow
+    from mechsim.analysis.linear import Linearised
+    from mechsim.analysis.rest import Rest
     from mechsim.engine import Solution
+    from mechsim.facility.sizes import Sizes
     from mechsim.initial import Start
     from mechsim.structure import Structure
 
@@ -162,6 +166,49 @@ class LagrangianSystem(Equations):
             raise CutShort(failure(solution), motion)
         return motion
 
+    def linearize(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float] | None = None,
+        *,
+        t: float = 0.0,
+        rest: bool = False,
+        coordinates: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        fixed: Sequence[str] = (),
+        parameters: Mapping[str, float] | None = None,
+    ) -> Linearised:
+        """x' = A x, y = C x near a state, made consistent with the constraints, or near the `rest` nearest to it.
+        x are changes of `coordinates` and of their rates, y of `outputs`: see `MechanismHandle.linearize`."""
+        from mechsim.analysis.asked import Wanted, linear_at
+
+        wanted = Wanted(None, rest, coordinates, (), outputs)
+        return linear_at(*self._flow(positions, velocities or {}, t, fixed, parameters), wanted)
+
+    def equilibria(
+        self, positions: Mapping[str, float], *, t: float = 0.0, parameters: Mapping[str, float] | None = None
+    ) -> tuple[Rest, ...]:
+        """Rests that are found from these positions and from others that they can be moved to."""
+        from mechsim.analysis.rest import rests
+
+        flow, (_, q, _) = self._flow(positions, {}, t, (), parameters)
+        return rests(flow, t, q)
+
+    def _flow(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float],
+        t: float,
+        fixed: Sequence[str],
+        parameters: Mapping[str, float] | None,
+    ) -> tuple[Flow, tuple[float, Array, Array]]:
+        from mechsim.analysis.flow import Flow
+
+        parameters = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
+        asked = self._asked(positions, velocities, fixed, (t, t + 1.0))
+        system, structure, start, _ = self._consistent(asked, parameters, self._scales({}))
+        return Flow(system, structure), (start.t, start.positions, start.velocities)
+
     def _asked(
         self,
         positions: Mapping[str, float],
@@ -186,18 +233,31 @@ class LagrangianSystem(Equations):
         self, asked: Problem, parameters: Mapping[str, float], scales: Array, tol: float
     ) -> tuple[System, Structure, Start]:
         """The system with its scales, its structure, and a consistent start."""
-        from mechsim.facility.sizes import Reach, Sizes
+        from mechsim.facility.sizes import Reach
+
+        system, structure, start, sizes = self._consistent(asked, parameters, scales)
+
+        def sized(sizes: Array) -> System:
+            return system.rebuilt(self._mechanism(parameters, sizes.tolist()))
+
+        def follow(rough: Array) -> Reach:
+            return Reach(sized(rough), structure, start, asked.tend.value)
+
+        return sized(sizes.reached(follow, start.positions, tol)), structure, start
+
+    def _consistent(
+        self, asked: Problem, parameters: Mapping[str, float], scales: Array
+    ) -> tuple[System, Structure, Start, Sizes]:
+        """The system with scales that are guessed where nobody says them, its structure, a start, and what finds better
+        scales."""
+        from mechsim.facility.sizes import Sizes
         from mechsim.initial.problem import InitialValueProblem
         from mechsim.initial.start import wishes
 
         unsized, t0 = self._with(parameters), asked.t0.value
-
-        def sized(sizes: Array) -> System:
-            return unsized.rebuilt(self._mechanism(parameters, sizes.tolist()))
-
         guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(unsized.n))
         sizes = Sizes(unsized, t0, guess, scales)
-        system = sized(sizes.guessed(guess))
+        system = unsized.rebuilt(self._mechanism(parameters, sizes.guessed(guess).tolist()))
         _check_constraints(system, t0, guess)
         problem = InitialValueProblem(system, asked)
         try:
@@ -208,11 +268,7 @@ class LagrangianSystem(Equations):
         self._check_inertia(structure.march_variable_offsets)
         self._check_multipliers(system, start)
         _check_values(system, start)
-
-        def follow(rough: Array) -> Reach:
-            return Reach(sized(rough), structure, start, asked.tend.value)
-
-        return sized(sizes.reached(follow, start.positions, tol)), structure, start
+        return system, structure, start, sizes
 
     def _check_inertia(self, offsets: np.ndarray) -> None:
         """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""

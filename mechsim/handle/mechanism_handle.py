@@ -8,6 +8,9 @@ from functools import cached_property
 
 from numpy.typing import ArrayLike
 
+from mechsim.analysis.asked import Wanted, equilibria, linearize
+from mechsim.analysis.linear import Linearised
+from mechsim.analysis.rest import Rest
 from mechsim.engine import State
 from mechsim.equations import Equations
 from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
@@ -139,6 +142,30 @@ class MechanismHandle(Equations):
             tend = max(float(own.tend), begun + 1.0)
         run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
         return Component(run, float(run.prepared.spec.problem.tend) if self._is_timed else None)
+
+    def linearize(
+        self,
+        at: float | None = None,
+        *,
+        rest: bool = False,
+        start: Beginning | None = None,
+        parameters: Parameters | None = None,
+        coordinates: Sequence[str] | None = None,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+    ) -> Linearised:
+        """x' = A x + B u, y = C x + D u near a state: the start, the motion `at` a time, or the nearest `rest`.
+
+        x are changes of `coordinates` and of their rates, as many as there are freedoms, or fewer where these move by
+        themselves; u of `inputs` of the file, y of `outputs`: coordinates, their rates (`A_x_dot`) and signals.
+        """
+        prepared = self._run(parameters or {}, start).prepared
+        return linearize(prepared, Wanted(at, rest, coordinates, inputs, outputs))
+
+    def equilibria(self, *, start: Beginning | None = None, parameters: Parameters | None = None) -> tuple[Rest, ...]:
+        """Rests that are found from the start and from poses that it can be moved to, with their stability. First is
+        the one that is found from the start itself, if there is one."""
+        return equilibria(self._run(parameters or {}, start).prepared)
 
     def _run(
         self,

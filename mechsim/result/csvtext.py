@@ -41,6 +41,7 @@ class Header(TypedDict, total=False):
     spec: str
     not_unique: list[str]
     drawing: str
+    status: str
     certificate: Mapping[str, float]
 
 
@@ -55,6 +56,7 @@ def head(
     units: Sequence[str],
     not_unique: Sequence[str] = (),
     drawing: str = "",
+    status: str = "",
 ) -> str:
     """Everything above the rows."""
     facts: dict[str, object] = {"title": title, "settings": dict(settings), "units": list(units), "spec": spec_path}
@@ -62,6 +64,8 @@ def head(
         facts["not_unique"] = list(not_unique)
     if drawing:
         facts["drawing"] = drawing
+    if status:  # of what is no motion; of motions the certificate tells
+        facts["status"] = status
     lines = [f"# mechsim {version}", *(f"# {key}: {json.dumps(value)}" for key, value in facts.items())]
     # To YAML every line break is the same; a lone \r would end the comment for some CSV readers.
     text = spec_text.replace("\r\n", "\n").replace("\r", "\n")
@@ -99,7 +103,8 @@ def parse(text: str, path: str) -> Trajectory:
     labels = tuple(body[0][1].split(","))
     table = _numbers(body[1:], len(labels), path)
     certificate = _certificate(facts.get("certificate"))
-    if certificate is None:
+    status = facts.get("status") or ("finished" if certificate else "partial")
+    if status == "partial":
         notes.append(f"{path}: the run that wrote this file did not come to its end")
     return Trajectory(
         labels=labels,
@@ -111,7 +116,7 @@ def parse(text: str, path: str) -> Trajectory:
         settings=facts.get("settings", {}),
         version=lines[0].split()[-1],
         certificate=certificate,
-        status="finished" if certificate else "partial",
+        status=status,
         notes=tuple(notes),
         not_unique=_names(facts.get("not_unique", ())),
         drawing=facts.get("drawing", ""),

@@ -17,7 +17,7 @@ from mechsim.result.happenings import as_arrays, from_arrays, read_beside, write
 from mechsim.result.journal import Journal
 from mechsim.result.paths import OutputError, check_target, replacing, sources
 from mechsim.result.soundness import Unsound, check
-from mechsim.result.trajectory import Polynomials, Trajectory
+from mechsim.result.trajectory import MODE, Polynomials, Trajectory
 
 FACTS = ("title", "spec_path", "spec_text", "settings", "version", "status")
 
@@ -42,6 +42,7 @@ def save(trajectory: Trajectory, path: str | Path) -> Path:
         units=trajectory.units,
         not_unique=trajectory.not_unique,
         drawing=trajectory.drawing,
+        status=trajectory.status if trajectory.status == MODE else "",
     )
     journal = Journal(target, head, csvtext.row_format(len(trajectory.labels)))
     journal.append(trajectory.table)

@@ -63,6 +63,9 @@ class Polynomials:
         return horner(highest_first, local)[0]
 
 
+MODE = "mode"  # of a linearised motion, enlarged
+
+
 @frozen
 class Trajectory:
     """Rows in time order; `table[:, i]` is the column `labels[i]` in `units[i]`."""
@@ -76,7 +79,7 @@ class Trajectory:
     settings: Settings = field(default_factory=Settings)
     version: str = ""
     certificate: Certificate | None = None
-    status: str = "finished"  # or "partial": the run did not come to its end
+    status: str = "finished"  # or "partial": the run did not come to its end; MODE: it is no motion
     notes: tuple[str, ...] = ()  # what a reader of the file should be told
     polynomials: Polynomials | None = None
     not_unique: tuple[str, ...] = ()  # columns of forces that redundant constraints leave open: the smallest are given

@@ -1,0 +1,208 @@
+"""The motion of a mechanism as a flow on its freedoms: accelerations at a state, and their exact derivatives.
+
+A mechanism is the state (q, q') on the manifold of its constraints. Near a state it is described by some of its own
+coordinates y and rates z, a chart: as many as there are freedoms of positions and of velocities, which differ where
+something rolls. The flow is y' and z' = the accelerations of these coordinates. Its derivatives are the kernel's
+tangents (src/tangent.hpp): no differences are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from mechsim.engine.events import as_switched
+from mechsim.engine.leading import planned
+from mechsim.engine.tangents import DEPENDENT, Directions
+from mechsim.errors import AssemblyError, Fault, SpecError
+from mechsim.frozen import frozen
+from mechsim.kernel.changes import changes_of
+from mechsim.kernel.compiled import Status, make_march
+from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.system import System
+from mechsim.result.layout import Array
+from mechsim.spec.suggest import did_you_mean
+from mechsim.structure import Structure, analyse
+
+TOLERANCE = 1e-13  # to which constraints are met at a state
+TOUCHES = 1e-9  # of the size of a gap
+ANGLES_FIRST = (
+    3.0  # a turn angle is chosen before a coordinate that moves as much, unless that moves so many times more
+)
+NEVER = 1e-9  # of its scale: what moves less does not move
+
+
+class Flow:
+    """The flow of a system without its redundant constraints. Contacts that are open stay so."""
+
+    def __init__(self, system: System, structure: Structure):
+        self.system = system.bilateral.without(structure.redundancy.rows)
+        if system.frictions:
+            message = "a mechanism with friction that sticks has no linear motion near a state"
+            raise SpecError(Fault(message, hint="give the friction a v0, or leave it out"))
+        self._gaps = system if system.gaps else None
+        self.plan = planned(self.system, analyse(self.system))
+        self.march = make_march(self.plan, order=1, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(self.system.labels[: self.system.n])
+
+    @cached_property
+    def accounts(self) -> frozenset[int]:
+        """Variables that only add up work: nothing depends on them."""
+        groups = (group for group in self.system.groups if group.kind.account)
+        return frozenset(int(place) for group in groups for place in np.asarray(group.variables[-1]).ravel())
+
+    @cached_property
+    def states(self) -> tuple[int, ...]:
+        """Variables that have a rate and no acceleration, accounts too."""
+        variables = self.system.mechanism.variables
+        return tuple(place for place, variable in enumerate(variables) if variable.kind == "state")
+
+    @cached_property
+    def reads_time(self) -> bool:
+        """Whether equations depend on time by themselves."""
+        return any(source.kind == "time" for group in self.system.groups for source in group.program.inputs)
+
+    def at(self, t: float, q: Array, v: Array, inputs: Sequence[str] = ()) -> Local:
+        """The flow at the state nearest to this one that the constraints allow. Raises AssemblyError."""
+        system, n = as_switched(self.system, t, q, v), self.system.n
+        orders = int(self.plan.variable_offsets.max())
+        state = np.zeros((orders, self.plan.size))
+        for derivative, given in enumerate((q, v)[:orders]):
+            state[derivative, :n] = given
+        for number, value in enumerate(system.constants):
+            self.march.set_constant(number, float(value))
+        self.march.set_state(t, state)
+        status = Status(self.march.prepare())
+        if status != Status.REACHED:
+            message = f"the mechanism has no accelerations at t = {t:g}"
+            hint = "the pose is singular, or a formula has no value there: take a state a little beside it"
+            raise AssemblyError(Fault(message, hint=hint))
+        found = np.zeros((3, self.plan.size))
+        expanded = np.asarray(self.march.expand())[:3]
+        found[: len(expanded)] = expanded
+        q, v, a = found[0, :n], found[1, :n], 2 * found[2, :n]
+        a[list(self.states)] = 0.0  # they have a rate only
+        self._refuse_contacts(t, q)
+        directions, bases = self._directions(t, q, v)
+        if inputs:
+            directions = directions.joined(Directions.of_inputs(self.system, inputs))
+        directions.begin(self.march, self.plan, False)
+        if not self.march.prepare_tangents():
+            raise AssemblyError(Fault(f"the motion cannot be differentiated at t = {t:g}", hint="the pose is singular"))
+        changes = np.zeros((3, self.plan.size, directions.count))
+        coefficients = np.asarray(self.march.tangent_coefficients(False))[:3]
+        changes[: len(coefficients)] = coefficients
+        self.march.forget_tangents()
+        changes[2, list(self.states)] = 0.0
+        moved = changes[0, :n], changes[1, :n], 2 * changes[2, :n]
+        return Local(self, t, q, v, a, found[0, n:], moved, bases, directions, tuple(inputs))
+
+    def _directions(self, t: float, q: Array, v: Array) -> tuple[Directions, tuple[Array, Array]]:
+        """All changes of the state that the constraints allow, but for accounts; and the bases in scaled coordinates of
+        those of positions and of velocities."""
+        system, n = self.system, self.system.n
+        jacobian, unit = dense(system.rate_jacobian(t, q, v), system.m, n), np.eye(n)
+        scales = system.scales[:n]
+        levels = (
+            np.concatenate([jacobian[system.levels == 2], unit[sorted(self.accounts)]]),
+            np.concatenate([jacobian, unit[list(self.states)]]),
+        )
+        bases = null_space(levels[0] * scales, relative=DEPENDENT), null_space(levels[1] * scales, relative=DEPENDENT)
+        positions, velocities = (scales[:, None] * basis for basis in bases)
+        still = [np.zeros((n, basis.shape[1])) for basis in bases]
+        q_changes, v_changes = np.hstack([positions, still[1]]), np.hstack([still[0], velocities])
+        names = [str(place) for place in range(q_changes.shape[1])]
+        return Directions.of_state(system, names, q_changes, v_changes), bases
+
+    def _refuse_contacts(self, t: float, q: Array) -> None:
+        if self._gaps is None:
+            return
+        system = self._gaps
+        heights = np.asarray(system.gap_values(t, q)) / system.constraint_sizes[system.gap_rows]
+        for gap, height in zip(system.gaps, heights, strict=True):
+            if not gap.bond and height <= TOUCHES:
+                message = f"contact {gap.name} touches here: what pushes one way only has no linear motion"
+                raise SpecError(Fault(message, gap.mark, "take a state in which it is open, or make it a joint"))
+
+
+@frozen(eq=False, slots=False)
+class Local:
+    """The flow at a state: `moved` are the changes of positions, velocities and accelerations, (n, directions) each,
+    along directions that are those of the state, then those of the inputs."""
+
+    flow: Flow
+    t: float
+    q: Array
+    v: Array
+    a: Array
+    multipliers: Array
+    moved: tuple[Array, Array, Array]
+    bases: tuple[Array, Array]  # of positions and of velocities, in scaled coordinates: orthonormal columns
+    directions: Directions
+    inputs: tuple[str, ...]
+
+    @property
+    def freedoms(self) -> tuple[int, int]:
+        """How many there are of positions and of velocities."""
+        return self.bases[0].shape[1], self.bases[1].shape[1]
+
+    def chart(self, coordinates: Sequence[str] | None = None) -> Chart:
+        """The coordinates asked for, or such that describe the state well: turn angles first."""
+        labels = self.flow.labels
+        if coordinates is None:
+            weights = [ANGLES_FIRST if each.kind == "angle" else 1.0 for each in self.flow.system.mechanism.variables]
+            places = _well_chosen(self.bases[0], np.array(weights))
+            favoured = np.array([100.0 if place in places else weights[place] for place in range(len(labels))])
+            return Chart(labels, tuple(places), tuple(_well_chosen(self.bases[1], favoured)))
+        for name in coordinates:
+            if name not in labels:
+                raise SpecError(Fault(f"there is no coordinate {name}", hint=did_you_mean(name, list(labels))))
+        places = [labels.index(name) for name in dict.fromkeys(coordinates)]
+        for place in places:
+            if not np.linalg.norm(self.bases[0][place]) > NEVER:
+                raise SpecError(Fault(f"{labels[place]} cannot move here", hint="choose another coordinate"))
+        return Chart(labels, tuple(places), tuple(place for place in places if place not in self.flow.states))
+
+    def signal_changes(self, name: str) -> Array:
+        """How one of the file's signals changes along all directions."""
+        system = self.flow.system
+        element = system.mechanism.readouts[name]
+        group = next(group for group in system.groups if element in group.elements)
+        point, changes = (self.t, self.q, self.v), self.moved[:2]
+        found = changes_of(system, ("signal",), point, changes, self.directions.numbers, (group,))
+        return np.asarray(found[0][2][0][group.elements.index(element)])
+
+
+@frozen
+class Chart:
+    """Coordinates and rates, by their places among all, that describe the state of a mechanism."""
+
+    labels: tuple[str, ...]
+    positions: tuple[int, ...]
+    velocities: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        rates = (f"{self.labels[place]}_dot" for place in self.velocities)
+        return (*(self.labels[place] for place in self.positions), *rates)
+
+    def of(self, positions: Array, velocities: Array) -> Array:
+        """What these are of states, or of changes of states."""
+        return np.concatenate([positions[list(self.positions)], velocities[list(self.velocities)]])
+
+
+def _well_chosen(basis: Array, weights: Array) -> list[int]:
+    """As many rows of a basis as it has columns, each the one that is largest beside those before it."""
+    left, chosen = basis.copy(), []
+    for _ in range(basis.shape[1]):
+        sizes = np.linalg.norm(left, axis=1)
+        place = int(np.argmax(np.round(weights * np.where(sizes > NEVER, sizes, 0.0), 9)))
+        chosen.append(place)
+        direction = left[place] / sizes[place]
+        left -= np.outer(left @ direction, direction)
+    return sorted(chosen)

@@ -1,0 +1,217 @@
+"""Linearised motion: x' = A x + B u, y = C x + D u near a state, its eigenvalues and modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import inf, pi
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mechsim.analysis.flow import Chart, Flow, Local
+from mechsim.errors import Fault, SpecError
+from mechsim.frozen import frozen
+from mechsim.result.layout import Array
+from mechsim.spec.suggest import did_you_mean
+
+Complex = NDArray[np.complex128]
+CLOSED = 1e-9  # of the largest rate of a row: what coordinates that are left out may change in it
+STILL = 1e-9  # speeds and accelerations in scales and in the time that the fastest mode takes: less is rest
+# Beside the largest eigenvalue: a real part below this is zero. Eigenvalues that are double, as those of a free
+# coordinate, are known to the root of roundings only.
+UNDAMPED = 1e-7
+
+
+@frozen(eq=False, slots=False)
+class Mode:
+    """An eigenvalue, 1/s, and how coordinates move in it, those of all points, the largest as 1. For a pair of complex
+    ones the upper one stands for both."""
+
+    eigenvalue: complex
+    shape: Complex  # of all coordinates
+    undamped: bool  # its real part is zero to what can be told
+
+    @property
+    def frequency(self) -> float:
+        """In hertz, as it swings; 0 of what does not."""
+        return abs(self.eigenvalue.imag) / (2 * pi)
+
+    @property
+    def damping(self) -> float:
+        """The damping ratio: 0 without any, 1 where it just does not swing; negative of what grows."""
+        size = abs(self.eigenvalue)
+        return 0.0 if self.undamped or size == 0 else -self.eigenvalue.real / size
+
+    @property
+    def time(self) -> float:
+        """In which it decays or grows by e."""
+        return inf if self.undamped or self.eigenvalue.real == 0 else 1 / abs(self.eigenvalue.real)
+
+
+@frozen(eq=False, slots=False)
+class Linearised:
+    """x' = A x + B u, y = C x + D u: x are changes of `states`, u of `inputs`, y of `outputs`.
+
+    `rest`: whether the mechanism is at rest there; else this is the flow at one moment of a motion, and eigenvalues
+    belong to the coordinates chosen as much as to the mechanism.
+    """
+
+    t: float
+    positions: Array
+    velocities: Array
+    coordinates: tuple[str, ...]
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    shapes: Array  # of all coordinates, for each state
+    rest: bool
+    reads_time: bool
+
+    @cached_property
+    def eigenvalues(self) -> Complex:
+        return np.asarray([mode.eigenvalue for mode in self._all])
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """One of each pair, slow ones first, those that do not swing before them."""
+        return tuple(mode for mode in self._all if mode.eigenvalue.imag >= 0)
+
+    @cached_property
+    def _all(self) -> tuple[Mode, ...]:
+        values, vectors = np.linalg.eig(self.A)
+        largest = np.abs(values).max(initial=0.0)
+        slowest_first = np.lexsort([values.real, np.round(np.abs(values.imag) / (largest or 1.0), 9)])
+        modes = []
+        for k in slowest_first:
+            shape = self.shapes @ vectors[:, k]
+            top = shape[np.argmax(np.abs(shape))] if np.abs(shape).max(initial=0.0) > 0 else 1.0
+            undamped = bool(abs(values[k].real) <= UNDAMPED * largest)
+            modes.append(Mode(complex(values[k]), shape / top, undamped))
+        return tuple(modes)
+
+    @property
+    def stability(self) -> str:
+        """Of small changes: "stable", all die out; "unstable", some grow; "undecided", some do neither, so that
+        linear terms do not tell: without damping nothing dies out, and where a potential is least it is stable."""
+        if any(not mode.undamped and mode.eigenvalue.real > 0 for mode in self._all):
+            return "unstable"
+        return "undecided" if any(mode.undamped for mode in self._all) else "stable"
+
+    def response(self, frequencies: ArrayLike) -> Complex:
+        """H(i w) = C (i w - A)^-1 B + D at frequencies w in rad/s, (frequencies, outputs, inputs)."""
+        w = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        unit = np.eye(len(self.A))
+        return np.stack([self.C @ np.linalg.solve(1j * each * unit - self.A, self.B) + self.D for each in w])
+
+    def as_arrays(self) -> dict[str, np.ndarray]:
+        """What an NPZ file has of it."""
+        names = {
+            name: np.array(getattr(self, name), dtype=str) for name in ("states", "inputs", "outputs", "coordinates")
+        }
+        numbers = {name: getattr(self, name) for name in ("A", "B", "C", "D", "positions", "velocities", "eigenvalues")}
+        return {**numbers, **names, "t": np.array(self.t)}
+
+
+def linearised(
+    flow: Flow,
+    t: float,
+    q: Array,
+    v: Array,
+    coordinates: Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+) -> Linearised:
+    """The motion near a state. `coordinates` describe it: as many as there are freedoms, or fewer where these move by
+    themselves, whatever the others are. Raises SpecError, AssemblyError."""
+    known = tuple(flow.system.mechanism.inputs)
+    inputs = known if inputs is None else tuple(inputs)
+    for name in inputs:
+        if name not in known:
+            raise SpecError(
+                Fault(f"there is no input {name}", hint=did_you_mean(name, list(known)) or _no_inputs(known))
+            )
+    local = flow.at(t, q, v, inputs)
+    chart = local.chart(coordinates)
+    return _in_chart(local, chart, outputs)
+
+
+def _no_inputs(known: Sequence[str]) -> str:
+    return "" if known else "the section Inputs of a file names them"
+
+
+def _in_chart(local: Local, chart: Chart, outputs: Sequence[str] | None) -> Linearised:
+    """The matrices A P = F of all directions P, and B from those of inputs."""
+    q, v, a = local.moved
+    count = sum(local.freedoms)
+    states, rates = chart.of(q, v), chart.of(v, a)
+    back = np.linalg.pinv(states[:, :count])
+    matrix = rates[:, :count] @ back
+    _require_closed(chart, rates[:, :count] - matrix @ states[:, :count], rates[:, :count])
+    names = _outputs(local, chart, outputs)
+    told = np.stack([_changes(local, name) for name in names]) if names else np.zeros((0, q.shape[1]))
+    read = told[:, :count] @ back
+    own = told[:, :count] - read @ states[:, :count]
+    if names and not np.abs(own).max() <= CLOSED * max(1e-300, np.abs(told[:, :count]).max()):
+        worst = names[int(np.argmax(np.abs(own).max(axis=1)))]
+        message = f"the output {worst} depends on coordinates that are left out"
+        raise SpecError(Fault(message, hint="leave it out too, or choose more coordinates"))
+    return Linearised(
+        local.t,
+        local.q.copy(),
+        local.v.copy(),
+        local.flow.labels,
+        chart.names,
+        local.inputs,
+        names,
+        matrix,
+        rates[:, count:] - matrix @ states[:, count:],
+        read,
+        told[:, count:] - read @ states[:, count:],
+        q[:, :count] @ back,
+        is_rest(local),
+        local.flow.reads_time,
+    )
+
+
+def is_rest(local: Local) -> bool:
+    """Whether nothing moves and nothing is about to, by the times that motions near it take."""
+    flow = local.flow
+    moving = [place for place in range(flow.system.n) if place not in flow.accounts]
+    scales = flow.system.scales[moving]
+    rates = max(float(np.abs(each[moving] / scales).max(initial=0.0)) for each in (local.v, local.a))
+    return rates <= STILL
+
+
+def _require_closed(chart: Chart, off: Array, rates: Array) -> None:
+    largest = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
+    if not np.abs(off).max(initial=0.0) <= CLOSED * largest:
+        names = ", ".join(chart.labels[place] for place in chart.positions)
+        message = f"the motion of {names} depends on coordinates that are left out"
+        raise SpecError(Fault(message, hint="choose more coordinates, or none, and they are chosen for you"))
+
+
+def _outputs(local: Local, chart: Chart, outputs: Sequence[str] | None) -> tuple[str, ...]:
+    """Those asked for; else the file's signals, or the coordinates of the chart."""
+    signals, labels = list(local.flow.system.mechanism.readouts), local.flow.labels
+    if outputs is None:
+        return tuple(signals) or chart.names
+    known = [*signals, *labels, *(f"{label}_dot" for label in labels)]
+    for name in outputs:
+        if name not in known:
+            raise SpecError(Fault(f"there is no output {name}", hint=did_you_mean(name, known)))
+    return tuple(outputs)
+
+
+def _changes(local: Local, name: str) -> Array:
+    """Of an output along all directions."""
+    labels = local.flow.labels
+    if name in local.flow.system.mechanism.readouts:
+        return local.signal_changes(name)
+    if name in labels:
+        return local.moved[0][labels.index(name)]
+    return local.moved[1][labels.index(name.removesuffix("_dot"))]
