@@ -27,6 +27,7 @@ from mechsim.spec.suggest import did_you_mean
 from mechsim.structure import Structure, analyse
 
 TOLERANCE = 1e-13  # to which constraints are met at a state
+MOST_STEPS, SETTLED = 20, 1e-13  # of Newton's method on the constraints, in scales
 TOUCHES = 1e-9  # of the size of a gap
 ANGLES_FIRST = (
     3.0  # a turn angle is chosen before a coordinate that moves as much, unless that moves so many times more
@@ -69,6 +70,7 @@ class Flow:
 
     def at(self, t: float, q: Array, v: Array, inputs: Sequence[str] = ()) -> Local:
         """The flow at the state nearest to this one that the constraints allow. Raises AssemblyError."""
+        q, v = projected(self.system, t, q, v)
         system, n = as_switched(self.system, t, q, v), self.system.n
         orders = int(self.plan.variable_offsets.max())
         state = np.zeros((orders, self.plan.size))
@@ -194,6 +196,20 @@ class Chart:
     def of(self, positions: Array, velocities: Array) -> Array:
         """What these are of states, or of changes of states."""
         return np.concatenate([positions[list(self.positions)], velocities[list(self.velocities)]])
+
+
+def projected(system: System, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+    """The nearest state that the constraints allow, in scaled coordinates."""
+    scales = system.scales[: system.n]
+    for _ in range(MOST_STEPS):
+        jacobian = dense(system.constraint_jacobian(t, q), system.m, system.n) * scales
+        step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)), rcond=None)[0]
+        q = q + scales * step
+        if np.abs(step).max(initial=0.0) <= SETTLED:
+            break
+    jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n) * scales
+    rates = np.asarray(system.constraint_rate(t, q, v))
+    return q, v - scales * np.linalg.lstsq(jacobian, rates, rcond=None)[0]
 
 
 def _well_chosen(basis: Array, weights: Array) -> list[int]:

@@ -6,16 +6,14 @@ from math import pi
 
 import numpy as np
 
+from mechsim.analysis.flow import projected
 from mechsim.analysis.linear import Linearised, Mode
-from mechsim.kernel.linear import dense
-from mechsim.kernel.system import System
-from mechsim.result.layout import Array, full_layout, wide_rows
+from mechsim.result.layout import full_layout, wide_rows
 from mechsim.result.trajectory import MODE, Trajectory
 from mechsim.simulation import Prepared
 
 FARTHEST = 0.25  # of its scale, that the coordinate moves which does so most
 ROWS, PERIODS = 120, 3  # rows of a period, and periods
-MOST_STEPS, SETTLED = 20, 1e-13  # of Newton's method, in scales
 OF_ITS_OWN = 2.0  # seconds that stand for a period of what does not swing
 
 
@@ -29,7 +27,7 @@ def motion_of_mode(prepared: Prepared, linear: Linearised, mode: Mode, title: st
     q, v = linear.positions + (swing * shape).imag, (1j * frequency * swing * shape).imag
     system = prepared.system
     along = np.full(len(t), linear.t)  # what depends on time stands still
-    on_constraints = [_projected(prepared.independent, linear.t, *state) for state in zip(q, v, strict=True)]
+    on_constraints = [projected(prepared.independent, linear.t, *state) for state in zip(q, v, strict=True)]
     q, v = (np.array(each) for each in zip(*on_constraints, strict=True))
     kinetic, potential = system.energies(along, q, v)
     layout = full_layout(prepared.mechanism)
@@ -46,20 +44,6 @@ def motion_of_mode(prepared: Prepared, linear: Linearised, mode: Mode, title: st
         status=MODE,
         notes=("a mode of the linearised motion, enlarged: no motion of the mechanism",),
     )
-
-
-def _projected(system: System, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-    """The nearest state that the constraints allow, in scaled coordinates."""
-    scales = system.scales[: system.n]
-    for _ in range(MOST_STEPS):
-        jacobian = dense(system.constraint_jacobian(t, q), system.m, system.n) * scales
-        step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)), rcond=None)[0]
-        q = q + scales * step
-        if np.abs(step).max(initial=0.0) <= SETTLED:
-            break
-    jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n) * scales
-    rates = np.asarray(system.constraint_rate(t, q, v))
-    return q, v - scales * np.linalg.lstsq(jacobian, rates, rcond=None)[0]
 
 
 def _states(prepared: Prepared) -> np.ndarray:

@@ -16,6 +16,7 @@ from mechsim.result.layout import Array
 
 SCATTERED = 100  # poses from which rests are looked for, beside the one given
 STRIDES, STRIDE = 24, 0.25  # how each is come to from there: at most so many steps straight on, in scales
+WIDER = (1, 1, 4, 16)  # times as long, in turn: scales of a user's coordinates may be small
 MOST_STEPS = 60  # of Newton's method
 LONGEST = 0.5  # of these, in scales
 SMALLER = 1e-4  # of what a step should win of the residual, it has to
@@ -120,16 +121,15 @@ def _poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
     """The pose itself, and others scattered over all that it can be moved to, the same every time."""
     yield q
     n, scales = flow.system.n, flow.system.scales[: flow.system.n]
-    for direction, share in zip(
-        *np.split(generic(SCATTERED * (n + 1)).reshape(SCATTERED, n + 1), [n], axis=1), strict=True
-    ):
-        pose = q
+    for number, row in enumerate(generic(SCATTERED * (n + 1)).reshape(SCATTERED, n + 1)):
+        pose, direction = q, row[:n]
+        stride = STRIDE * WIDER[number % len(WIDER)] * scales
         with suppress(AssemblyError):
-            for _ in range(1 + int(STRIDES * abs(share[0]))):
+            for _ in range(1 + int(STRIDES * abs(row[n]))):
                 local = flow.at(t, pose, np.zeros(n))
                 direction = local.bases[0] @ (local.bases[0].T @ direction)
                 direction /= max(float(np.abs(direction).max(initial=0.0)), 1e-300)
-                pose = local.q + STRIDE * scales * direction
+                pose = local.q + stride * direction
         yield pose
 
 

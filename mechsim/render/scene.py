@@ -18,7 +18,7 @@ from mechsim.render.parts import SceneBody, bodies_of, local
 from mechsim.render.rows import Drawable, state_columns, table_of, usable
 from mechsim.result.journal import OutputError
 from mechsim.result.layout import Array
-from mechsim.result.trajectory import Trajectory
+from mechsim.result.trajectory import MODE, Trajectory
 from mechsim.spec import parse
 from mechsim.spec.actions import Actions
 from mechsim.spec.document import MechSpec
@@ -101,7 +101,7 @@ def scene_of(trajectory: Drawable, *, drawn: bool = True) -> Scene:
     skin = _skin(spec, _reach(mechanism, columns))
     segments, unknown = segments_along(mechanism, columns, trajectory.segments, trajectory.events)
     return Scene(
-        title=printable(spec.title or trajectory.title),
+        title=printable(trajectory.title if trajectory.status == MODE else spec.title or trajectory.title),
         parameters_to_show=_parameters(spec),
         size=mechanism.size,
         energy=lay_out(spec).chains.whole.energy,

@@ -1,0 +1,195 @@
+"""Rests: against closed forms, minimal potentials found by others, and statics by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from jax import numpy as jnp
+from reference import SPECS
+from scipy.optimize import brentq, fsolve
+
+import mechsim
+from mechsim.cli.main import cli
+from mechsim.errors import AssemblyError
+
+G = 9.81
+# Newton's method ends with steps of 1e-11 of the scales, and is quadratic: what is left is rounding.
+FOUND = 1e-10
+
+DOUBLE = """
+PartData:
+  Fixed: {O: []}
+  Rods: {OA: 1, AB: 0.7}
+  Particles: {A: 1, B: 2}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, positions: {A: [0.6, -1], B: [0, -2]}}
+"""
+
+
+def test_a_double_pendulum_has_four_rests():
+    found = mechsim.mechanism(DOUBLE).equilibria()
+    assert [rest.stability for rest in found] == ["stable", *["unstable"] * 3]
+    heights = sorted(tuple(rest.positions.round(9) + 0.0) for rest in found)
+    expected = [(0, a, 0, a + b) for a in (-1, 1) for b in (-0.7, 0.7)]
+    np.testing.assert_allclose(heights, sorted(expected), rtol=0, atol=1e-8)
+    assert [rest.energy for rest in found] == sorted(rest.energy for rest in found)
+
+
+def test_a_loop_rests_where_its_potential_is_least():
+    """A four-bar with one freedom: its rests are zeros of dV/d(crank), found by bracketing in the crank's angle."""
+    text = """
+PartData:
+  Fixed: {O: [], P: [2, 0.3]}
+  Rods: {OA: 0.6, AB: 2.1, PB: 1.3}
+  Particles: {A: 1, B: 2}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, positions: {A: [0.6, 0], B: [2, 1.5]}}
+"""
+
+    def joint(angle):
+        a = 0.6 * np.array([math.cos(angle), math.sin(angle)])
+        p = np.array([2, 0.3])
+        d = p - a
+        r = math.hypot(*d)
+        along = (2.1**2 - 1.3**2 + r * r) / (2 * r)
+        across = math.sqrt(2.1**2 - along**2)
+        return a, a + along * d / r + across * np.array([-d[1], d[0]]) / r
+
+    def slope(angle, h=1e-5):
+        def v(x):
+            a, b = joint(x)
+            return G * (a[1] + 2 * b[1])
+
+        return (v(angle - 2 * h) - 8 * v(angle - h) + 8 * v(angle + h) - v(angle + 2 * h)) / (12 * h)
+
+    grid = np.linspace(0, 2 * math.pi, 200)
+    slopes = [slope(x) for x in grid]
+    roots = [
+        brentq(slope, a, b, xtol=1e-13)
+        for a, b, f, g in zip(grid, grid[1:], slopes, slopes[1:], strict=False)
+        if f * g < 0
+    ]
+    found = [rest for rest in mechsim.mechanism(text).equilibria() if rest.positions[3] > -0.2]
+    angles = sorted(math.atan2(rest.positions[1], rest.positions[0]) % (2 * math.pi) for rest in found)
+    np.testing.assert_allclose(angles, roots, rtol=0, atol=1e-8)  # differences of the potential know no more
+    assert sorted(rest.stability for rest in found) == ["stable", "unstable"]
+
+
+def test_a_hanging_chain_is_a_discrete_catenary():
+    """Ten rods between two points: the horizontal force is the same in all, so slopes grow by weight over it."""
+    count, length, span = 10, 0.25, 1.7
+    points = [f"P{k}" for k in range(1, count)]
+    rods = ", ".join(f"{a}{b}: {length}" for a, b in zip(["A", *points], [*points, "B"], strict=True))
+    guesses = ", ".join(f"{p}: [{span * k / count}, {-0.5}]" for k, p in enumerate(points, 1))
+    text = f"""
+PartData:
+  Fixed: {{A: [], B: [{span}, 0.4]}}
+  Rods: {{{rods}}}
+  Particles: {{{", ".join(f"{p}: 1" for p in points)}}}
+AppliedForces: {{Gravity: [0, -{G}]}}
+ProblemData: {{tend: 1, positions: {{{guesses}}}}}
+"""
+
+    def ends(unknown):
+        force, first = unknown
+        slopes = (first + G * np.arange(count)) / force
+        return [np.sum(length / np.hypot(1, slopes)) - span, np.sum(length * slopes / np.hypot(1, slopes)) - 0.4]
+
+    force, first = fsolve(ends, [10.0, -G * count / 2], xtol=1e-14)
+    slopes = (first + G * np.arange(count)) / force
+    x, y = (np.cumsum(length * each / np.hypot(1, slopes)) for each in (np.ones(count), slopes))
+    found = mechsim.mechanism(text).equilibria()
+    lowest = min(found, key=lambda rest: rest.energy)
+    labels = lowest.linear.coordinates
+    own = np.array([[lowest.positions[labels.index(f"{p}_{axis}")] for axis in "xy"] for p in points])
+    np.testing.assert_allclose(own, np.column_stack([x, y])[:-1], rtol=0, atol=1e-9)
+    assert lowest.stability == "stable"
+
+
+def test_a_bead_on_a_turning_hoop_leaves_the_bottom():
+    """L = R^2 (theta'^2 + W^2 sin^2)/2 + g R cos: beyond W^2 = g/R the bottom is unstable, and cos = g/(R W^2) stable.
+    Frequencies there: W sin(theta)."""
+    radius = 0.5
+
+    def lagrangian(q, v, t, p):
+        turn = p.rate * jnp.sin(q[0])
+        return 0.5 * radius**2 * (v[0] ** 2 + turn**2) + G * radius * jnp.cos(q[0])
+
+    system = mechsim.lagrangian_system(lagrangian, ["theta"], parameters={"rate": 2.0})
+    slow = {round(math.cos(rest.positions[0]), 6): rest.stability for rest in system.equilibria({"theta": 0.3})}
+    assert slow == {1.0: "stable", -1.0: "unstable"}
+    fast = system.equilibria({"theta": 0.3}, parameters={"rate": 8.0})
+    aside = G / (radius * 64)
+    cosines = {round(math.cos(rest.positions[0]), 9): rest for rest in fast}
+    assert set(cosines) == {1.0, -1.0, round(aside, 9)}
+    assert cosines[1.0].stability == "unstable"
+    (mode,) = cosines[round(aside, 9)].linear.modes
+    assert abs(mode.eigenvalue - 8j * math.sqrt(1 - aside**2)) < FOUND
+
+
+def test_a_controlled_arm_rests_where_torques_balance():
+    """One link under PD control, as its Reference knows."""
+    handle = mechsim.mechanism(SPECS / "forces" / "arm1_pd.yaml")
+    (found,) = [rest for rest in handle.equilibria() if rest.stability == "stable"]
+    angle = found.positions[found.linear.coordinates.index("theta_OA")]
+    assert abs(angle - 2.0573248297030110599) < FOUND
+
+
+def test_reactions_at_rest_by_statics():
+    """A loaded beam on a pin and a strut: moments about the pin give the strut, and sums the rest."""
+    handle = mechsim.mechanism("""
+PartData:
+  Fixed: {O: [], P: [0, 1]}
+  Rigids: {OAB: {Geom: [[1], [2]], Dyna: [[1], 3, 1]}}
+  Springs: {PA: [500, 1]}
+  Particles: {B: 2}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, positions: {A: [0.9, -0.3], B: [1.8, -0.6]}}
+""")
+    rest = handle.equilibria()[0]
+    assert rest.stability == "stable"
+    labels = rest.linear.coordinates
+    a = np.array([rest.positions[labels.index(f"A_{axis}")] for axis in "xy"])
+    towards = np.array([0, 1]) - a
+    stretched = math.hypot(*towards)
+    pull = 500 * (stretched - 1) * towards / stretched
+    moment = a[0] * pull[1] - a[1] * pull[0] - G * (3 * a[0] + 2 * 2 * a[0])
+    assert abs(moment) < 1e-8
+    force = handle.reactions("O", rest.positions, np.zeros_like(rest.positions))["OAB"]
+    np.testing.assert_allclose(force + pull, [0, 5 * G], rtol=0, atol=1e-8)  # of some hundred newtons
+
+
+def test_a_cart_may_stand_anywhere():
+    """A family of rests is one, and says so."""
+    found = mechsim.mechanism("""
+PartData: {Fixed: {O: [], X: [4]}, Rods: {AB: 1}, Particles: {A: 2, B: 1}}
+Joints: {Slots: {A-OX: []}}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, positions: {A: [1, 0], B: [1.3, -1]}}
+""").equilibria()
+    assert [(rest.stability, rest.neighbours) for rest in found] == [("neutral", 1), ("unstable", 1)]
+
+
+def test_what_is_driven_has_no_rest():
+    text = DOUBLE + "Drives: {theta_OA: 2*t}\n"
+    with pytest.raises(AssemblyError, match="keeps moving"):
+        mechsim.mechanism(text).equilibria()
+
+
+def test_the_command(tmp_path: Path):
+    file = tmp_path / "double.yaml"
+    file.write_text(DOUBLE)
+    told = CliRunner().invoke(cli, ["equilibrium", str(file), "--reactions", "O"])
+    assert told.exit_code == 0, told.output
+    assert "4 rests were found" in told.output and "O on OA, y" in told.output
+    found = json.loads(CliRunner().invoke(cli, ["equilibrium", str(file), "--json", "--reactions", "O"]).output)
+    assert len(found["rests"]) == 4
+    assert abs(found["rests"][0]["reactions"]["O"]["OA"][1] - 3 * G) < 1e-9
+    fall = tmp_path / "fall.yaml"
+    fall.write_text("PartData: {Particles: {P: 1}}\nAppliedForces: {Gravity: [0, -1]}\nProblemData: {tend: 1}\n")
+    assert CliRunner().invoke(cli, ["equilibrium", str(fall)]).exit_code != 0
