@@ -22,32 +22,31 @@ def check_fixed(closure: Closure, guess: Array, levels: tuple[Wishes, ...]) -> N
     """Raise for more fixed values than degrees of freedom, or for fixed values that depend on each other.
 
     `closure` has every coordinate free. Judged at a closed pose near the guess; a dependence must also show at a
-    second pose, because at a dead point (a rod held at its horizontal end) independent values look dependent.
+    second pose, because at a dead point (a rod held at its horizontal end) independent values look dependent; and at
+    poses that have the fixed values, if there are such: a kite that folds can move in two ways.
     """
     count = max(len(level.fixed) for level in levels)
     large = len(closure.free) > NULL_SPACE_LIMIT  # there a contradiction shows when solving
     if count == 0 or (large and count <= len(closure.free) - len(closure.rows)):
         return
     faults: list[Fault] = []
-    for seed in (None, 2, 3):
-        motions = _motions_near(closure, guess, seed)
-        if motions is None:
-            continue
-        found = [fault for level in levels for fault in _faults(level, closure.free, motions)]
-        if not found:
+    for held in ((), levels[0].fixed):
+        for seed in (None, 2, 3):
+            pose = _pose_near(closure.holding(held), guess, seed)
+            if pose is None:
+                continue
+            possible = motions(closure.rescaled(pose), pose)
+            found = [fault for level in levels for fault in _faults(level, closure.free, possible)]
+            if not found:
+                return
+            faults = faults or found
+        if not faults:
             return
-        faults = faults or found
-    if faults:
-        raise AssemblyError(*faults)
-
-
-def _motions_near(closure: Closure, guess: Array, seed: int | None) -> Array | None:
-    """The possible motions at a closed pose near the guess; with a seed, near a place beside it. None: not closed."""
-    pose = _pose_near(closure, guess, seed)
-    return None if pose is None else motions(closure.rescaled(pose), pose)
+    raise AssemblyError(*faults)
 
 
 def _pose_near(closure: Closure, guess: Array, seed: int | None) -> Array | None:
+    """A closed pose near the guess; with a seed, near a place beside it. None: not closed."""
     start = guess
     if seed is not None:
         noise = np.random.default_rng(seed).standard_normal(len(guess))
