@@ -1,4 +1,4 @@
-"""Every example of docs/python.md, docs/studies.md and of the README's Python part runs, in order, as one session."""
+"""Every example of docs/python.md, docs/studies.md, docs/analysis.md and of the README's Python part runs, in order, as one session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/studies.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/studies.md", "docs/analysis.md", "README.md"])
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "specs").symlink_to(ROOT / "specs")
     monkeypatch.chdir(tmp_path)
