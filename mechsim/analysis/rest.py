@@ -14,7 +14,7 @@ from mechsim.frozen import frozen
 from mechsim.kernel.linear import generic
 from mechsim.result.layout import Array
 
-SCATTERED = 100  # poses from which rests are looked for, beside the one given
+SCATTERED, FEWEST, WORK = 100, 10, 3000  # poses from which rests are looked for, fewer of many coordinates
 STRIDES, STRIDE = 24, 0.25  # how each is come to from there: at most so many steps straight on, in scales
 WIDER = (1, 1, 4, 16)  # times as long, in turn: scales of a user's coordinates may be small
 MOST_STEPS = 60  # of Newton's method
@@ -94,7 +94,7 @@ def nearest_rest(flow: Flow, t: float, q: Array) -> Local:
 
 def _none(least: float) -> AssemblyError:
     hint = f"nothing holds it: of the forces {least:.2g} is left over at best; is something free to fall or to turn?"
-    return AssemblyError(Fault(f"no rest was found from {SCATTERED + 1} poses", hint=hint))
+    return AssemblyError(Fault("no rest was found from any pose that was tried", hint=hint))
 
 
 def _rest(flow: Flow, local: Local) -> Rest:
@@ -121,7 +121,8 @@ def _poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
     """The pose itself, and others scattered over all that it can be moved to, the same every time."""
     yield q
     n, scales = flow.system.n, flow.system.scales[: flow.system.n]
-    for number, row in enumerate(generic(SCATTERED * (n + 1)).reshape(SCATTERED, n + 1)):
+    count = max(FEWEST, min(SCATTERED, WORK // n))
+    for number, row in enumerate(generic(count * (n + 1)).reshape(count, n + 1)):
         pose, direction = q, row[:n]
         stride = STRIDE * WIDER[number % len(WIDER)] * scales
         with suppress(AssemblyError):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mechsim.analysis.linear import Linearised, Mode
 
 MOST_NAMED = 4  # coordinates of a mode
+MOST_STATES = 8
 SEEN = 0.02  # of the largest: what moves less is not named
 WORDS = {
     "stable": "stable: small changes die out",
@@ -126,10 +127,11 @@ def _show(title: str, found: Linearised) -> None:
     place = "at rest" if found.rest else f"at t = {found.t:g}"
     stability = WORDS[found.stability] if found.rest else "not told by the eigenvalues of one moment of a motion"
     freedoms = [name for name in found.states if name in found.coordinates]
+    more = ", ..." if len(freedoms) > MOST_STATES else ""
     tables.facts(
         [
             ("linearised", place + (", forces as they are at t = " + f"{found.t:g}" if found.reads_time else "")),
-            ("states", f"{len(found.states)}: {', '.join(freedoms)} and their rates"),
+            ("states", f"{len(found.states)}: {', '.join(freedoms[:MOST_STATES])}{more} and their rates"),
             ("stability", stability),
             *([("inputs", ", ".join(found.inputs))] if found.inputs else []),
             *([("outputs", ", ".join(found.outputs))] if found.inputs else []),
