@@ -103,10 +103,10 @@ def simulate(
 
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
     `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
-    ["all"]; `Motion.reaction` needs no such wish. `accelerations` likewise, of points and turn angles. Tables in files are read from the folder of the mechanism file, and
-    from `tables_from`. `keep="table"` keeps the rows of its table, but not their polynomials, which take most of
-    the memory: then the motion is its table, and is not known in between. Raises SpecError, AssemblyError or
-    IntegrationError.
+    ["all"]; `Motion.reaction` needs no such wish. `accelerations` likewise, of points and turn angles. Tables in
+    files are read from the folder of the mechanism file, and from `tables_from`. `keep="table"` keeps the rows of its
+    table, but not their polynomials, which take most of the memory: then the motion is its table, and
+    is not known in between. Raises SpecError, AssemblyError or IntegrationError.
     """
     spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
     return motion_of(prepare(asking(spec, accelerations)), reactions, keep)

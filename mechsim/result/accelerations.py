@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import AXES
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Mechanism, Variable
 from mechsim.result.layout import Array
 from mechsim.spec.motion import ALL
-from mechsim.spec.suggest import did_you_mean
+from mechsim.spec.suggest import did_you_mean, listed
 
 POINT_UNIT, ANGLE_UNIT = "m/s^2", "rad/s^2"
 UNITS = {"position": POINT_UNIT, "angle": ANGLE_UNIT}  # of others nobody says
@@ -35,9 +35,10 @@ class Accelerations:
 
     @classmethod
     def of(cls, mechanism: Mechanism, names: Sequence[str]) -> Accelerations:
-        """Of points and of coordinates by their labels; "all" are the points and turn angles that move. Raises SpecError."""
-        chosen = dict.fromkeys(each for name in names for each in (_all(mechanism) if name == ALL else [name]))
-        return cls(tuple(column for name in chosen for column in columns_of(mechanism, name)))
+        """Of points and turn angles; "all" are those that move. Raises SpecError."""
+        if ALL in names:
+            return cls(tuple(column for column in all_columns(mechanism) if column.slot >= 0 and column.unit))
+        return cls(tuple(column for name in dict.fromkeys(names) for column in columns_of(mechanism, name)))
 
     def table(self, accelerations: Array) -> Array:
         """The columns, of the accelerations of all coordinates at many states."""
@@ -50,25 +51,31 @@ class Accelerations:
 
 def columns_of(mechanism: Mechanism, name: str) -> list[Column]:
     """A point has a column for each axis, a coordinate one. What is integrated (work, states) has a rate, no more."""
-    if name in mechanism.points:
-        slots = mechanism.points[name]
-        return [Column(f"{name}_a{axis}", POINT_UNIT, slot) for axis, slot in zip(AXES, slots, strict=False)]
+    # Coordinates first: one of a Lagrangian may be called x, and looks like a point too.
     for slot, variable in enumerate(mechanism.variables):
         if variable.label == name and variable.kind != "state":
-            return [Column(f"{name}_ddot", UNITS.get(variable.kind, ""), slot)]
+            return [_of_coordinate(slot, variable)]
+    if name in mechanism.points:
+        return _of_point(mechanism, name)
     known = [*mechanism.points, *(each.label for each in mechanism.variables if each.kind != "state")]
-    hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
+    hint = did_you_mean(name, known) or f"there are {listed(known)}"
     raise SpecError(Fault(f"{name} has no acceleration: it is no point and no coordinate", hint=hint))
 
 
 def all_columns(mechanism: Mechanism) -> list[Column]:
-    """Of every point and every coordinate."""
-    positions = {slot for slots in mechanism.points.values() for slot in slots}
-    labels = [each.label for slot, each in enumerate(mechanism.variables) if slot not in positions]
-    others = [each.label for each in mechanism.variables if each.kind != "state" and each.label in labels]
-    return [column for name in (*mechanism.points, *others) for column in columns_of(mechanism, name)]
+    """Of every point, and of every coordinate that is not one of a point."""
+    labels = {variable.label for variable in mechanism.variables}
+    found = [column for name in mechanism.points if name not in labels for column in _of_point(mechanism, name)]
+    taken = {column.slot for column in found}
+    variables = ((slot, each) for slot, each in enumerate(mechanism.variables) if each.kind != "state")
+    return found + [_of_coordinate(slot, each) for slot, each in variables if slot not in taken]
 
 
-def _all(mechanism: Mechanism) -> Iterator[str]:
-    yield from (name for name, slots in mechanism.points.items() if any(slot >= 0 for slot in slots))
-    yield from (variable.label for variable in mechanism.variables if variable.kind == "angle")
+def _of_point(mechanism: Mechanism, name: str) -> list[Column]:
+    slots = mechanism.points[name]
+    return [Column(f"{name}_a{axis}", POINT_UNIT, slot) for axis, slot in zip(AXES, slots, strict=False)]
+
+
+def _of_coordinate(slot: int, variable: Variable) -> Column:
+    unit = UNITS.get(variable.kind, "") if variable.units is None else ""
+    return Column(f"{variable.label}_ddot", unit, slot)

@@ -16,7 +16,7 @@ from mechsim.engine.segments import Segments, Side, last_begun
 from mechsim.engine.solution import Solution
 from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Mechanism
-from mechsim.result.accelerations import Accelerations, columns_of
+from mechsim.result.accelerations import Accelerations, Column, columns_of
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array, full_layout
@@ -128,14 +128,20 @@ class Motion:
         light = self.solution.structure.march_variable_offsets[: self.system.n] < 2
         if any(column.slot >= 0 and light[column.slot] for column in columns):  # the equations say its rate, no more
             found = np.where(light, self.solution.evaluate(times, side)[2][:, : self.system.n], found)
-        return _shaped(Accelerations(tuple(columns)).table(found), name in self.mechanism.points, t)
+        return self._vector(columns, found, t)
 
     def jerk(self, name: str, t: float | Array, side: Side = "after") -> Array:
         """The rate of an acceleration at time t, the third derivative of the step's polynomial."""
         columns = columns_of(self.mechanism, name)
         self._check(t)
         found = self.solution.jerks(np.atleast_1d(np.asarray(t, float)), side)
-        return _shaped(Accelerations(tuple(columns)).table(found), name in self.mechanism.points, t)
+        return self._vector(columns, found, t)
+
+    def _vector(self, columns: Sequence[Column], found: Array, t: float | Array) -> Array:
+        """At a time or at many: a vector of a point, a number of a coordinate."""
+        table = Accelerations(tuple(columns)).table(found)
+        table = table[:, 0] if columns[0].label.endswith("_ddot") else table
+        return table[0] if np.ndim(t) == 0 else table
 
     def _points_at(self, times: Array, side: Side) -> Points:
         """The states at these times; where no polynomials are kept, rows of the table."""
@@ -274,12 +280,6 @@ class Motion:
 
     def __repr__(self) -> str:
         return f"<Motion of {self.mechanism.title!r}, t = {self.t[0]:g} to {self.t[-1]:g}, {self.status}>"
-
-
-def _shaped(columns: Array, is_vector: bool, t: float | Array) -> Array:
-    """Of a time or of many: vectors of points, numbers of coordinates."""
-    found = columns if is_vector else columns[:, 0]
-    return found[0] if np.ndim(t) == 0 else found
 
 
 def tabulate(
