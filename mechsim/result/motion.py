@@ -123,11 +123,7 @@ class Motion:
         """
         columns = columns_of(self.mechanism, name)
         self._check(t)
-        times = np.atleast_1d(np.asarray(t, float))
-        found = self.solution.leading(self._points_at(times, side))[0]
-        light = self.solution.structure.march_variable_offsets[: self.system.n] < 2
-        if any(column.slot >= 0 and light[column.slot] for column in columns):  # the equations say its rate, no more
-            found = np.where(light, self.solution.evaluate(times, side)[2][:, : self.system.n], found)
+        found = self.solution.leading(self._points_at(np.atleast_1d(np.asarray(t, float)), side))[0]
         return self._vector(columns, found, t)
 
     def jerk(self, name: str, t: float | Array, side: Side = "after") -> Array:
