@@ -22,6 +22,8 @@ from reference import SPECS
 import mechsim
 from mechsim.cli.main import main
 from mechsim.errors import MechsimError, SpecError
+from mechsim.spec import read
+from mechsim.study.measures import Measures
 
 G = 9.81
 ROUNDINGS = 1e-13  # some hundred roundings of numbers of size 1: where the state itself is exact to rounding
@@ -457,7 +459,7 @@ def test_sweeps_measure_accelerations():
 
 
 def test_sweeps_measure_parabolas():
-    """Their velocity has two coefficients, their acceleration one: before, `time_of_max` of a velocity failed."""
+    """Their velocity has two coefficients, their acceleration one."""
     table = mechsim.sweep("""
 PhysicalParams: {g: 9.81}
 PartData: {Particles: {A: 1}}
@@ -468,3 +470,13 @@ Sweep: {vary: {g: [5, 10]}, measure: [time_of_max(A_y_dot), max(A_y_dot), max(A_
     assert list(table["time_of_max(A_y_dot)"]) == [0, 0]
     assert table["max(A_y_dot)"] == pytest.approx([3, 3], abs=1e-15)
     assert table["max(A_ay)"] == pytest.approx([-5, -10], abs=1e-14)
+    assert list(table["time_of_max(A_ay)"]) == [0, 0]
+
+
+def test_a_measure_of_when_a_ball_is_fastest():
+    """Of a velocity with two coefficients in each step, whose peaks are looked for between steps: that was an
+    IndexError."""
+    path = SPECS / "contacts" / "bouncing_particle.yaml"
+    motion = mechsim.simulate(path)
+    values, _ = Measures.parse(["time_of_min(P_y_dot)"], read(path)).of_motion(motion)
+    assert values[0] == motion.events[0].t
