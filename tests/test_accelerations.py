@@ -433,6 +433,16 @@ def test_maxima_and_minima_take_turns_and_agree_with_a_fine_table(crank):
             assert found.largest.value >= fine.max() - CLOSE * size(fine)
 
 
+@pytest.mark.parametrize("tol", [1e-12, 1e-6])
+def test_a_constant_has_no_extremes_at_any_tolerance(tol):
+    """The speed of a ball in a circle is constant but for the error of the motion, which wriggles."""
+    motion = mechsim.simulate(SPECS / "space" / "governor.yaml", tol=tol)
+    found = mechsim.extremes(motion, "T")
+    assert found.maxima == found.minima == ()
+    assert found.largest.value == pytest.approx(found.smallest.value, rel=10 * tol)
+    assert len(mechsim.extremes(motion, "A_x").maxima) == 12
+
+
 def test_extremes_that_cannot_be():
     with pytest.raises(MechsimError, match="kept no polynomials"):
         mechsim.extremes(mechsim.simulate(STEP, keep="table"), "A_x")

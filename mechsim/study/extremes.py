@@ -31,6 +31,7 @@ from mechsim.study.steps import Steps, blocks_of
 
 SEAM = 1e-9  # of the largest value: steps that miss each other by less go on smoothly,
 LOOSE = 1e3  # or by less than so many tolerances: derivatives are off by more than what they are derivatives of
+TOLD = 10.0  # tolerances of the largest value: what turns by less may be an error of the motion
 PLACE = Mark("extremes", 1, 1)
 
 
@@ -45,7 +46,8 @@ class Extreme:
 @frozen
 class Extremes:
     """All that a quantity turns at inside its motion, in the order of time, and its largest and smallest values, which
-    it may have at an end of the motion too; of several that are equal to 1e-9 of its range the first."""
+    it may have at an end of the motion too; of several that are equal to 1e-9 of its range the first. What it turns by
+    less than the motion's error is left out."""
 
     maxima: tuple[Extreme, ...]
     minima: tuple[Extreme, ...]
@@ -60,11 +62,27 @@ def extremes(motion: Motion, quantity: str) -> Extremes:
     mean nothing, MechsimError where it has no value, or where the motion kept no polynomials.
     """
     pieces = _pieces(motion, quantity)
-    times, values, kinds = piecewise.turning_points(pieces, max(SEAM, LOOSE * motion.solution.tolerance))
-    found = [Extreme(t, value) for t, value in zip(times.tolist(), values.tolist(), strict=True)]
-    maxima = tuple(each for each, kind in zip(found, kinds.tolist(), strict=True) if kind > 0)
-    minima = tuple(each for each, kind in zip(found, kinds.tolist(), strict=True) if kind < 0)
+    tolerance = motion.solution.tolerance
+    times, values, kinds = piecewise.turning_points(pieces, max(SEAM, LOOSE * tolerance))
+    least = TOLD * tolerance * float(pieces.sizes.max())
+    first, last = float(pieces.polynomials[0, 0]), float(pieces.polynomials[-1, -1])
+    told = [(Extreme(float(times[k]), float(values[k])), kinds[k] > 0) for k in _told(values, first, last, least)]
+    maxima, minima = (tuple(each for each, is_maximum in told if is_maximum == sort) for sort in (True, False))
     return Extremes(maxima, minima, _largest(pieces, 1.0), _largest(-pieces, -1.0))
+
+
+def _told(values: Array, first: float, last: float, least: float) -> list[int]:
+    """Which of the values at which a function turns are extremes that it leaves by more than `least` on both sides;
+    `first` and `last` are those at its ends. Of neighbours that it hardly leaves the highest or lowest stands."""
+    found: list[int] = []
+    way, high, low = 0, (first, -1), (first, -1)
+    for k, value in enumerate([*values.tolist(), last]):
+        high, low = max(high, (value, k)), min(low, (value, k))
+        turned = -1 if way >= 0 and high[0] - value > least else int(way <= 0 and value - low[0] > least)
+        if turned:
+            found += [each for _, each in [high if turned < 0 else low] if each >= 0]
+            way, high, low = turned, (value, k), (value, k)
+    return found
 
 
 def _largest(pieces: Pieces, sign: float) -> Extreme:
