@@ -4,7 +4,8 @@ Accelerations solve the equations at a state, so they are off by the state's own
 some steps) and by roundings of the solve. Jerk is the third derivative of a step's polynomial: its last term is below
 the tolerance, and three derivatives of s**p over a step of length h multiply it by (p/h)**3, less what the step
 control leaves; against equations that were differentiated once more, which give the jerk to rounding, it was off by 30
-tolerances of the largest jerk at most, at 23 times of each of 30 examples without contacts, and second derivatives by 2.
+tolerances of the largest jerk at most, at 23 times in each of 30 examples without contacts;
+second derivatives by 2.
 """
 
 import json
