@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what the names below are, for type checkers and editors
     from mechsim.handle import mechanism
     from mechsim.result import Motion, Trajectory
     from mechsim.simulation import simulate
+    from mechsim.study.extremes import extremes
     from mechsim.study.sweep import sweep
     from mechsim.study.table import SweepTable, load
 
@@ -38,6 +39,7 @@ _HOMES = {
     "mechanism": "mechsim.handle",
     "lagrangian_system": "mechsim.facility",
     "load": "mechsim.study.table",
+    "extremes": "mechsim.study.extremes",
     "sweep": "mechsim.study.sweep",
     "SweepTable": "mechsim.study.table",
     "Motion": "mechsim.result",
@@ -61,6 +63,7 @@ __all__ = [
     "SweepTable",
     "Trajectory",
     "__version__",
+    "extremes",
     "lagrangian_system",
     "load",
     "mechanism",

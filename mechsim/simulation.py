@@ -95,6 +95,7 @@ def simulate(
     parameters: Parameters | None = None,
     branch: int | None = None,
     reactions: Sequence[str] | None = None,
+    accelerations: Sequence[str] | None = None,
     tables_from: Folders = (),
     keep: str = "polynomials",
 ) -> Motion:
@@ -102,13 +103,29 @@ def simulate(
 
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
     `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
-    ["all"]; `Motion.reaction` needs no such wish. Tables in files are read from the folder of the mechanism file, and
-    from `tables_from`. `keep="table"` keeps the rows of its table, but not their polynomials, which take most of
-    the memory: then the motion is its table, and is not known in between. Raises SpecError, AssemblyError or
-    IntegrationError.
+    ["all"]; `Motion.reaction` needs no such wish. `accelerations` likewise, of points and turn angles. Tables in
+    files are read from the folder of the mechanism file, and from `tables_from`. `keep="table"` keeps the rows of its
+    table, but not their polynomials, which take most of the memory: then the motion is its table, and
+    is not known in between. Raises SpecError, AssemblyError or IntegrationError.
     """
     spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
-    return motion_of(prepare(spec), reactions, keep)
+    return motion_of(prepare(asking(spec, accelerations)), reactions, keep)
+
+
+def asking(spec: MechSpec, accelerations: Sequence[str] | None) -> MechSpec:
+    """The spec with these accelerations as columns, points and turn angles, instead of those that its Output names.
+    Raises SpecError."""
+    if accelerations is None:
+        return spec
+    from mechsim.model.layout import point_names
+    from mechsim.spec.motion import acceleration_faults
+    from mechsim.spec.names import SPACE
+
+    names = (accelerations,) if isinstance(accelerations, str) else tuple(accelerations)
+    rigids = None if spec.dimension == SPACE else [part.name for part in spec.rigids]
+    if faults := acceleration_faults(names, point_names(spec) | set(spec.fixed), rigids, "accelerations", None):
+        raise SpecError(*faults)
+    return replace(spec, output=replace(spec.output, accelerations=names))
 
 
 def motion_of(

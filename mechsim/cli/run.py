@@ -41,6 +41,11 @@ from mechsim.cli import options
         metavar="POINTS",
         help="Write the forces on the parts at these joints, for example A,C, or all.",
     ),
+    click.option(
+        "--accelerations",
+        metavar="NAMES",
+        help="Write the accelerations of these points and turn angles, for example A,theta_OA, or all.",
+    ),
     click.option("--verify", is_flag=True, help="Run again at another tolerance and count the digits that agree."),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors and warnings."),
     options.JSON,
@@ -59,6 +64,7 @@ def run(
     samples: int | None,
     dt: float | None,
     reactions: str | None,
+    accelerations: str | None,
     verify: bool,
     quiet: bool,
     as_json: bool,
@@ -82,5 +88,10 @@ def run(
         simulation.read(spec, parameters, folders), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
     target = output if output is not None else named_after(spec, ".csv", SIGNATURE, len(SIGNATURE))
-    points = None if reactions is None else tuple(name.strip() for name in reactions.split(",") if name.strip())
-    return carry_out(problem, Request(target, samples, dt, points, verify, quiet, as_json, began))
+    problem = simulation.asking(problem, _names(accelerations))
+    return carry_out(problem, Request(target, samples, dt, _names(reactions), verify, quiet, as_json, began))
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    """`A,C` as names; None if nothing is asked."""
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())

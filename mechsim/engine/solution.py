@@ -18,6 +18,7 @@ from mechsim.engine.state import HandedOn, State
 from mechsim.engine.tangents import Directions, Tangents, sampled
 from mechsim.frozen import frozen
 from mechsim.kernel.plan import Plan
+from mechsim.kernel.series import horner
 from mechsim.kernel.system import System
 from mechsim.structure import Structure
 
@@ -120,8 +121,18 @@ class Solution:
 
     def evaluate(self, times: np.ndarray, side: Side = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All unknowns and their first and second derivatives from the polynomials alone."""
+        return evaluated(*self._series_at(times, side))
+
+    def jerks(self, times: np.ndarray, side: Side = "after") -> np.ndarray:
+        """The third derivatives of all coordinates, (times, n), from the polynomials alone."""
+        coefficients, h = self._series_at(times, side)
+        sixths = horner(coefficients.transpose(1, 0, 2)[::-1], h[:, None], 4)[3]
+        return 6.0 * sixths[:, : self.system.n]
+
+    def _series_at(self, times: np.ndarray, side: Side) -> tuple[np.ndarray, np.ndarray]:
+        """The polynomials [time, degree, unknown] of the steps in which times are, and how far in them."""
         if self.coefficients is None:
             raise ValueError('only the table was kept, so the motion is not known in between: keep="polynomials"')
         starts = self.t[:-1]
         step = last_begun(starts, times, side, self.t[-1] < self.t[0])
-        return evaluated(self.coefficients[step].transpose(0, 2, 1), times - starts[step])
+        return self.coefficients[step].transpose(0, 2, 1), times - starts[step]

@@ -69,6 +69,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         welds=tuple(Weld(each.part, each.other, each.angle.value, each.mark) for each in spec.actions.welds),
         facings=_facings(spec),
         attitudes=tuple(Attitude(part, way) for part, way in spec.output.attitudes),
+        accelerations=spec.output.accelerations,
         events=events,
         gaps=(*gaps, *lent),
         pairs=pairs,

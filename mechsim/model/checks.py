@@ -12,7 +12,7 @@ from mechsim.model.axles import torques_on_no_axle
 from mechsim.model.book import FIT_TOLERANCE
 from mechsim.model.extent import distance, extent
 from mechsim.model.geometry import norm
-from mechsim.model.layout import Layout
+from mechsim.model.layout import Layout, accelerated_angles
 from mechsim.model.mechanism import Element
 from mechsim.spec.document import Collinear, MechSpec, Rigid
 from mechsim.spec.number import values_of
@@ -178,7 +178,8 @@ def _turn_angles(spec: MechSpec) -> list[Fault]:
     starts: list[tuple[str, Mark | None]] = [
         (part, start.number.mark) for group in (problem.angles, problem.rates) for part, start in group.items()
     ]
-    outputs: list[tuple[str, Mark | None]] = [(part, None) for part in spec.solver.outfile.angles or ()]
+    written = [*(spec.solver.outfile.angles or ()), *sorted(accelerated_angles(spec))]
+    outputs: list[tuple[str, Mark | None]] = [(part, None) for part in written]
     rigids = {part.name: part for part in spec.rigids}
     faults = []
     for name, mark in [*asked, *starts, *outputs]:

@@ -81,13 +81,19 @@ def turning_parts(spec: MechSpec) -> set[str]:
     named = {name for torque in spec.torques for name in (torque.part, torque.against) if name}
     named |= _turned(spec.actions)
     named |= {*spec.problem.angles, *spec.problem.rates, *(spec.solver.outfile.angles or ())}
+    named |= accelerated_angles(spec)
     return {part.name for part in spec.rigids if part.name in named and not set(part.points[:2]) <= set(spec.fixed)}
 
 
 def _turning_planes(spec: MechSpec) -> set[str]:
     named = {name for expression in spec.actions.expressions() for name in expression.names}
     angles = {angle.part for angle in map(reference, named) if isinstance(angle, TurnAngle)}
-    return angles | {*marks_of_angles(spec), *(spec.solver.outfile.angles or ())}
+    return angles | {*marks_of_angles(spec), *(spec.solver.outfile.angles or ())} | accelerated_angles(spec)
+
+
+def accelerated_angles(spec: MechSpec) -> set[str]:
+    """Turn angles whose accelerations the file asks for, by part."""
+    return {angle.part for angle in map(reference, spec.output.accelerations) if isinstance(angle, TurnAngle)}
 
 
 def marks_of_angles(spec: MechSpec) -> dict[str, Mark]:

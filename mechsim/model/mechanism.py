@@ -246,6 +246,7 @@ class Mechanism:
     welds: tuple[Weld, ...] = ()
     facings: tuple[Facing, ...] = ()
     attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
+    accelerations: tuple[str, ...] = ()  # points and turn angles whose accelerations are; or "all"
     events: tuple[Watched, ...] = ()
     gaps: tuple[Gap, ...] = ()  # their elements are the last that have constraints
     pairs: tuple[Pair, ...] = field(default=(), metadata=PLAIN)

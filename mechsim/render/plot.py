@@ -14,6 +14,7 @@ from mechsim.render.panels import Panel
 from mechsim.render.paper import sheet_of, write_sheet
 from mechsim.render.plotted import Result, coordinates
 from mechsim.render.theme import Theme
+from mechsim.result.accelerations import ANGLE_UNIT, POINT_UNIT
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec.names import AXES
 
@@ -65,9 +66,11 @@ def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
     places = coordinates(results[0])
     for axis in AXES:
         chosen += _some([label for label in places if label.endswith(f"_{axis}")], axis)
-    chosen += _some(
-        [label for label in first if label.startswith("theta_") and not label.endswith("_dot")], "turn angle"
-    )
+    units = dict(zip(results[0].trajectory.labels, results[0].trajectory.units, strict=False))
+    angles = [label for label in first if label.startswith("theta_") and not label.endswith(("_dot", "_ddot"))]
+    chosen += _some(angles, "turn angle")
+    for unit, words in ((POINT_UNIT, "acceleration"), (ANGLE_UNIT, "angular acceleration")):
+        chosen += _some([label for label in first if units.get(label) == unit], words)
     return [*chosen, panels.difference_panel] if len(results) > 1 else chosen
 
 

@@ -1,4 +1,5 @@
-"""Columns beyond the state: drives, the Hamiltonian, and on request forces in the joints, signals, drawn points."""
+"""Columns beyond the state: drives, the Hamiltonian, and on request forces in the joints, accelerations, signals, drawn
+points."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from mechsim.kernel.system import System
 from mechsim.model.labels import unused
 from mechsim.model.mechanism import Friction, Mechanism
 from mechsim.result import multipliers
+from mechsim.result.accelerations import Accelerations
 from mechsim.result.balance import Balance
 from mechsim.result.drives import drives, unit_of
 from mechsim.result.layout import Array, full_layout
@@ -59,6 +61,8 @@ class Derived:
         self.rubbing = {f"friction_{plain_name(each.name)}": each for each in system.frictions}
         columns += [(name, unit_of(system.mechanism, _slots(each, system))) for name, each in self.rubbing.items()]
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
+        self.accelerations = Accelerations.of(system.mechanism, system.mechanism.accelerations)
+        columns += [(column.label, column.unit) for column in self.accelerations.columns]
         self.orientations = Orientations(system.mechanism, system.mechanism.attitudes)
         columns += list(zip(self.orientations.labels, self.orientations.units, strict=True))
         taken = set(full_layout(system.mechanism).labels)
@@ -83,6 +87,11 @@ class Derived:
     def _leading(self) -> Leading:
         return self._make_leading()
 
+    @property
+    def _takes_leading(self) -> bool:
+        forces = self.drives or len(self.loads) or self.rubbing or self.reactions.labels
+        return bool(forces or self.accelerations.columns)
+
     def table(self, points: Points) -> Array:
         """The columns at consistent states, (k, columns)."""
         if not len(points):
@@ -91,7 +100,7 @@ class Derived:
         columns = [np.zeros((len(points), 0))]
         if self.has_hamiltonian:
             columns.append(np.asarray(system.hamiltonian(*state), float)[:, None])
-        if self.drives or len(self.loads) or self.rubbing or self.reactions.labels:
+        if self._takes_leading:
             accelerations, found = self._leading(points)
             self.gaps += int(np.isnan(accelerations).any(axis=1).sum())
             full = multipliers.smallest(self.redundant, points, accelerations, found)
@@ -99,6 +108,7 @@ class Derived:
             columns.append(-full[:, self.loads] @ self.together + 0.0)
             columns.append(self._frictions(system, (*state, accelerations, full)))
             columns.append(self.reactions.table(system, *state, accelerations, full))
+            columns.append(self.accelerations.table(accelerations))
             if self.balance:
                 self.balance.observe(system, *state, accelerations, full)
         if self.orientations.asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,11 @@ import numpy as np
 
 from mechsim.engine.events import Events, no_events
 from mechsim.engine.points import Points
-from mechsim.engine.segments import Segments, Side
+from mechsim.engine.segments import Segments, Side, last_begun
 from mechsim.engine.solution import Solution
 from mechsim.lagrangian.vector import AXES
 from mechsim.model.mechanism import Mechanism
+from mechsim.result.accelerations import Accelerations, Column, columns_of
 from mechsim.result.certificate import Certificate, Monitor
 from mechsim.result.derived import Derived
 from mechsim.result.layout import Array, full_layout
@@ -112,6 +114,42 @@ class Motion:
         slots = {name: [2 * k for k, other in enumerate(names) if other == name] for name in names}
         places = {name: found[..., own] for name, own in slots.items()}
         return places, {name: found[..., [k + 1 for k in own]] for name, own in slots.items()}
+
+    def acceleration(self, name: str, t: float | Array, side: Side = "after") -> Array:
+        """Of a point (a vector), an angle or another coordinate at time t: `motion.acceleration("A", 0.5)`.
+
+        It solves the equations at the state there, so it is as exact as the state. With keep="table" it is known at
+        the times of the table's rows.
+        """
+        columns = columns_of(self.mechanism, name)
+        self._check(t)
+        found = self.solution.leading(self._points_at(np.atleast_1d(np.asarray(t, float)), side))[0]
+        return self._vector(columns, found, t)
+
+    def jerk(self, name: str, t: float | Array, side: Side = "after") -> Array:
+        """The rate of an acceleration at time t, the third derivative of the step's polynomial."""
+        columns = columns_of(self.mechanism, name)
+        self._check(t)
+        found = self.solution.jerks(np.atleast_1d(np.asarray(t, float)), side)
+        return self._vector(columns, found, t)
+
+    def _vector(self, columns: Sequence[Column], found: Array, t: float | Array) -> Array:
+        """At a time or at many: a vector of a point, a number of a coordinate."""
+        table = Accelerations(tuple(columns)).table(found)
+        table = table[:, 0] if columns[0].label.endswith("_ddot") else table
+        return table[0] if np.ndim(t) == 0 else table
+
+    def _points_at(self, times: Array, side: Side) -> Points:
+        """The states at these times; where no polynomials are kept, rows of the table."""
+        if self.solution.coefficients is not None:
+            return self.solution.sampled(times, side)
+        rows = self.solution.points if self._rows is None else self._rows
+        place = last_begun(rows.t, times, "after", bool(rows.t[-1] < rows.t[0]))
+        if not np.array_equal(rows.t[place], times):
+            raise ValueError('only the table was kept, so this is known at its rows alone: keep="polynomials"')
+        if side == "before":  # of two rows at one time the first
+            place = np.where(rows.t[np.maximum(place - 1, 0)] == times, np.maximum(place - 1, 0), place)
+        return replace(rows[place], system=self.solution.system_at(times, side))
 
     def derivative(self, by: str, t: float | Array, of: str = "positions") -> State:
         """How positions (or `of="velocities"`) at time t change with what a motion was differentiated by:

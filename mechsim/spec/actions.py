@@ -458,12 +458,13 @@ class Actions:
 
 @frozen
 class Output:
-    """What is computed on request: reactions at these points, values of these signals, and of parts in space how they
-    stand and turn (model/mechanism.py: Attitude)."""
+    """What is computed on request: reactions at these points, values of these signals, of parts in space how they
+    stand and turn (model/mechanism.py: Attitude), and accelerations of points and turn angles."""
 
     reactions: tuple[str, ...] = ()
     signals: tuple[str, ...] = ()
     attitudes: tuple[tuple[str, str], ...] = ()
+    accelerations: tuple[str, ...] = ()
 
 
 def written(value: object) -> Iterator[Expression | str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mechsim.errors import Fault, Mark, SpecError
@@ -17,7 +17,7 @@ from mechsim.spec.nodes import ListNode, Node, TextNode, describe
 from mechsim.spec.records import Entry, Field, ListOf, Named, Record
 from mechsim.spec.scope import CONSTANT, POSITION, TIME, VELOCITY, Scope, StateExpression
 from mechsim.spec.shapes import Quantity, Reading, Schema, Text
-from mechsim.spec.suggest import did_you_mean
+from mechsim.spec.suggest import did_you_mean, listed
 
 QUANTITY = r"[^:]+"
 PART = f"({POINT})+"
@@ -72,6 +72,17 @@ class PointsOrAll:
         return {"anyOf": [ListOf(Point()).schema(), {"const": ALL}]}
 
 
+class MovingOrAll:
+    """A list of points and turn angles, or the word `all`, which reads to ["all"]."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> list[str]:
+        named = node if isinstance(node, ListNode) else ListNode(node.mark, [node])
+        return [name.strip() for name in ListOf(Text()).read(named, reading, label)]
+
+    def schema(self) -> Schema:
+        return {"anyOf": [ListOf(Text()).schema(), {"const": ALL}]}
+
+
 class OneOrMoreWays:
     """`quaternion`, `zxz`, or a list of such."""
 
@@ -105,6 +116,11 @@ OUTPUT = Record(
             "angular velocities of parts in space: [ABC], about its own axes [ABC.ABC]",
             may_be_empty=True,
         ),
+        "accelerations": Field(
+            MovingOrAll(),
+            "points and turn angles whose accelerations are written: [A, theta_OA], or all",
+            may_be_empty=True,
+        ),
     }
 )
 SECTIONS = {
@@ -118,7 +134,7 @@ SECTIONS = {
         "controllers: {theta_OA: {target: ..., kp: ..., kd: ..., ki: ...}}",
         may_be_empty=True,
     ),
-    "Output": Field(OUTPUT, "further columns: reactions, signals", may_be_empty=True),
+    "Output": Field(OUTPUT, "further columns: reactions, signals, accelerations", may_be_empty=True),
 }
 
 
@@ -143,8 +159,38 @@ def build_output(values: Mapping[str, Any], place: Mark, scope: Scope) -> Output
         if name not in scope.functions and name not in scope.broken:
             hint = did_you_mean(name, scope.functions) or "define it in Signals"
             scope.reading.fault(f"Output.signals names {name}, which is no signal", place, hint)
+    accelerated = tuple(values.get("accelerations", ()))
+    points, rigids = scope.parts.on_parts | scope.parts.fixed_names, scope.parts.rigid_points
+    if not scope.parts.names_lost:
+        turning = None if scope.reading.dimension == SPACE else rigids
+        scope.reading.record(acceleration_faults(accelerated, points, turning, "Output.accelerations", place))
     return Output(
-        tuple(values.get("reactions", ())), tuple(values.get("signals", ())), _attitudes(values, place, scope)
+        tuple(values.get("reactions", ())),
+        tuple(values.get("signals", ())),
+        _attitudes(values, place, scope),
+        accelerated,
+    )
+
+
+def acceleration_faults(
+    names: Iterable[str], points: Collection[str], rigids: Collection[str] | None, user: str, place: Mark | None
+) -> list[Fault]:
+    """Names that are neither a point nor a turn angle: of a rigid part or, where there are none for it, in space."""
+    angles = [f"theta_{part}" for part in rigids or ()]
+    example = "theta_OCD_OCE" if rigids is None else "theta_OA"
+    faults = []
+    for name in names:
+        if name not in (ALL, *points, *angles) and not (rigids is None and _is_between(name, points)):
+            hint = did_you_mean(name, [*points, *angles]) or f"write points, {listed(sorted(points))}, or {example}"
+            faults.append(Fault(f"{user} names {name}, which is no point and no turn angle", place, hint))
+    return faults
+
+
+def _is_between(name: str, points: Collection[str]) -> bool:
+    """Whether it is an angle in space, between half-planes of one axis."""
+    sides = re.fullmatch(rf"theta_((?:{POINT}){{2}})({POINT})_\1({POINT})", name)
+    return (
+        sides is not None and sides[2] != sides[3] and {*re.findall(POINT, sides[1]), *sides.groups()[1:]} <= {*points}
     )
 
 

@@ -96,6 +96,9 @@ class Scope:
             return CONSTANT
         if name == "t":
             return TIME
+        if accelerated := re.fullmatch(rf"({POINT})_a[xyz]|(theta_\w+)_ddot", name):
+            self._refuse_acceleration(name, accelerated[1] or accelerated[2], expression.place(name))
+            return CONSTANT
         match reference(name):
             case Coordinate() as coordinate:
                 return self._of_point(name, coordinate, expression.place(name))
@@ -116,11 +119,18 @@ class Scope:
 
     def _of_point(self, name: str, coordinate: Coordinate, place: Mark) -> int:
         attribute, known = name.partition(".")[2], self.attributes
-        if attribute not in known:
+        if attribute in [f"a{axis}" for axis in AXES[: self.reading.dimension]]:
+            self._refuse_acceleration(name, coordinate.point, place)
+        elif attribute not in known:
             hint = did_you_mean(attribute, known) or f"a point has {listed(known)}"
             self.reading.fault(f"{name}: a point has no {attribute}", place, hint)
         self.parts.known_point(coordinate.point, place, name, self.reading)
         return CONSTANT if attribute not in known else VELOCITY if coordinate.is_rate else POSITION
+
+    def _refuse_acceleration(self, name: str, moving: str, place: Mark) -> None:
+        """The equations are solved for accelerations: what they may use must be known before."""
+        hint = f"accelerations are columns: Output: {{accelerations: [{moving}]}}"
+        self.reading.fault(f"{name}: an expression may not use accelerations", place, hint)
 
     def _of_points(self, name: str, distance: Distance, place: Mark) -> int:
         known = [self.parts.known_point(point, place, name, self.reading) for point in distance.points]

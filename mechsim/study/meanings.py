@@ -8,6 +8,8 @@ from mechsim.errors import Mark, SpecError
 from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import AXES
 from mechsim.model import build
+from mechsim.result.accelerations import Column as AccelerationColumn
+from mechsim.result.accelerations import all_columns
 from mechsim.result.derived import has_hamiltonian, load_columns
 from mechsim.result.drives import drives
 from mechsim.result.layout import full_layout
@@ -43,6 +45,8 @@ class Names:
                 if slot < 0:
                     self._columns.setdefault(f"{point}_{axis}", Held(-1 - slot))
                     self._columns.setdefault(f"{point}_{axis}_dot", 0.0)
+        # Not among the columns that come before parameters: a file need not know of accelerations.
+        self._accelerations = {column.label: column for column in all_columns(mechanism)}
         self._signals = {signal.name: signal.expression for signal in spec.actions.signals}
         self._known: dict[str, Meaning | None] = {}  # signals: one that others use often is worked out once
         self._tabled = {each.name for each in spec.actions.tables} | {each.name for each in spec.actions.piecewise}
@@ -85,8 +89,14 @@ class Names:
             return self._columns[name]
         if (found := self._spoken(name)) is not None:
             return found
+        if (accelerated := self._acceleration(name)) is not None:
+            return Unknown(self.labels[accelerated.slot], 2) if accelerated.slot >= 0 else 0.0
         column = self._further.get(name)
         return None if column is None else column[0]
+
+    def _acceleration(self, name: str) -> AccelerationColumn | None:
+        """`A_ax`, or `A.ax` as velocities are written in files, or `theta_OA_ddot`."""
+        return self._accelerations.get(name.replace(".", "_"))
 
     def _spoken(self, name: str) -> Meaning | None:
         """What the file's own expressions would mean by it."""
@@ -134,10 +144,12 @@ class Names:
         if name in self.units:
             return self.units[name]
         match self.meaning(name):
-            case Unknown(label, order):
+            case Unknown(label, order) if order < 2:
                 return self.units[f"{label}_dot" if order else label]
             case Column(label) if label in self._further:
                 return self._further[label][1]
+        if accelerated := self._acceleration(name):
+            return accelerated.unit
         match reference(name):
             case Distance(_, is_rate) | Coordinate(_, _, is_rate):
                 return "m/s" if is_rate else "m"
@@ -156,7 +168,7 @@ class Names:
             return f"it takes tables: name it in Output.signals: [{name}]"
         if name in self.mechanism.points:
             return f"a point has {listed([f'{name}_{axis}' for axis in AXES[: self.mechanism.dimension]])}"
-        known = [*self._columns, *self.spec.parameters, *self._signals, *self._further]
+        known = [*self._columns, *self.spec.parameters, *self._signals, *self._accelerations, *self._further]
         return did_you_mean(name, known) or f"columns are {listed(self._columns)}"
 
     def number(self, name: str) -> Meaning | None:

@@ -235,3 +235,54 @@ def _risen(signs: Array, case: Indices) -> Mask:
     up = (signs[known[1:]] > 0) & (signs[known[:-1]] < 0) & (case[known[1:]] == case[known[:-1]])
     risen[known[1:][up]] = True
     return risen
+
+
+def turning_points(pieces: Pieces, smooth: float) -> tuple[Array, Array, Array]:
+    """Of one case: times at which it stops rising or falling, the values there, and whether they are maxima (1) or
+    minima (-1). A jump rises or falls too. What is off by a share `smooth` of its size where pieces meet goes on."""
+    slopes, band = _slopes(pieces, smooth)
+    steep, turns, where = _signed(slopes, band)
+    before, after = _sides(steep, turns, band)
+    seam = np.searchsorted(pieces.begins, steep.begins)
+    at_seam = pieces.begins[np.minimum(seam, len(pieces.begins) - 1)] == steep.begins
+    into = np.where(at_seam, _jumps(pieces, smooth)[np.minimum(seam, len(pieces.begins) - 1)], 0.0)
+    signs = np.stack([into, before, after], axis=1).ravel()
+    known = np.flatnonzero(signs)
+    turned = known[1:][signs[known[1:]] != signs[known[:-1]]]
+    piece, inside = turned // 3, turned % 3 == 2
+    share = np.zeros(len(turned))
+    share[inside] = bernstein.roots(steep.polynomials[:, piece[inside]], where[piece[inside]])
+    times = steep.begins[piece] + share * steep.durations[piece]
+    return times, _highest(pieces, times, -signs[turned]), -signs[turned]
+
+
+def _slopes(pieces: Pieces, smooth: float) -> tuple[Pieces, Array]:
+    """The derivatives of pieces, each as a case of its own, and below what each says nothing: roundings of its values
+    count the more the shorter it is, and pieces that meet smoothly are off by what the motion's error is."""
+    count, degree = len(pieces.case), len(pieces.polynomials) - 1
+    polynomials = degree * bernstein.differences(pieces.polynomials) / pieces.durations
+    own = np.arange(count)
+    slopes = Pieces(count, own, pieces.begins, pieces.ends, polynomials, np.zeros(count))
+    largest_slope = slopes.sizes.max(initial=0.0)
+    off = np.abs(polynomials[0, 1:] - polynomials[-1, :-1])
+    off = np.where(off <= smooth * largest_slope, off, 0.0)
+    rounding = degree**2 * (NOISE * pieces.sizes + pieces.noise[pieces.case]) / pieces.durations
+    off = np.maximum(np.append(off, 0.0), np.append(0.0, off))
+    return slopes, ZERO * largest_slope + rounding + 4 * off
+
+
+def _jumps(pieces: Pieces, smooth: float) -> Array:
+    """Whether the function jumps up (1) or down (-1) where each piece begins."""
+    jump = pieces.polynomials[0, 1:] - pieces.polynomials[-1, :-1]
+    jump = np.where(np.abs(jump) > smooth * pieces.sizes.max(initial=0.0), jump, 0.0)
+    return np.append(0.0, np.sign(jump))
+
+
+def _highest(pieces: Pieces, times: Array, sign: Array) -> Array:
+    """Values at times; where pieces meet the higher of two or, for a sign of -1, the lower."""
+    found = np.full((2, len(times)), -np.inf)
+    for row, side in enumerate(("left", "right")):
+        number = np.clip(np.searchsorted(pieces.begins, times, side=side) - 1, 0, len(pieces.begins) - 1)  # type: ignore[call-overload]
+        share = np.clip((times - pieces.begins[number]) / pieces.durations[number], 0.0, 1.0)
+        found[row] = sign * bernstein.evaluate(pieces.polynomials[:, number], share)
+    return sign * found.max(axis=0)

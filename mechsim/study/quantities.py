@@ -26,7 +26,7 @@ from mechsim.study.steps import Steps
 
 @frozen
 class Unknown:
-    """A coordinate (order 0) or its velocity (order 1)."""
+    """A coordinate (order 0), its velocity (1) or its acceleration (2)."""
 
     label: str
     order: int
@@ -242,8 +242,15 @@ class End(Place):
         return kinetic, potential
 
     def unknown(self, label: str, order: int) -> Term:
+        if order > 1:
+            return self._last.unknown(label, order)
         state = self.steps.v if order else self.steps.q
         return _exact(state[:, self.steps.labels.index(label)])
+
+    @property
+    def _last(self) -> Inside:
+        """The same, as the ends of the last steps."""
+        return Inside(self.steps, self.steps.offsets[1:] - 1, np.ones(self.steps.count))
 
 
 def _exact(values: Array) -> Term:

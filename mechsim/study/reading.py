@@ -11,7 +11,7 @@ from mechsim.spec.document import MechSpec
 from mechsim.spec.expression import Expression, name_of, operands_of, parse_expression
 from mechsim.spec.suggest import did_you_mean, listed
 from mechsim.study.meanings import Names
-from mechsim.study.quantities import Bound, Column, Happening, Held, Meaning, Meanings, Written
+from mechsim.study.quantities import Bound, Column, Happening, Held, Meaning, Meanings, Quantity, Unknown, Written
 
 FINAL = "final"
 OF_EVENTS = ("events", "first_event", "last_event")
@@ -58,6 +58,8 @@ def happening_key(node: ast.expr) -> str:
 def _is_of_state(meaning: Meaning) -> bool:
     if isinstance(meaning, Written):
         return all(map(_is_of_state, meaning.meanings.values()))
+    if isinstance(meaning, Unknown):
+        return meaning.order < 2
     return not isinstance(meaning, Column | Held) and meaning != Bound(False)
 
 
@@ -84,6 +86,14 @@ class Reader:
                 self.faults.append(Fault(f"{each.label} is measured twice", mark))
             self._labels.add(each.label)
         return found
+
+    def quantity(self, text: str, mark: Mark) -> Quantity:
+        """A function of time. Raises SpecError."""
+        expression = parse_expression(text, mark, state=True, further=FUNCTIONS, switches=False)
+        meanings: dict[str, Meaning] = {}
+        if faults := self._of_motion(expression, expression.tree, meanings, "extremes"):
+            raise SpecError(*faults)
+        return Quantity(expression.tree, meanings)
 
     def _read(self, text: str, mark: Mark, label: str) -> Asked:
         expression = parse_expression(text, mark, state=True, further=FUNCTIONS, switches=False)

@@ -27,7 +27,7 @@ from mechsim.simulation import Prepared
 from mechsim.spec.document import Known, Reference
 from mechsim.spec.known import MOST_DIGITS, unknown_column
 
-COMPONENT = re.compile(r"(.*_F?)([xyz])((?:_dot)?)")
+COMPONENT = re.compile(r"(.*_[Fa]?)([xyz])((?:_dot)?)")
 
 
 @frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import perm
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -16,6 +17,7 @@ from mechsim.result.motion import derived_columns
 from mechsim.study.bernstein import Array, Indices
 from mechsim.study.piecewise import Pieces
 
+LEAST = 3  # coefficients of a polynomial: measures look at slopes, and how these change
 MOST_STEPS = 1 << 16  # at once: what they need stays near the processor, and bounds what is needed of memory
 
 Value = NDArray[np.generic] | float | str  # of a parameter: for each case, for all, or an expression for all
@@ -101,7 +103,7 @@ def _degrees(series: Series) -> Indices:
         found[there] = np.maximum(found[there], degree + 1)
         if found[case].all():
             break
-    return np.maximum(found, 3)
+    return np.maximum(found, LEAST)
 
 
 def _spans(ends: Indices, most: int) -> Iterator[tuple[int, int]]:
@@ -166,14 +168,17 @@ class Steps:
         return self.begins[self.offsets[1:] - 1]
 
     def series(self, label: str, order: int) -> Array:
-        """The coefficients of a coordinate or velocity by powers of the share of a step, (degree + 1, steps)."""
+        """The coefficients of a coordinate, velocity (order 1) or acceleration (2) by powers of the share of a step,
+        (degree + 1, steps)."""
         key = label, order
         if key not in self._series:
             kept, degrees = self.block.known.coefficients, self.block.degrees
             found = np.ascontiguousarray(kept[self.rows, order:degrees, self.labels.index(label)].T)
+            if len(found) < LEAST:  # a parabola's velocity has two, its acceleration is one number
+                found = np.concatenate([found, np.zeros((LEAST - len(found), found.shape[1]))])
             power = np.ones(found.shape[1])
             for degree, row in enumerate(found):
-                row *= power if order == 0 else power * (degree + 1)
+                row *= power * perm(degree + order, order)  # exact: a product of small whole numbers
                 power *= self.durations
             self._series[key] = found
         return self._series[key]
