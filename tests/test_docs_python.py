@@ -1,4 +1,4 @@
-"""Every example of docs/python.md, docs/studies.md, docs/analysis.md and of the README's Python part runs, in order, as one session."""
+"""Every example of docs/python.md, studies.md, analysis.md and of the README's Python part runs, in one session."""
 
 from __future__ import annotations
 
