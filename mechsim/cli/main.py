@@ -31,6 +31,7 @@ COMMANDS = {
     "plot": "Plot energies, coordinates, paths; compare results.",
     "bench": "Run specs with known answers and compare with what was accepted.",
     "sweep": "Run a mechanism with many parameters and measure each motion.",
+    "lyapunov": "Lyapunov exponents: how fast motions beside each other part.",
     "schema": "Print the JSON Schema of mechanism files.",
     "version": "Print versions of mechsim and what it stands on.",
 }

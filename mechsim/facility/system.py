@@ -24,6 +24,7 @@ from mechsim.result.trajectory import Facts, Settings
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
+    from mechsim.analysis.exponents import Exponents
     from mechsim.engine import Solution
     from mechsim.initial import Start
     from mechsim.structure import Structure
@@ -161,6 +162,35 @@ class LagrangianSystem(Equations):
         if solution.status != "finished":
             raise CutShort(failure(solution), motion)
         return motion
+
+    def lyapunov(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float] | None = None,
+        *,
+        tend: float,
+        n: int | None = None,
+        transient: float = 0.0,
+        t0: float = 0.0,
+        tol: float | None = None,
+        order: int | None = None,
+        fixed: Sequence[str] = (),
+        scales: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> Exponents:
+        """The Lyapunov exponents of the motion from t0 on, or the `n` largest: averages from `transient` after t0 to
+        `tend`, with error bars. Other arguments are as for `simulate`; `tol` is 1e-9 unless it is given."""
+        from mechsim.analysis.lyapunov import TOLERANCE, lyapunov
+        from mechsim.simulation import setting_faults
+
+        tol = TOLERANCE if tol is None else number(tol, "tol")
+        transient = number(transient, "transient")
+        parameters = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
+        asked = self._asked(positions, velocities or {}, fixed, (t0, tend))
+        if faults := setting_faults(tol, order, asked.t0.value, asked.tend.value):
+            raise MechsimError(*faults)
+        problem = self._prepared(asked, parameters, self._scales(scales or {}), tol)
+        return lyapunov(*problem, tend=asked.tend.value, n=n, transient=transient, tolerance=tol, order=order)
 
     def _asked(
         self,
