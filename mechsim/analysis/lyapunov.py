@@ -16,7 +16,8 @@ from collections.abc import Callable
 import numpy as np
 
 from mechsim.analysis.exponents import Exponents
-from mechsim.engine import MESSAGES, InitialState, order_for, state_of
+from mechsim.engine import MESSAGES, InitialState, state_of
+from mechsim.engine.control import order_with_tangents
 from mechsim.engine.leading import planned
 from mechsim.engine.machine import new_march
 from mechsim.engine.stops import Stops
@@ -30,7 +31,7 @@ from mechsim.structure import Structure
 
 # Chaotic motions forget their errors, and exponents are averages: a tighter tolerance gives the same digits later.
 TOLERANCE = 1e-9
-LAPS = 1024  # equal parts of the time that is averaged over; blocks of them give the error bars
+LAPS = 512  # equal parts of the time that is averaged over; blocks of them give the error bars
 # Within a stretch lengths of tangents come apart by a factor of about 1e3: the shortest is then known to 1e3
 # tolerances, which its logarithm does not feel.
 APART = math.log(1e3)
@@ -63,7 +64,7 @@ def lyapunov(
         raise SpecError(Fault(message, hint="exponents are averages from there to tend: 0 <= transient < tend - t0"))
     plan = planned(system, structure)
     _refuse(system, plan, start)
-    run = _Run(system, plan, start, order or order_for(tolerance, plan), tolerance, tend)
+    run = _Run(system, plan, start, order or order_with_tangents(tolerance), tolerance, tend)
     if not run.dimension:
         raise SpecError(Fault("there are no exponents: joints and drives decide all, nothing may begin beside this"))
     if n is not None and not 1 <= n <= run.dimension:
