@@ -519,7 +519,7 @@ def test_the_kernel_refuses_bonds_that_are_not_there():
 
 @pytest.mark.parametrize(("rubs", "x"), [("", 1.5), (", mu: 0.2, mu_s: 0.25", 0.5), (", mu: 0.2, mu_s: 0.3", 0.0)])
 def test_what_a_bond_holds_on_the_floor_stays_there_when_it_is_let_go(rubs, x):
-    """The contact has nothing to do until then, which is told as a load that could be shared. Pulled with 3 N, it slides
+    """The contact has nothing to do until then, told as a load that could be shared. Pulled with 3 N, it slides
     from t = 1 on, against nothing, against 2 N, or not at all: the limit is just met."""
     motion = mechsim.simulate(f"""
 PartData:
