@@ -33,6 +33,7 @@ COMMANDS = {
     "sweep": "Run a mechanism with many parameters and measure each motion.",
     "equilibrium": "Where a mechanism rests, and whether it stays there.",
     "linearize": "Modes, stability and matrices of the linear motion near a state.",
+    "lyapunov": "Lyapunov exponents: how fast motions beside each other part.",
     "schema": "Print the JSON Schema of mechanism files.",
     "version": "Print versions of mechsim and what it stands on.",
 }

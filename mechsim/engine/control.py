@@ -74,6 +74,12 @@ def order_for(tolerance: float, plan: Plan) -> int:
     return next(order for order in orders if cost(order) <= NEARLY * cheapest)
 
 
+def order_with_tangents(tolerance: float) -> int:
+    """The order of a march that carries several tangents. Their ends of steps cost more beside their stages than those
+    of the motion alone, so that the highest order in use is best, or nearly (measured from 2 to 12 directions)."""
+    return min(LARGEST_ORDER, careful_order(tolerance) + BEYOND_CAREFUL)
+
+
 def order_near_poses(order: int, tolerance: float) -> int:
     """The order near singular poses, where roundings grow with its power; loose tolerances allow some."""
     return min(order, max(careful_order(tolerance), LEAST_NEAR_POSES))

@@ -24,6 +24,7 @@ from mechsim.result.trajectory import Facts, Settings
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
+    from mechsim.analysis.exponents import Exponents
     from mechsim.analysis.flow import Flow
     from mechsim.analysis.linear import Linearised
     from mechsim.analysis.rest import Rest
@@ -208,6 +209,35 @@ class LagrangianSystem(Equations):
         asked = self._asked(positions, velocities, fixed, (t, t + 1.0))
         system, structure, start, _ = self._consistent(asked, parameters, self._scales({}))
         return Flow(system, structure), (start.t, start.positions, start.velocities)
+
+    def lyapunov(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float] | None = None,
+        *,
+        tend: float,
+        n: int | None = None,
+        transient: float = 0.0,
+        t0: float = 0.0,
+        tol: float | None = None,
+        order: int | None = None,
+        fixed: Sequence[str] = (),
+        scales: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> Exponents:
+        """The Lyapunov exponents of the motion from t0 on, or the `n` largest: averages from `transient` after t0 to
+        `tend`, with error bars. Other arguments are as for `simulate`; `tol` is 1e-9 unless it is given."""
+        from mechsim.analysis.lyapunov import TOLERANCE, lyapunov
+        from mechsim.simulation import setting_faults
+
+        tol = TOLERANCE if tol is None else number(tol, "tol")
+        transient = number(transient, "transient")
+        parameters = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
+        asked = self._asked(positions, velocities or {}, fixed, (t0, tend))
+        if faults := setting_faults(tol, order, asked.t0.value, asked.tend.value):
+            raise MechsimError(*faults)
+        problem = self._prepared(asked, parameters, self._scales(scales or {}), tol)
+        return lyapunov(*problem, tend=asked.tend.value, n=n, transient=transient, tolerance=tol, order=order)
 
     def _asked(
         self,

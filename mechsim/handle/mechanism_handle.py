@@ -9,7 +9,9 @@ from functools import cached_property
 from numpy.typing import ArrayLike
 
 from mechsim.analysis.asked import Wanted, equilibria, linearize
+from mechsim.analysis.exponents import Exponents
 from mechsim.analysis.linear import Linearised
+from mechsim.analysis.lyapunov import TOLERANCE, lyapunov
 from mechsim.analysis.rest import Rest
 from mechsim.engine import State
 from mechsim.equations import Equations
@@ -100,6 +102,32 @@ class MechanismHandle(Equations):
         """
         run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
         return run.motion(reactions, keep, (tangents,) if isinstance(tangents, str) else tangents)
+
+    def lyapunov(
+        self,
+        *,
+        tend: float | None = None,
+        n: int | None = None,
+        transient: float = 0.0,
+        tol: float = TOLERANCE,
+        order: int | None = None,
+        t0: float | None = None,
+        parameters: Parameters | None = None,
+        start: Beginning | None = None,
+    ) -> Exponents:
+        """The Lyapunov exponents of a smooth motion, or the `n` largest: averages from `transient` after its start to
+        `tend`, with error bars. Times, parameters and start are as for `simulate`."""
+        prepared = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend).prepared
+        return lyapunov(
+            prepared.system,
+            prepared.structure,
+            prepared.start,
+            tend=float(prepared.spec.problem.tend),
+            n=n,
+            transient=transient,
+            tolerance=tol,
+            order=order,
+        )
 
     def simulate_many(
         self,

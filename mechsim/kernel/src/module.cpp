@@ -200,6 +200,14 @@ nb::object tangent_coefficients(March& march, bool all) {
     return owned(std::move(values), {degrees, size, count});
 }
 
+// Weights of the state's derivatives, (orders, unknowns): see `Tangents::orthonormalise`.
+nb::object orthonormalise_tangents(March& march, const Doubles& weights) {
+    Tangents& tangents = tangents_of(march);
+    require(weights.ndim() == 2 && shaped(weights, march.largest_offset(), march.size()), "a weight for each of the state");
+    const std::size_t count = tangents.directions();
+    return owned(tangents.orthonormalise(weights.data()), {count});
+}
+
 // Changes of the constants of the mechanism, (constants, directions).
 nb::object constant_changes(March& march) {
     Tangents& tangents = tangents_of(march);
@@ -574,6 +582,7 @@ NB_MODULE(_kernel, m) {
         .def("take_tangents", &take_tangents)
         .def("prepare_tangents", [](March& self) { return tangents_of(self).prepare(); })
         .def("tangent_coefficients", &tangent_coefficients)
+        .def("orthonormalise_tangents", &orthonormalise_tangents)
         .def("project", &project)
         .def("snapshot",
              [](March& self) {

@@ -42,6 +42,7 @@ constexpr double kClear = 5.0;          // ... unless it tells that no pose is w
 constexpr double kAway = 0.1;           // nor so near in space, of the scales: long chains always have such leverage
 constexpr double kSameAim = 0.9;        // squared cosine of the angle between two aims that are one
 constexpr double kAcross = 1.3;         // times the distance of the pose: a step this long ends well behind it
+constexpr double kShortOfPose = 0.5;    // of its distance: a step of tangents that is shorter does not feel the roundings there
 constexpr double kNear = 5.0;           // a step does not end where constraints are so much less independent than where
 constexpr double kOrdinary = 3.0;       // it began, or than in ordinary positions, or than this part of the largest in the same
 constexpr double kOrdinaryPart = 0.3;   // kinematic chain, where that is steady (kClear),

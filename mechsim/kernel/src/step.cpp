@@ -441,9 +441,9 @@ Status March::take_step(double t_end) {
     double h = control_.fixed_step > 0 ? control_.fixed_step : std::min(step_size(), longest_);
     if (std::isnan(h)) return Status::not_finite;
     if (tangents_) {
-        if (roundings_.size > 0) return Status::not_differentiable;  // across a singular pose
         if (control_.fixed_step <= 0) h = std::min(h, tangents_->step_size(h, last_));
-        if (std::isnan(h)) return Status::not_differentiable;
+        const bool across = roundings_.size > 0 && !(h < kShortOfPose * roundings_.ratio);  // a singular pose
+        if (std::isnan(h) || across) return Status::not_differentiable;
     }
     if (!gaps_.empty()) h = known_gaps(h, std::abs(left));
     // A step that ends there by itself is taken as if the march went on.

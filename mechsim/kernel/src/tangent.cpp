@@ -330,6 +330,44 @@ bool Tangents::arrive(double h) {
     return prepare();
 }
 
+// Gram and Schmidt, with each direction taken out of all later ones as soon as it is known. What the state's rows are
+// multiplied by all rows are, for what follows from the state is linear in it.
+std::vector<double> Tangents::orthonormalise(const double* weights) {
+    const int orders = march_.largest_offset_, size = march_.size_;
+    std::vector<double*> rows, state;
+    std::vector<double> weight;
+    for (int j = 0; j < size; ++j) {
+        double total = 0;
+        for (int n = 0; n < std::min(march_.d_[j], orders); ++n) total += weights[n * size + j];
+        for (int n = 0; n <= orders; ++n) {
+            double* row = x_.get() + (std::size_t(n) * width_ + j) * padded_;
+            if (total == 0 && n < march_.d_[j]) std::fill_n(row, padded_, 0.0);
+            rows.push_back(row);
+            if (n < march_.d_[j] && n < orders && weights[n * size + j] > 0) state.push_back(row), weight.push_back(weights[n * size + j]);
+        }
+    }
+    std::vector<double> logarithms(count_), along(padded_);
+    for (int k = 0; k < count_; ++k) {
+        std::fill(along.begin(), along.end(), 0.0);
+        for (std::size_t i = 0; i < state.size(); ++i) {
+            const double own = state[i][k] * weight[i] * weight[i];
+            for (int l = k; l < count_; ++l) along[l] += own * state[i][l];
+        }
+        const double square = along[k], inverse = 1 / std::sqrt(square);
+        logarithms[k] = 0.5 * std::log(square);
+        for (int l = k; l < count_; ++l) along[l] /= square;
+        for (double* row : rows) {
+            for (int l = k + 1; l < count_; ++l) row[l] -= along[l] * row[k];
+            row[k] *= inverse;
+        }
+    }
+    march_.cut_.clear();  // a step that is taken back would bring back the directions before
+    record.points.clear();
+    record.polynomials.clear();
+    ready_ = false;
+    return logarithms;
+}
+
 // The largest coefficients of each degree among unknowns of an offset, relative to scales, for each direction.
 void Tangents::measure(int offset, int last) {
     std::fill_n(sizes_.get(), std::size_t(degrees_) * padded_, 0.0);

@@ -83,6 +83,10 @@ class Tangents {
     void expand();
     // The end of the step of this (signed) length, where the march stands prepared.
     bool arrive(double h);
+    // Make the directions orthonormal where the march stands prepared, in the inner product of these weights of the state's
+    // derivatives, (orders, size); they span what they did. Returns the logarithms of the lengths by which each is divided,
+    // in turn (the diagonal of R). Unknowns without any weight are read by nothing (accounts), and begin anew.
+    std::vector<double> orthonormalise(const double* weights);
     // The longest step over which the last two terms stay below the tolerance, relative to each direction's size in a
     // step of length h.
     double step_size(double h, int last);
