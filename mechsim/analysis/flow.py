@@ -52,12 +52,6 @@ class Flow:
         return tuple(self.system.labels[: self.system.n])
 
     @cached_property
-    def accounts(self) -> frozenset[int]:
-        """Variables that only add up work: nothing depends on them."""
-        groups = (group for group in self.system.groups if group.kind.account)
-        return frozenset(int(place) for group in groups for place in np.asarray(group.variables[-1]).ravel())
-
-    @cached_property
     def states(self) -> tuple[int, ...]:
         """Variables that have a rate and no acceleration, accounts too."""
         variables = self.system.mechanism.variables
@@ -111,7 +105,7 @@ class Flow:
         jacobian, unit = dense(system.rate_jacobian(t, q, v), system.m, n), np.eye(n)
         scales = system.scales[:n]
         levels = (
-            np.concatenate([jacobian[system.levels == 2], unit[sorted(self.accounts)]]),
+            np.concatenate([jacobian[system.levels == 2], unit[system.accounts]]),
             np.concatenate([jacobian, unit[list(self.states)]]),
         )
         bases = null_space(levels[0] * scales, relative=DEPENDENT), null_space(levels[1] * scales, relative=DEPENDENT)

@@ -180,9 +180,9 @@ def _in_chart(local: Local, chart: Chart, outputs: Sequence[str] | None) -> Line
 
 def is_rest(local: Local) -> bool:
     """Whether nothing moves and nothing is about to, by the times that motions near it take."""
-    flow = local.flow
-    moving = [place for place in range(flow.system.n) if place not in flow.accounts]
-    scales = flow.system.scales[moving]
+    system = local.flow.system
+    moving = np.delete(np.arange(system.n), system.accounts)  # accounts go on adding
+    scales = system.scales[moving]
     rates = max(float(np.abs(each[moving] / scales).max(initial=0.0)) for each in (local.v, local.a))
     return rates <= STILL
 

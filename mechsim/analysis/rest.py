@@ -201,5 +201,5 @@ def _is_same(flow: Flow, one: Array, other: Array) -> bool:
     apart = (one - other) / flow.system.scales[: flow.system.n]
     turns = [place for place, variable in enumerate(variables) if variable.kind == "angle"]
     apart[turns] = 2 * np.sin(0.5 * (one - other)[turns])
-    apart[sorted(flow.accounts)] = 0.0
+    apart[flow.system.accounts] = 0.0
     return bool(np.abs(apart).max(initial=0.0) <= SAME)
