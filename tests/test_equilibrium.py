@@ -100,7 +100,7 @@ ProblemData: {{tend: 1, positions: {{{guesses}}}}}
         slopes = (first + G * np.arange(count)) / force
         return [np.sum(length / np.hypot(1, slopes)) - span, np.sum(length * slopes / np.hypot(1, slopes)) - 0.4]
 
-    force, first = fsolve(ends, [10.0, -G * count / 2], xtol=1e-14)
+    force, first = fsolve(ends, [10.0, -G * count / 2], xtol=1e-12)
     slopes = (first + G * np.arange(count)) / force
     x, y = (np.cumsum(length * each / np.hypot(1, slopes)) for each in (np.ones(count), slopes))
     found = mechsim.mechanism(text).equilibria()
@@ -173,6 +173,14 @@ AppliedForces: {Gravity: [0, -9.81]}
 ProblemData: {tend: 1, positions: {A: [1, 0], B: [1.3, -1]}}
 """).equilibria()
     assert [(rest.stability, rest.neighbours) for rest in found] == [("neutral", 1), ("unstable", 1)]
+
+
+def test_contacts_count_as_open():
+    """A pendulum that may not go to the left still hangs, a ball that lies on the floor has no rest of its own."""
+    wall = DOUBLE + "Contacts: {wall: {gap: A.x + 0.3, e: 1}}\n"
+    assert mechsim.mechanism(wall).equilibria()[0].stability == "stable"
+    with pytest.raises(AssemblyError, match="contacts count as open"):
+        mechsim.mechanism(SPECS / "contacts" / "resting_ball.yaml").equilibria()
 
 
 def test_what_is_driven_has_no_rest():

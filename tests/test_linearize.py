@@ -272,6 +272,13 @@ def test_contacts_that_touch_and_friction_have_no_linear_motion():
         mechsim.mechanism(text).linearize()
 
 
+def test_what_is_watched_does_not_disturb():
+    """The trebuchet has events, whose rows stand behind all others, and a bond that holds: three freedoms."""
+    found = mechsim.mechanism(SPECS / "contacts" / "trebuchet.yaml").linearize()
+    assert len(found.states) == 6
+    assert np.isfinite(found.A).all()
+
+
 def test_a_singular_pose_is_told():
     text = """
 PartData:

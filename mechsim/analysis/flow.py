@@ -48,6 +48,10 @@ class Flow:
         self.march = make_march(self.plan, order=1, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
 
     @property
+    def has_contacts(self) -> bool:
+        return self._gaps is not None
+
+    @property
     def labels(self) -> tuple[str, ...]:
         return tuple(self.system.labels[: self.system.n])
 

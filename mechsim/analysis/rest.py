@@ -64,7 +64,7 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
     found: list[Rest] = []
     own, least = 0, np.inf
     for tried, pose in enumerate(_poses(flow, t, q)):
-        with suppress(AssemblyError):
+        with suppress(AssemblyError, SpecError):  # no accelerations there; or a contact touches
             local, off = _balanced(flow, t, pose)
             least = min(least, off)
             if off <= BALANCED and not any(_is_same(flow, local.q, other.positions) for other in found):
@@ -75,7 +75,7 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
         if told:
             told(len(found), tried + 1)
     if not found:
-        raise _none(least)
+        raise _none(flow, least)
     return (*found[:own], *sorted(found[own:], key=lambda rest: round(rest.energy, 9)))
 
 
@@ -84,15 +84,18 @@ def nearest_rest(flow: Flow, t: float, q: Array) -> Local:
     _require_stillness(flow, t, q)
     least = np.inf
     for pose in _poses(flow, t, q):
-        with suppress(AssemblyError):
+        with suppress(AssemblyError, SpecError):
             local, off = _balanced(flow, t, pose)
             if off <= BALANCED:
                 return local
             least = min(least, off)
-    raise _none(least)
+    raise _none(flow, least)
 
 
-def _none(least: float) -> AssemblyError:
+def _none(flow: Flow, least: float) -> AssemblyError:
+    if flow.has_contacts:
+        hint = "contacts count as open here: what rests on one is not found"
+        return AssemblyError(Fault("no rest was found from any pose that was tried", hint=hint))
     hint = f"nothing holds it: of the forces {least:.2g} is left over at best; is something free to fall or to turn?"
     return AssemblyError(Fault("no rest was found from any pose that was tried", hint=hint))
 
@@ -125,7 +128,7 @@ def _poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
     for number, row in enumerate(generic(count * (n + 1)).reshape(count, n + 1)):
         pose, direction = q, row[:n]
         stride = STRIDE * WIDER[number % len(WIDER)] * scales
-        with suppress(AssemblyError):
+        with suppress(AssemblyError, SpecError):
             for _ in range(1 + int(STRIDES * abs(row[n]))):
                 local = flow.at(t, pose, np.zeros(n))
                 direction = local.bases[0] @ (local.bases[0].T @ direction)

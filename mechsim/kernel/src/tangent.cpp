@@ -33,7 +33,7 @@ Tangents::Tangents(March& march, int directions, const double* tables)
     const std::size_t size = std::size_t(degrees_) * width_ * padded_;
     x_ = aligned_zeros(size);
     polynomial_ = aligned_zeros(size);
-    residual_ = aligned_zeros(std::size_t(march_.size_ + 1) * padded_);
+    residual_ = aligned_zeros(march_.residual_.size() * padded_);
     sizes_ = aligned_zeros(std::size_t(degrees_) * padded_);
     targets_.resize(march_.size_);
     blocks_.resize(march_.blocks_.size());
@@ -238,7 +238,7 @@ void Tangents::set_constant(int number, const double* changes) {
 }
 
 void Tangents::evaluate(int stage) {
-    std::memset(residual_.get(), 0, sizeof(double) * std::size_t(march_.size_ + 1) * padded_);
+    std::memset(residual_.get(), 0, sizeof(double) * march_.residual_.size() * padded_);
     for (DualBlock& dual : blocks_) evaluate_dual(dual, x_.get(), width_, degrees_, stage, residual_.get());
 }
 
@@ -301,7 +301,7 @@ void Tangents::expand() {
         for (int stage = -march_.largest_offset_; stage <= 0; ++stage) evaluate(stage);
     ready_ = true;
     for (int stage = 1; stage < march_.control_.order; ++stage) {
-        std::memset(residual_.get(), 0, sizeof(double) * std::size_t(march_.size_ + 1) * padded_);
+        std::memset(residual_.get(), 0, sizeof(double) * march_.residual_.size() * padded_);
         for (DualBlock* dual : working_) predict_dual(*dual, stage, residual_.get());
         solve_rows(stage);
         for (int j = 0; j < march_.size_; ++j)

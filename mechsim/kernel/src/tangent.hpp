@@ -137,7 +137,7 @@ class Tangents {
     std::vector<DualBlock> blocks_;
     std::vector<DualBlock*> working_;
     Aligned x_, polynomial_;  // degrees x width x directions
-    Aligned residual_;        // one row more than unknowns: the trash row
+    Aligned residual_;        // one row more than unknowns, the trash row, and those of what is watched
     Aligned sizes_;           // degrees x directions: see measure
     std::vector<Lanes*> targets_;
     bool ready_ = false;      // the rows of stages k <= 0 are those of the state
