@@ -279,6 +279,11 @@ def test_what_is_watched_does_not_disturb():
     assert np.isfinite(found.A).all()
 
 
+def test_what_is_driven_whole_has_no_motion_of_its_own():
+    with pytest.raises(SpecError, match="nothing can move by itself"):
+        mechsim.mechanism(SPECS / "forces" / "four_bar_driven.yaml").linearize()
+
+
 def test_a_singular_pose_is_told():
     text = """
 PartData:

@@ -89,6 +89,9 @@ class Flow:
         a[list(self.states)] = 0.0  # they have a rate only
         self._refuse_contacts(t, q)
         directions, bases = self._directions(t, q, v)
+        if not directions.count:
+            message = "nothing can move by itself: joints and drives decide all"
+            raise SpecError(Fault(message, hint="without freedoms there is no motion near a state"))
         if inputs:
             directions = directions.joined(Directions.of_inputs(self.system, inputs))
         directions.begin(self.march, self.plan, False)
