@@ -21,6 +21,7 @@ STILL = 1e-9  # speeds and accelerations in scales and in the time that the fast
 # Beside the largest eigenvalue: a real part below this is zero. Eigenvalues that are double, as those of a free
 # coordinate, are known to the root of roundings only.
 UNDAMPED = 1e-7
+SLOWEST = 1e-7  # 1/s: what takes months is rounding of what does not happen
 
 
 @frozen(eq=False, slots=False)
@@ -90,7 +91,7 @@ class Linearised:
         for k in slowest_first:
             shape = self.shapes @ vectors[:, k]
             top = shape[np.argmax(np.abs(shape))] if np.abs(shape).max(initial=0.0) > 0 else 1.0
-            undamped = bool(abs(values[k].real) <= UNDAMPED * largest)
+            undamped = bool(abs(values[k].real) <= max(UNDAMPED * largest, SLOWEST))
             modes.append(Mode(complex(values[k]), shape / top, undamped))
         return tuple(modes)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from mechsim.analysis.flow import Flow, Local
-from mechsim.analysis.linear import Linearised, linearised
+from mechsim.analysis.linear import SLOWEST, Linearised, linearised
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.linear import generic
@@ -194,8 +194,8 @@ def _is_family(one: Rest, other: Rest) -> bool:
     if not one.neighbours or one.neighbours != other.neighbours:
         return False
     values = [np.sort_complex(np.round(rest.linear.eigenvalues, 12)) for rest in (one, other)]
-    largest = max(float(np.abs(values[0]).max(initial=0.0)), 1e-300)
-    return bool(np.abs(values[0] - values[1]).max(initial=0.0) <= DOUBLE * largest)
+    largest = float(np.abs(values[0]).max(initial=0.0))
+    return bool(np.abs(values[0] - values[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * SLOWEST))
 
 
 def _is_same(flow: Flow, one: Array, other: Array) -> bool:
