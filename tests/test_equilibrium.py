@@ -80,6 +80,7 @@ ProblemData: {tend: 1, positions: {A: [0.6, 0], B: [2, 1.5]}}
     assert sorted(rest.stability for rest in found) == ["stable", "unstable"]
 
 
+@pytest.mark.slow
 def test_a_hanging_chain_is_a_discrete_catenary():
     """Ten rods between two points: the horizontal force is the same in all, so slopes grow by weight over it."""
     count, length, span = 10, 0.25, 1.7
@@ -132,6 +133,7 @@ def test_a_bead_on_a_turning_hoop_leaves_the_bottom():
     assert abs(mode.eigenvalue - 8j * math.sqrt(1 - aside**2)) < FOUND
 
 
+@pytest.mark.slow
 def test_a_controlled_arm_rests_where_torques_balance():
     """One link under PD control, as its Reference knows."""
     handle = mechsim.mechanism(SPECS / "forces" / "arm1_pd.yaml")

@@ -27,7 +27,11 @@ from mechsim.spec.suggest import did_you_mean
 from mechsim.structure import Structure, analyse
 
 TOLERANCE = 1e-13  # to which constraints are met at a state
-MOST_STEPS, SETTLED = 20, 1e-13  # of Newton's method on the constraints, in scales
+MOST_STEPS, SETTLED, NEARLY = (
+    20,
+    1e-13,
+    1e-4,
+)  # of Newton's method on the constraints: how many, and last ones, in scales
 TOUCHES = 1e-9  # of the size of a gap
 ANGLES_FIRST = (
     3.0  # a turn angle is chosen before a coordinate that moves as much, unless that moves so many times more
@@ -45,6 +49,7 @@ class Flow:
             raise SpecError(Fault(message, hint="give the friction a v0, or leave it out"))
         self._gaps = system if system.gaps else None
         self.plan = planned(self.system, analyse(self.system))
+        self._held = np.array(self.system.constants)
         self.march = make_march(self.plan, order=1, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
 
     @property
@@ -68,14 +73,15 @@ class Flow:
 
     def at(self, t: float, q: Array, v: Array, inputs: Sequence[str] = ()) -> Local:
         """The flow at the state nearest to this one that the constraints allow. Raises AssemblyError."""
-        q, v = projected(self.system, t, q, v)
+        q, v = projected(self.system, t, q, v, NEARLY)  # the march does the rest
         system, n = as_switched(self.system, t, q, v), self.system.n
         orders = int(self.plan.variable_offsets.max())
         state = np.zeros((orders, self.plan.size))
         for derivative, given in enumerate((q, v)[:orders]):
             state[derivative, :n] = given
-        for number, value in enumerate(system.constants):
-            self.march.set_constant(number, float(value))
+        for number in np.flatnonzero(system.constants != self._held):  # switches
+            self.march.set_constant(int(number), float(system.constants[number]))
+            self._held[number] = system.constants[number]
         self.march.set_state(t, state)
         status = Status(self.march.prepare())
         if status != Status.REACHED:
@@ -104,6 +110,12 @@ class Flow:
         changes[2, list(self.states)] = 0.0
         moved = changes[0, :n], changes[1, :n], 2 * changes[2, :n]
         return Local(self, t, q, v, a, found[0, n:], moved, bases, directions, tuple(inputs))
+
+    def pose(self, t: float, q: Array) -> tuple[Array, Array]:
+        """The positions nearest to these that the constraints allow, and the ways to move from there, in scales."""
+        still = np.zeros(self.system.n)
+        q, _ = projected(self.system, t, q, still, NEARLY)
+        return q, self._directions(t, q, still)[1][0]
 
     def _directions(self, t: float, q: Array, v: Array) -> tuple[Directions, tuple[Array, Array]]:
         """All changes of the state that the constraints allow, but for accounts; and the bases in scaled coordinates of
@@ -199,14 +211,14 @@ class Chart:
         return np.concatenate([positions[list(self.positions)], velocities[list(self.velocities)]])
 
 
-def projected(system: System, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+def projected(system: System, t: float, q: Array, v: Array, settled: float = SETTLED) -> tuple[Array, Array]:
     """The nearest state that the constraints allow, in scaled coordinates."""
     scales = system.scales[: system.n]
     for _ in range(MOST_STEPS):
         jacobian = dense(system.constraint_jacobian(t, q), system.m, system.n) * scales
         step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)), rcond=None)[0]
         q = q + scales * step
-        if np.abs(step).max(initial=0.0) <= SETTLED:
+        if np.abs(step).max(initial=0.0) <= settled:
             break
     jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n) * scales
     rates = np.asarray(system.constraint_rate(t, q, v))

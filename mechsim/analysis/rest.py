@@ -131,10 +131,10 @@ def _poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
         stride = STRIDE * wider[number % len(wider)] * scales
         with suppress(AssemblyError, SpecError):
             for _ in range(1 + int(STRIDES * abs(row[n]))):
-                local = flow.at(t, pose, np.zeros(n))
-                direction = local.bases[0] @ (local.bases[0].T @ direction)
+                pose, basis = flow.pose(t, pose)
+                direction = basis @ (basis.T @ direction)
                 direction /= max(float(np.abs(direction).max(initial=0.0)), 1e-300)
-                pose = local.q + stride * direction
+                pose = pose + stride * direction
         yield pose
 
 
