@@ -100,6 +100,7 @@ def test_damped_oscillator():
     assert not found.conservative
 
 
+@pytest.mark.slow
 def test_floquet_exponents_of_a_shaken_pendulum():
     """At rest below a pivot that shakes it up and down: tangents obey Mathieu's equation, whose exponents are those of
     its monodromy. Averages over whole periods, when directions have settled, have errors of the tolerance only."""
