@@ -185,6 +185,35 @@ def test_contacts_count_as_open():
         mechsim.mechanism(SPECS / "contacts" / "resting_ball.yaml").equilibria()
 
 
+def test_what_falls_has_no_rest_however_stiff_it_is():
+    """Two masses on a spring whose frequency is 1e5 times what falling is: its stiffness hides no weight."""
+    text = """
+PartData: {Springs: {AB: [1e10, 1]}, Particles: {A: 1, B: 1}}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, positions: {A: [0, 0], B: [1, 0]}}
+"""
+    with pytest.raises(AssemblyError, match="no rest"):
+        mechsim.mechanism(text).equilibria()
+    lying = mechsim.mechanism(text.replace("-9.81", "0")).equilibria()
+    assert [rest.stability for rest in lying] == ["neutral"]
+
+
+def test_a_force_that_follows_has_no_potential():
+    """Two links with springs and a small load that turns with the second (Ziegler): it swings, and linear terms do not
+    decide; with a load along a fixed direction a potential is least."""
+    text = """
+PartData:
+  Fixed: {O: []}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}, AB: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+AppliedForces:
+  TorsionSprings: {OA: [10, 0], AB-OA: [10, 0]}
+  Forces: {FORCE: [-2, 0]}
+ProblemData: {tend: 1, positions: {A: [1, 0], B: [2, 0]}}
+"""
+    follows, stays = (mechsim.mechanism(text.replace("FORCE", where)).equilibria()[0] for where in ("AB.B", "B"))
+    assert (follows.stability, stays.stability) == ("undecided", "stable")
+
+
 def test_what_is_driven_has_no_rest():
     text = DOUBLE + "Drives: {theta_OA: 2*t}\n"
     with pytest.raises(AssemblyError, match="keeps moving"):

@@ -274,9 +274,42 @@ def test_contacts_that_touch_and_friction_have_no_linear_motion():
 
 def test_what_is_watched_does_not_disturb():
     """The trebuchet has events, whose rows stand behind all others, and a bond that holds: three freedoms."""
-    found = mechsim.mechanism(SPECS / "contacts" / "trebuchet.yaml").linearize()
+    handle = mechsim.mechanism(SPECS / "contacts" / "trebuchet.yaml")
+    found = handle.linearize()
     assert len(found.states) == 6
     assert np.isfinite(found.A).all()
+    # The stone leaves at 0.852 s: it has two freedoms of its own from there on, and the machine two.
+    assert [len(handle.linearize(at=t).states) for t in (0.8, 0.9)] == [6, 8]
+
+
+def test_what_events_have_set_counts():
+    """A spring whose stiffness an event changes, beside a contact that is never reached."""
+    text = """
+Inputs: {k: 4}
+PartData: {Particles: {P: 1}}
+AppliedForces: {Forces: {P: [-k*P.x, -P.y]}}
+Contacts: {far: {gap: P.x + 9, e: 1}}
+Events: {later: {when: t - 1, do: {set: {k: 9}}}}
+ProblemData: {tend: 2, positions: {P: [1, 0]}}
+"""
+    handle = mechsim.mechanism(text)
+    for at, stiffness in ((0.5, 4), (1.5, 9)):
+        same_values(handle.linearize(at=at).eigenvalues ** 2, [-stiffness, -stiffness, -1, -1])
+
+
+def test_a_sampled_controller_has_no_linear_motion():
+    with pytest.raises(SpecError, match="sampled"):
+        mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rods: {OA: 1}, Particles: {A: 1}}
+Controllers: {theta_OA: {target: 0, kp: 20, period: 0.01}}
+ProblemData: {tend: 1, positions: {A: [1, 0]}}
+""").linearize()
+
+
+def test_a_rest_of_what_is_fast_is_one():
+    """Andrews' squeezing mechanism swings 70 times in a second about its rest."""
+    found = mechsim.mechanism(SPECS / "andrews.yaml").linearize(rest=True)
+    assert found.rest
 
 
 def test_what_is_driven_whole_has_no_motion_of_its_own():
@@ -292,7 +325,7 @@ PartData:
   Particles: {A: 1, B: 1}
 ProblemData: {tend: 1, positions: {A: [1, 0], B: [3, 0]}}
 """
-    with pytest.raises(MechsimError):
+    with pytest.raises(MechsimError, match="singular"):
         mechsim.mechanism(text).linearize()
 
 

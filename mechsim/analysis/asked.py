@@ -53,7 +53,7 @@ def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:
     """The flow of the mechanism as it is at a time of its motion, and the state there."""
     start = prepared.start
     if at is None or at == start.t:
-        return Flow(prepared.system, prepared.structure), (start.t, start.positions, start.velocities)
+        return Flow(prepared.system, start.t, start.positions), (start.t, start.positions, start.velocities)
     if at < start.t:
         raise SpecError(Fault(f"t = {at:g} is before the motion begins, at {start.t:g}"))
     solution = follow(replace(prepared, spec=adjust(prepared.spec, tend=at)), keep="outline")
@@ -62,7 +62,7 @@ def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:
     if solution.status != "finished":
         raise IntegrationError(failure(solution))
     now = solution.segments.system_at(prepared.system, at)
-    return Flow(now, prepared.structure), (at, solution.q[-1], solution.v[-1])
+    return Flow(now, at, solution.q[-1]), (at, solution.q[-1], solution.v[-1])
 
 
 def reactions_at(prepared: Prepared, linear: Linearised, point: str) -> dict[str, list[float]]:
@@ -78,4 +78,4 @@ def reactions_at(prepared: Prepared, linear: Linearised, point: str) -> dict[str
 def equilibria(prepared: Prepared, told: Callable[[int, int], None] | None = None) -> tuple[Rest, ...]:
     """The rests that are found at the time of the start. Raises AssemblyError."""
     start = prepared.start
-    return rests(Flow(prepared.system, prepared.structure), start.t, start.positions, told)
+    return rests(Flow(prepared.system, start.t, start.positions), start.t, start.positions, told)

@@ -9,6 +9,7 @@ tangents (src/tangent.hpp): no differences are taken.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -24,29 +25,33 @@ from mechsim.kernel.linear import dense, null_space
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array
 from mechsim.spec.suggest import did_you_mean
-from mechsim.structure import Structure, analyse
+from mechsim.structure import analyse, redundancy
 
 TOLERANCE = 1e-13  # to which constraints are met at a state
-MOST_STEPS, SETTLED, NEARLY = (
-    20,
-    1e-13,
-    1e-4,
-)  # of Newton's method on the constraints: how many, and last ones, in scales
+MOST_STEPS = 20  # of Newton's method on the constraints
+SETTLED, NEARLY = 1e-13, 1e-4  # in scales: its last step, alone and before a march goes on
 TOUCHES = 1e-9  # of the size of a gap
-ANGLES_FIRST = (
-    3.0  # a turn angle is chosen before a coordinate that moves as much, unless that moves so many times more
-)
+ANGLES_FIRST = 3.0  # a turn angle is chosen before a coordinate that moves up to so many times as much
 NEVER = 1e-9  # of its scale: what moves less does not move
+UNHELD = 1e-8  # singular values of the stiffness below this share: nothing pulls back
+NEAR = 1e-9  # of scales: a rest that is no farther is this state
+# Accelerations that nothing answers: roundings beside the largest stiffness, and beside forces, 1/s^2.
+ROUNDINGS, LEAST = 1e-13, 1e-12
 
 
 class Flow:
-    """The flow of a system without its redundant constraints. Contacts that are open stay so."""
+    """The flow of a system as its constants say that it is now: bonds that hold do so, contacts that are open stay so.
+    Constraints that are redundant near a consistent pose are left out."""
 
-    def __init__(self, system: System, structure: Structure):
-        self.system = system.bilateral.without(structure.redundancy.rows)
+    def __init__(self, system: System, t: float, q: Array):
         if system.frictions:
             message = "a mechanism with friction that sticks has no linear motion near a state"
             raise SpecError(Fault(message, hint="give the friction a v0, or leave it out"))
+        if system.samplers:
+            message = "a controller that is sampled has no linear motion: what it holds changes at its times only"
+            raise SpecError(Fault(message, hint="leave out its period"))
+        now = system.rebuilt(replace(system.mechanism, constants=tuple(system.constants.tolist()))).bilateral
+        self.system = now.without(redundancy(now, t, q).rows)
         self._gaps = system if system.gaps else None
         self.plan = planned(self.system, analyse(self.system))
         self._held = np.array(self.system.constants)
@@ -109,7 +114,7 @@ class Flow:
         self.march.forget_tangents()
         changes[2, list(self.states)] = 0.0
         moved = changes[0, :n], changes[1, :n], 2 * changes[2, :n]
-        return Local(self, t, q, v, a, found[0, n:], moved, bases, directions, tuple(inputs))
+        return Local(self, t, q, v, a, moved, bases, directions, tuple(inputs))
 
     def pose(self, t: float, q: Array) -> tuple[Array, Array]:
         """The positions nearest to these that the constraints allow, and the ways to move from there, in scales."""
@@ -155,7 +160,6 @@ class Local:
     q: Array
     v: Array
     a: Array
-    multipliers: Array
     moved: tuple[Array, Array, Array]
     bases: tuple[Array, Array]  # of positions and of velocities, in scaled coordinates: orthonormal columns
     directions: Directions
@@ -165,6 +169,38 @@ class Local:
     def freedoms(self) -> tuple[int, int]:
         """How many there are of positions and of velocities."""
         return self.bases[0].shape[1], self.bases[1].shape[1]
+
+    @property
+    def residual(self) -> Array:
+        """What is not zero where it does not rest: rates and accelerations along the freedoms, in scales."""
+        scales = self.flow.system.scales[: self.flow.system.n]
+        return np.concatenate([self.bases[0].T @ (self.v / scales), self.bases[1].T @ (self.a / scales)])
+
+    @property
+    def slopes(self) -> Array:
+        """How that changes with positions."""
+        scales, (_, v, a) = self.flow.system.scales[: self.flow.system.n, None], self.moved
+        return np.concatenate([self.bases[0].T @ (v / scales), self.bases[1].T @ (a / scales)])[:, : self.freedoms[0]]
+
+    @property
+    def step(self) -> Array:
+        """Along the freedoms of positions to where it would rest, were all linear."""
+        return np.asarray(np.linalg.lstsq(self.slopes, -self.residual, rcond=UNHELD)[0])
+
+    @property
+    def left_over(self) -> float:
+        """What no step would balance, beside what may be rounding of it: above one, something is free to go."""
+        left = np.linalg.norm(self.residual + self.slopes @ self.step)
+        return float(left / (ROUNDINGS * np.abs(self.slopes).max(initial=0.0) + LEAST))
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether nothing moves, and nothing is about to."""
+        system = self.flow.system
+        moving = np.delete(np.arange(system.n), system.accounts)  # accounts go on adding
+        still = np.abs(self.v[moving] / system.scales[moving]).max(initial=0.0) <= LEAST
+        near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR
+        return bool(still and near and self.left_over <= 1)
 
     def chart(self, coordinates: Sequence[str] | None = None) -> Chart:
         """The coordinates asked for, or such that describe the state well: turn angles first."""

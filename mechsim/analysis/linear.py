@@ -17,7 +17,6 @@ from mechsim.spec.suggest import did_you_mean
 
 Complex = NDArray[np.complex128]
 CLOSED = 1e-9  # of the largest rate of a row: what coordinates that are left out may change in it
-STILL = 1e-9  # speeds and accelerations in scales and in the time that the fastest mode takes: less is rest
 # Beside the largest eigenvalue: a real part below this is zero. Eigenvalues that are double, as those of a free
 # coordinate, are known to the root of roundings only.
 UNDAMPED = 1e-7
@@ -174,18 +173,9 @@ def _in_chart(local: Local, chart: Chart, outputs: Sequence[str] | None) -> Line
         read,
         told[:, count:] - read @ states[:, count:],
         q[:, :count] @ back,
-        is_rest(local),
+        local.is_rest,
         local.flow.reads_time,
     )
-
-
-def is_rest(local: Local) -> bool:
-    """Whether nothing moves and nothing is about to, by the times that motions near it take."""
-    system = local.flow.system
-    moving = np.delete(np.arange(system.n), system.accounts)  # accounts go on adding
-    scales = system.scales[moving]
-    rates = max(float(np.abs(each[moving] / scales).max(initial=0.0)) for each in (local.v, local.a))
-    return rates <= STILL
 
 
 def _require_closed(chart: Chart, off: Array, rates: Array) -> None:

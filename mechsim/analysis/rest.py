@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from mechsim.analysis.flow import Flow, Local
+from mechsim.analysis.flow import UNHELD, Flow, Local
 from mechsim.analysis.linear import SLOWEST, Linearised, linearised
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
@@ -19,12 +19,12 @@ STRIDES, STRIDE = 24, 0.25  # how each is come to from there: at most so many st
 WIDER = (1, 1, 4, 16)  # times as long, in turn, without constraints: scales of a user's coordinates may be small
 MOST_STEPS = 60  # of Newton's method
 LONGEST = 0.5  # of these, in scales
-SMALLER = 1e-4  # of what a step should win of the residual, it has to
-SETTLED = 1e-11  # steps below this, in scales, are the last; what is left of accelerations is compared with
-BALANCED = 1e-9  # ... this, of those that forces which balance would give alone
+SMALLER, MOST_HALVINGS = 1e-4, 12  # a step has to lessen accelerations by this share of them; else it is halved
+SETTLED = 1e-11  # steps below this, in scales, are the last
+DRIVEN = 1e-9  # of a scale and second: what moves slower is rounding
+SYMMETRIC = 1e-9  # of the largest entry
 SAME = 1e-6  # in scales
 DOUBLE = 1e-3  # of the largest: to this eigenvalues agree, of which several may be zero
-DEPENDENT = 1e-8  # singular values of the stiffness below this share: rests are not isolated
 
 
 @frozen(eq=False, slots=False)
@@ -35,6 +35,7 @@ class Rest:
     linear: Linearised
     energy: float
     neighbours: int
+    least: bool  # forces near it are those of a potential that is least there
 
     @property
     def positions(self) -> Array:
@@ -42,19 +43,12 @@ class Rest:
 
     @property
     def stability(self) -> str:
-        """As of `Linearised`; "stable" also of what only swings where the potential energy is least, "neutral" where it
-        may be moved to other rests beside it."""
+        """As of `Linearised`; "stable" also of what swings where a potential is least, "neutral" where it may be moved
+        to other rests beside it."""
         found = self.linear.stability
         if found != "undecided":
             return found
-        swings = all(mode.eigenvalue.imag != 0 for mode in self.linear.modes)
-        return "neutral" if self.neighbours else "stable" if swings and self._without_speeds else "undecided"
-
-    @property
-    def _without_speeds(self) -> bool:
-        """Whether no force near it depends on velocities: then what only swings is where a potential is least."""
-        matrix, count = self.linear.A, len(self.linear.A) // 2
-        return bool(np.abs(matrix[count:, count:]).max(initial=0.0) <= BALANCED * np.abs(matrix).max(initial=0.0))
+        return "neutral" if self.neighbours else "stable" if self.least else "undecided"
 
 
 def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | None = None) -> tuple[Rest, ...]:
@@ -62,12 +56,11 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
     Newton's method first, the others by their energies. Raises AssemblyError where there is none."""
     _require_stillness(flow, t, q)
     found: list[Rest] = []
-    own, least = 0, np.inf
+    own = 0
     for tried, pose in enumerate(_poses(flow, t, q)):
         with suppress(AssemblyError, SpecError):  # no accelerations there; or a contact touches
-            local, off = _balanced(flow, t, pose)
-            least = min(least, off)
-            if off <= BALANCED and not any(_is_same(flow, local.q, other.positions) for other in found):
+            local = _balanced(flow, t, pose)
+            if local.is_rest and not any(_is_same(flow, local.q, other.positions) for other in found):
                 rest = _rest(flow, local)
                 if not any(_is_family(rest, other) for other in found):
                     found.append(rest)
@@ -75,38 +68,49 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
         if told:
             told(len(found), tried + 1)
     if not found:
-        raise _none(flow, least)
+        raise _none(flow)
     return (*found[:own], *sorted(found[own:], key=lambda rest: round(rest.energy, 9)))
 
 
 def nearest_rest(flow: Flow, t: float, q: Array) -> Local:
     """The first that is found, from the pose itself if there is one. Raises AssemblyError."""
     _require_stillness(flow, t, q)
-    least = np.inf
     for pose in _poses(flow, t, q):
         with suppress(AssemblyError, SpecError):
-            local, off = _balanced(flow, t, pose)
-            if off <= BALANCED:
+            local = _balanced(flow, t, pose)
+            if local.is_rest:
                 return local
-            least = min(least, off)
-    raise _none(flow, least)
+    raise _none(flow)
 
 
-def _none(flow: Flow, least: float) -> AssemblyError:
+def _none(flow: Flow) -> AssemblyError:
+    hint = "forces are left over wherever it goes: is something free to fall or to turn?"
     if flow.has_contacts:
         hint = "contacts count as open here: what rests on one is not found"
-        return AssemblyError(Fault("no rest was found from any pose that was tried", hint=hint))
-    hint = f"nothing holds it: of the forces {least:.2g} is left over at best; is something free to fall or to turn?"
     return AssemblyError(Fault("no rest was found from any pose that was tried", hint=hint))
 
 
 def _rest(flow: Flow, local: Local) -> Rest:
     still = np.zeros(flow.system.n)
     _, potential = flow.system.energies(local.t, local.q, still)
-    stiffness = _slopes(local)
-    sizes = np.linalg.svd(stiffness, compute_uv=False)
-    rank = int((sizes > DEPENDENT * sizes.max(initial=0.0)).sum())
-    return Rest(linearised(flow, local.t, local.q, still), float(potential), local.freedoms[0] - rank)
+    sizes = np.linalg.svd(local.slopes, compute_uv=False)
+    rank = int((sizes > UNHELD * sizes.max(initial=0.0)).sum())
+    linear = linearised(flow, local.t, local.q, still)
+    return Rest(linear, float(potential), local.freedoms[0] - rank, _is_least(flow, local, linear))
+
+
+def _is_least(flow: Flow, local: Local, linear: Linearised) -> bool:
+    """Whether forces near a rest come from a potential alone that is least there (Lagrange and Dirichlet): as many
+    rates as positions, none of which a force depends on, and a stiffness that is symmetric and pulls back every way."""
+    count = local.freedoms[0]
+    if local.freedoms[1] != count or linear.states[count:] != tuple(f"{name}_dot" for name in linear.states[:count]):
+        return False
+    shapes = linear.shapes[:, :count]
+    mass = shapes.T @ np.asarray(flow.system.mass_matrix(local.t, local.q)) @ shapes
+    stiffness, largest = -mass @ linear.A[count:, :count], np.abs(linear.A).max(initial=0.0)
+    symmetric = np.abs(stiffness - stiffness.T).max(initial=0.0) <= SYMMETRIC * np.abs(stiffness).max(initial=0.0)
+    without_speeds = np.abs(linear.A[count:, count:]).max(initial=0.0) <= SYMMETRIC * largest
+    return bool(symmetric and without_speeds and np.linalg.eigvalsh(stiffness + stiffness.T).min(initial=1.0) > 0)
 
 
 def _require_stillness(flow: Flow, t: float, q: Array) -> None:
@@ -114,7 +118,7 @@ def _require_stillness(flow: Flow, t: float, q: Array) -> None:
     system = flow.system
     rates = np.abs(np.asarray(system.constraint_rate(t, q, np.zeros(system.n))))
     lengths = np.maximum(np.asarray(system.gradient_lengths(t, q, np.zeros(system.n))), 1e-300)
-    if len(rates) and (rates / lengths).max() > BALANCED:
+    if len(rates) and (rates / lengths).max() > DRIVEN:
         element = system.mechanism.binding[int(np.argmax(rates / lengths))]
         message = f"there is no rest: the {element.owner} keeps moving at t = {t:g}"
         raise AssemblyError(Fault(message, element.mark, "let it stand still, or linearise at a time of the motion"))
@@ -138,29 +142,26 @@ def _poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
         yield pose
 
 
-def _balanced(flow: Flow, t: float, q: Array) -> tuple[Local, float]:
-    """Where Newton's method comes to from a pose, and what is left of accelerations there."""
-    still, scales = np.zeros(flow.system.n), flow.system.scales[: flow.system.n]
-    local = flow.at(t, q, still)
-    size = _size(local)
+def _balanced(flow: Flow, t: float, q: Array) -> Local:
+    """Where Newton's method comes to from a pose; it may rest there or not."""
+    scales = flow.system.scales[: flow.system.n]
+    local = flow.at(t, q, np.zeros(flow.system.n))
     for _ in range(MOST_STEPS):
-        residual, slopes = _residual(local), _slopes(local)
-        step = np.linalg.lstsq(slopes, -residual, rcond=DEPENDENT)[0]
+        step = local.step
         moved = np.abs(local.bases[0] @ step).max(initial=0.0)
         if moved <= SETTLED:
             break
         step *= min(1.0, LONGEST / moved)
-        for _ in range(12):  # halvings
+        before = (1 - SMALLER) * np.linalg.norm(local.residual)
+        for _ in range(MOST_HALVINGS):
             nearer = _moved(flow, local, scales * (local.bases[0] @ step))
-            before = np.linalg.norm(residual)
-            if nearer is not None and np.linalg.norm(_residual(nearer)) <= (1 - SMALLER) * before:
+            if nearer is not None and np.linalg.norm(nearer.residual) <= before:
                 break
             step /= 2
         else:
             break
         local = nearer
-        size = max(size, _size(local))
-    return local, float(np.linalg.norm(_residual(local))) / (size or 1.0)
+    return local
 
 
 def _moved(flow: Flow, local: Local, change: Array) -> Local | None:
@@ -170,32 +171,14 @@ def _moved(flow: Flow, local: Local, change: Array) -> Local | None:
         return None
 
 
-def _residual(local: Local) -> Array:
-    """Rates of states and accelerations, along the freedoms."""
-    scales = local.flow.system.scales[: local.flow.system.n]
-    return np.concatenate([local.bases[0].T @ (local.v / scales), local.bases[1].T @ (local.a / scales)])
-
-
-def _slopes(local: Local) -> Array:
-    """How that changes with positions."""
-    _, v, a = local.moved
-    scales = local.flow.system.scales[: local.flow.system.n, None]
-    count = local.freedoms[0]
-    return np.concatenate([local.bases[0].T @ (v / scales), local.bases[1].T @ (a / scales)])[:, :count]
-
-
-def _size(local: Local) -> float:
-    """Accelerations that forces would give which in a rest balance each other: by how they change with the pose."""
-    return float(np.abs(_slopes(local)).max(initial=0.0)) + float(np.linalg.norm(_residual(local)))
-
-
 def _is_family(one: Rest, other: Rest) -> bool:
     """Whether two that have others beside them are of one family, as a cart at two places: they are alike."""
     if not one.neighbours or one.neighbours != other.neighbours:
         return False
-    values = [np.sort_complex(np.round(rest.linear.eigenvalues, 12)) for rest in (one, other)]
-    largest = float(np.abs(values[0]).max(initial=0.0))
-    return bool(np.abs(values[0] - values[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * SLOWEST))
+    found = [rest.linear.eigenvalues for rest in (one, other)]
+    parts = [np.concatenate([np.sort(values.real), np.sort(values.imag)]) for values in found]
+    largest = float(np.abs(found[0]).max(initial=0.0))
+    return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * SLOWEST))
 
 
 def _is_same(flow: Flow, one: Array, other: Array) -> bool:

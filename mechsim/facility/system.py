@@ -207,8 +207,8 @@ class LagrangianSystem(Equations):
 
         parameters = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
         asked = self._asked(positions, velocities, fixed, (t, t + 1.0))
-        system, structure, start, _ = self._consistent(asked, parameters, self._scales({}))
-        return Flow(system, structure), (start.t, start.positions, start.velocities)
+        system, _, start, _ = self._consistent(asked, parameters, self._scales({}))
+        return Flow(system, start.t, start.positions), (start.t, start.positions, start.velocities)
 
     def lyapunov(
         self,
