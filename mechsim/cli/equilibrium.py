@@ -28,7 +28,9 @@ SIDE_BY_SIDE = 4  # rests per table: fits 80 columns
 )
 @options.shared(
     options.SPEC,
-    click.option("--reactions", metavar="POINTS", help="Forces on parts at these points, as A,B."),
+    click.option(
+        "--reactions", callback=options.names, metavar="POINTS", help="Forces on parts at these points, as A,B."
+    ),
     options.T0,
     options.SET,
     options.TABLES,
@@ -38,7 +40,7 @@ SIDE_BY_SIDE = 4  # rests per table: fits 80 columns
 )
 def equilibrium(
     spec: str,
-    reactions: str | None,
+    reactions: tuple[str, ...] | None,
     t0: float | None,
     parameters: dict[str, str],
     folders: tuple[str, ...],
@@ -51,7 +53,7 @@ def equilibrium(
     from mechsim import simulation
     from mechsim.analysis import asked
 
-    points = tuple(name.strip() for name in (reactions or "").split(",") if name.strip())
+    points = reactions or ()
     spec_read = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
     with interrupts.at_once(), Tally("{} rests found from {} poses", quiet=as_json) as told:
         prepared = simulation.prepare(spec_read)

@@ -26,11 +26,6 @@ WORDS = {
 FORMS = (".npz", ".json", ".csv")
 
 
-def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """`A_x,theta_OA`, or nothing."""
-    return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
-
-
 @click.command(
     epilog="\b\nExamples:\n"
     "  mechsim linearize specs/mechanism1a.yaml --equilibrium\n"
@@ -42,9 +37,11 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     options.SPEC,
     click.option("--at", type=float, metavar="T", help="At this time of the motion, instead of its start."),
     click.option("--equilibrium", is_flag=True, help="At the rest that is found from the start."),
-    click.option("--coordinates", callback=_names, metavar="NAMES", help="Coordinates to use, as theta_OA,A_x."),
-    click.option("--inputs", callback=_names, metavar="NAMES", help="Inputs of the file. Default: all."),
-    click.option("--outputs", callback=_names, metavar="NAMES", help="Coordinates, rates (A_x_dot) and signals."),
+    click.option("--coordinates", callback=options.names, metavar="NAMES", help="Coordinates to use, as theta_OA,A_x."),
+    click.option("--inputs", callback=options.names, metavar="NAMES", help="Inputs of the file. Default: all."),
+    click.option(
+        "--outputs", callback=options.names, metavar="NAMES", help="Coordinates, rates (A_x_dot) and signals."
+    ),
     click.option("-o", "--output", metavar="FILE", help="Write A, B, C, D, names, modes: .npz, .json; .csv: modes."),
     click.option("--plot", "picture", metavar="FILE", help="Draw eigenvalues and Bode plots: .png, .svg or .pdf."),
     click.option(
@@ -114,10 +111,13 @@ def linearize(
 
 
 def _check_paths(output: str | None, picture: str | None) -> None:
-    if output and Path(output).suffix not in FORMS:
-        raise click.BadParameter(f"{output} ends in none of {', '.join(FORMS)}", param_hint="-o")
-    if picture and Path(picture).suffix not in (".png", ".svg", ".pdf"):
-        raise click.BadParameter(f"{picture} ends in none of .png, .svg, .pdf", param_hint="--plot")
+    """Raise before anything is computed."""
+    from mechsim.render import paper
+    from mechsim.render.target import check_film_target
+
+    for path, forms in ((output, FORMS), (picture, paper.FORMS)):
+        if path:
+            check_film_target(path, forms)
 
 
 def _show(title: str, found: Linearised) -> None:

@@ -23,6 +23,11 @@ def _parameters(context: click.Context, option: click.Parameter, values: Sequenc
     return given
 
 
+def names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """`A,theta_OA` as names; None if nothing is asked."""
+    return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
+
+
 SPEC = click.argument("spec", type=click.Path(), metavar="SPEC.yaml")
 SET = click.option(
     "--set",

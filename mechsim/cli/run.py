@@ -38,11 +38,13 @@ from mechsim.cli import options
     ),
     click.option(
         "--reactions",
+        callback=options.names,
         metavar="POINTS",
         help="Write the forces on the parts at these joints, for example A,C, or all.",
     ),
     click.option(
         "--accelerations",
+        callback=options.names,
         metavar="NAMES",
         help="Write the accelerations of these points and turn angles, for example A,theta_OA, or all.",
     ),
@@ -63,8 +65,8 @@ def run(
     branch: int | None,
     samples: int | None,
     dt: float | None,
-    reactions: str | None,
-    accelerations: str | None,
+    reactions: tuple[str, ...] | None,
+    accelerations: tuple[str, ...] | None,
     verify: bool,
     quiet: bool,
     as_json: bool,
@@ -88,10 +90,5 @@ def run(
         simulation.read(spec, parameters, folders), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
     target = output if output is not None else named_after(spec, ".csv", SIGNATURE, len(SIGNATURE))
-    problem = simulation.asking(problem, _names(accelerations))
-    return carry_out(problem, Request(target, samples, dt, _names(reactions), verify, quiet, as_json, began))
-
-
-def _names(text: str | None) -> tuple[str, ...] | None:
-    """`A,C` as names; None if nothing is asked."""
-    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+    problem = simulation.asking(problem, accelerations)
+    return carry_out(problem, Request(target, samples, dt, reactions, verify, quiet, as_json, began))
