@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mechsim.analysis.rest import Rest
     from mechsim.engine import Solution
     from mechsim.facility.sizes import Sizes
+    from mechsim.facility.subject import LagrangianSubject, Stated
     from mechsim.initial import Start
     from mechsim.structure import Structure
 
@@ -132,12 +133,14 @@ class LagrangianSystem(Equations):
         fixed: Sequence[str] = (),
         scales: Mapping[str, float] | None = None,
         parameters: Mapping[str, float] | None = None,
+        tangents: Sequence[str] = (),
     ) -> Motion:
         """The motion from t0 to tend. Start values are guesses, made consistent with the constraints.
 
         A coordinate named in `fixed` keeps its start values exactly. `scales` is the size an error of a coordinate is
         judged by: an error of `tol` times the scale counts. By default a coordinate is as large as the largest value it
-        takes, in a rough run that is made first. `parameters` replace some.
+        takes, in a rough run that is made first. `parameters` replace some. `tangents` name what the motion is
+        differentiated by: parameters, coordinates of the start and their rates (`x`, `x_dot`), or "start".
         """
         from mechsim.engine import integrate
         from mechsim.simulation import CutShort, failure, setting_faults
@@ -148,7 +151,15 @@ class LagrangianSystem(Equations):
             raise MechsimError(*faults)
         sized, structure, start = self._prepared(asked, parameters, self._scales(scales or {}), tol)
         drawn = _drawn(self.drawing, sized, start, parameters) if self.drawing else ""
-        solution = integrate(sized, structure, start, tend=asked.tend.value, tolerance=tol, order=order)
+        directions = None
+        if tangents:
+            names = (tangents,) if isinstance(tangents, str) else tangents
+            stated = self._stated(asked, parameters, (sized, structure, start), self._scales(scales or {}))
+            kept, directions = stated.directed(names)
+            sized, structure = kept.system, kept.structure
+        solution = integrate(
+            sized, structure, start, tend=asked.tend.value, tolerance=tol, order=order, tangents=directions
+        )
         settings: Settings = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
         facts: Facts = {
             "title": self.title,
@@ -259,6 +270,45 @@ class LagrangianSystem(Equations):
             raise MechsimError(Fault(f"scales of {wrong[0]} must be above 0, but is {known[wrong[0]]:g}"))
         return np.array([known.get(name, np.nan) for name in self.kind.variables])
 
+    def _subject(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float],
+        times: tuple[float, float],
+        *,
+        fixed: Sequence[str] = (),
+        scales: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        tol: float = DEFAULT_TOLERANCE,
+    ) -> LagrangianSubject:
+        """Motions from this start, for analyses; sizes of coordinates are those between the `times`, with the system's
+        own parameters."""
+        from mechsim.facility.subject import LagrangianSubject
+
+        given = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
+        asked, known = self._asked(positions, velocities, fixed, times), self._scales(scales or {})
+        first = self._prepared(asked, given, known, tol)
+        sizes = [variable.scale for variable in first[0].mechanism.variables]
+
+        def stated(parameters: Mapping[str, float]) -> Stated:
+            if parameters == given:
+                return self._stated(asked, given, first, known)
+            system, structure, start, _ = self._consistent(asked, parameters, known)
+            sized = system.rebuilt(self._mechanism(parameters, sizes))
+            return self._stated(asked, parameters, (sized, structure, start), known)
+
+        return LagrangianSubject(given, stated)
+
+    def _stated(
+        self, asked: Problem, parameters: Mapping[str, float], problem: tuple[System, Structure, Start], scales: Array
+    ) -> Stated:
+        from mechsim.facility.subject import Stated
+
+        def guessed(parameters: Mapping[str, float]) -> Array:
+            return self._guessed(asked, parameters, scales)[1]
+
+        return Stated(self._mechanism, parameters, asked, *problem, guessed)
+
     def _prepared(
         self, asked: Problem, parameters: Mapping[str, float], scales: Array, tol: float
     ) -> tuple[System, Structure, Start]:
@@ -280,14 +330,10 @@ class LagrangianSystem(Equations):
     ) -> tuple[System, Structure, Start, Sizes]:
         """The system with scales that are guessed where nobody says them, its structure, a start, and what finds better
         scales."""
-        from mechsim.facility.sizes import Sizes
         from mechsim.initial.problem import InitialValueProblem
-        from mechsim.initial.start import wishes
 
-        unsized, t0 = self._with(parameters), asked.t0.value
-        guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(unsized.n))
-        sizes = Sizes(unsized, t0, guess, scales)
-        system = unsized.rebuilt(self._mechanism(parameters, sizes.guessed(guess).tolist()))
+        t0, (sizes, guessed, guess) = asked.t0.value, self._guessed(asked, parameters, scales)
+        system = self._with(parameters).rebuilt(self._mechanism(parameters, guessed.tolist()))
         _check_constraints(system, t0, guess)
         problem = InitialValueProblem(system, asked)
         try:
@@ -299,6 +345,16 @@ class LagrangianSystem(Equations):
         self._check_multipliers(system, start)
         _check_values(system, start)
         return system, structure, start, sizes
+
+    def _guessed(self, asked: Problem, parameters: Mapping[str, float], scales: Array) -> tuple[Sizes, Array, Array]:
+        """What finds scales, those that it guesses for the start, and where the start is guessed."""
+        from mechsim.facility.sizes import Sizes
+        from mechsim.initial.start import wishes
+
+        unsized = self._with(parameters)
+        guess = wishes(self.mechanism, asked)[0].written_into(np.zeros(unsized.n))
+        sizes = Sizes(unsized, asked.t0.value, guess, scales)
+        return sizes, sizes.guessed(guess), guess
 
     def _check_inertia(self, offsets: np.ndarray) -> None:
         """A coordinate without inertia has no velocity to start with: its equation would be one of balance."""

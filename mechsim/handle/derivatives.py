@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechsim.derive import program_for
+from mechsim.analysis.kept import keeping
+from mechsim.analysis.named import joined
 from mechsim.engine.tangents import Directions
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
@@ -15,7 +16,6 @@ from mechsim.initial import Start
 from mechsim.initial.sensitivity import Living, start_changes
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.numbers import Numbers
-from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
 from mechsim.simulation import Prepared
@@ -23,10 +23,7 @@ from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, Problem
 from mechsim.spec.living import Living as LivingNumber
 from mechsim.spec.living import Tape, settled
-from mechsim.spec.suggest import did_you_mean
-from mechsim.structure import analyse
 
-DECIDED = 1e-14  # the square of a share of its scale: a coordinate that moves less does not move
 BESIDE = 1e-4  # of a parameter: how far beside its value it is looked whether placed points move
 
 
@@ -35,47 +32,16 @@ class Differentiated:
     """A prepared problem whose equations keep every parameter asked for, and the directions of these."""
 
     prepared: Prepared
-    directions: Directions | None
-
-    def joined(self, more: Directions) -> Differentiated:
-        """With these directions too."""
-        return replace(self, directions=more if self.directions is None else self.directions.joined(more))
+    directions: Directions
 
 
 def directions_of(prepared: Prepared, wanted: Sequence[str]) -> Differentiated:
-    """The directions that a person names: parameters and inputs of the file; coordinates of the start or their rates
-    (`A_x`, `theta_OA_dot`), changed by one with the others as little as the constraints allow; or "start", a basis of
-    all changes of the start that these allow. Raises SpecError."""
+    """The directions that a person names: parameters of the file, and what `analysis.named` knows. Raises SpecError."""
     parameters = [name for name in dict.fromkeys(wanted) if name in prepared.spec.parameters]
-    found = by_parameters(prepared, parameters) if parameters else Differentiated(prepared, None)
-    prepared = found.prepared  # its equations keep parameters that are zero
-    system, start = prepared.system, prepared.start
-    for name in dict.fromkeys(wanted):
-        if name in parameters:
-            continue
-        if name in prepared.mechanism.inputs:
-            found = found.joined(Directions.of_inputs(system, [name]))
-        else:
-            basis = Directions.basis(system, start.t, start.positions, start.velocities)
-            found = found.joined(basis if name == "start" else _of_coordinate(prepared, name, basis))
-    return found
-
-
-def _of_coordinate(prepared: Prepared, name: str, basis: Directions) -> Directions:
-    """The smallest change of the start, in scales, that changes a coordinate or a rate by one."""
-    system = prepared.system
-    labels = list(system.labels[: system.n])
-    label = name.removesuffix("_dot")
-    if label not in labels:
-        known = [*prepared.spec.parameters, *prepared.mechanism.inputs, *labels, *(f"{each}_dot" for each in labels)]
-        hint = did_you_mean(name, [*known, "start"])
-        raise SpecError(Fault(f"there is nothing called {name} to differentiate by", hint=hint))
-    changes = np.stack([basis.positions, basis.velocities])  # an orthonormal basis in scales, of either level
-    own = changes[int(label != name), labels.index(label)]
-    length = float(own @ own)
-    if not length > DECIDED * system.scales[labels.index(label)] ** 2:
-        raise SpecError(Fault(f"nothing to differentiate by: the constraints decide {name} at the start"))
-    return Directions.of_state(system, [name], *(changes @ (own / length)[:, None]))
+    own = by_parameters(prepared, parameters) if parameters else None
+    prepared = prepared if own is None else own.prepared  # its equations keep parameters that are zero
+    known = None if own is None else own.directions
+    return Differentiated(prepared, joined(prepared.system, prepared.start, wanted, known, prepared.spec.parameters))
 
 
 def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
@@ -88,9 +54,8 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
     if missing := [name for name in names if name not in spec.parameters]:
         raise SpecError(Fault(f"there is no parameter {', '.join(missing)}", hint="see PhysicalParams of the file"))
     traced = _Traced(spec, tuple(names))
-    system = traced.unfolded(prepared.system)
-    if system is not prepared.system:
-        prepared = _checked(prepared, system)
+    prepared = _keeping(prepared, traced)
+    system = prepared.system
     changes = _Changes(traced, Numbers(traced.tape, traced.mechanism, system))
     changes.refuse()
     own = changes.of_numbers()
@@ -102,6 +67,17 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
     switches = sorted(traced.mechanism.switches, key=lambda switch: switch.time)
     held = tuple({constant: changes.of(value) for constant, value in switch.values.items()} for switch in switches)
     return Differentiated(prepared, Directions(tuple(names), positions, velocities, own, held))
+
+
+def _keeping(prepared: Prepared, traced: _Traced) -> Prepared:
+    """The problem with equations that keep the parameters of the tape."""
+    numbers = Numbers(traced.tape, traced.mechanism, prepared.system)
+    system, structure = keeping(prepared.system, prepared.structure, numbers, numbers.values(traced.here)[:, 0])
+    if system is prepared.system:
+        return prepared
+    start = prepared.start
+    start = replace(start, system=system) if isinstance(start, Start) else start  # a given state is of no system
+    return replace(prepared, system=system, structure=structure, start=start)
 
 
 class _Traced:
@@ -116,25 +92,6 @@ class _Traced:
         values = settled(read.parameters)
         self.here = np.array([[float(values[name])] for name in names]).reshape(len(names), 1)
         self.guards = dict(self.tape.guards)  # those of the file itself, before its equations add theirs
-
-    def unfolded(self, system: System) -> System:
-        """The system with programs that keep the parameters that are zero, and change; other zeros stay folded."""
-        numbers = Numbers(self.tape, self.mechanism, system)
-        values = numbers.values(self.here)[:, 0]
-        changes = numbers.changes(values, np.eye(numbers.count))
-        groups = []
-        for group, nodes in zip(system.groups, numbers.parameters, strict=True):
-            alive = {i for i in group.zero_parameters if np.any(changes[nodes[i]] != 0)}
-            zeros = group.zero_parameters - alive
-            program = program_for(group.kind, zeros, system.complete) if alive else group.program
-            groups.append(replace(group, zero_parameters=zeros, program=program) if alive else group)
-        if all(one is other for one, other in zip(groups, system.groups, strict=True)):
-            return system
-        found = System.__new__(System)
-        found.__dict__.update({key: value for key, value in system.__dict__.items() if key != "_programs"})
-        found.gaps, found.frictions = system.gaps, system.frictions  # which a tuned system computes
-        found.mechanism, found.groups = system.mechanism, tuple(groups)
-        return found
 
 
 class _Changes:
@@ -152,8 +109,7 @@ class _Changes:
         return np.zeros(len(self.traced.names))
 
     def of_numbers(self) -> NumberChanges:
-        tables = tuple(self.changes[table] for table in self.numbers.tables)
-        return NumberChanges(tables, self.changes[self.numbers.constants], self.changes[self.numbers.scales])
+        return self.numbers.as_changes(self.changes)
 
     def moved(self, direction: int) -> tuple[Mechanism, Problem]:
         """Mechanism and problem beside the parameter's value."""
@@ -185,19 +141,3 @@ class _Changes:
         if any(np.any(self.of(time)) for time in times):
             message = "a break of a table, or a sampling time, moves with a parameter whose derivative is asked for"
             raise SpecError(Fault(message, hint="let these times be numbers"))
-
-
-def _checked(prepared: Prepared, system: System) -> Prepared:
-    """With other equations; SpecError where these have another structure."""
-    structure = analyse(system, prepared.structure.redundancy)
-    old = prepared.structure
-    same = all(
-        np.array_equal(getattr(structure, name), getattr(old, name))
-        for name in ("march_equation_offsets", "march_variable_offsets")
-    )
-    if not same:
-        message = "a parameter whose derivative is asked for is zero, and beside zero the equations are others"
-        raise SpecError(Fault(message, hint="give it a value, however small"))
-    start = prepared.start
-    start = replace(start, system=system) if isinstance(start, Start) else start  # a given state is of no system
-    return replace(prepared, system=system, structure=structure, start=start)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechsim.kernel import _kernel
+from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.plan import Block, GapTable, Plan, constant_part
 from mechsim.kernel.system import Group, System
 from mechsim.model.mechanism import Friction, Gap, Mechanism, Sampler, Switch
@@ -85,6 +86,12 @@ class Numbers:
         (varied, directions)."""
         steps = np.ascontiguousarray(directions, dtype=float)
         return self.program.changes(np.ascontiguousarray(values, dtype=float), steps)
+
+    def as_changes(self, changes: np.ndarray) -> NumberChanges:
+        """Changes of all nodes, (nodes, directions), as those of what they are numbers of."""
+        return NumberChanges(
+            tuple(changes[table] for table in self.tables), changes[self.constants], changes[self.scales]
+        )
 
     def hold(self, values: np.ndarray) -> np.ndarray:
         """For each set, whether the mechanism is the same but for its numbers, and all of these are numbers."""
