@@ -21,7 +21,7 @@ TESTS = {
         "contacts",
         "bonds",
     ),
-    "other": ("pulses", "living", "change_points", "tangents", "lanes", "outlines", "friction"),
+    "other": ("pulses", "living", "change_points", "tangents", "event_tangents", "lanes", "outlines", "friction"),
 }
 SPEC = importlib.util.spec_from_file_location(NAME, os.environ["MECHSIM_SANITIZED_KERNEL"])
 assert SPEC is not None and SPEC.loader is not None

@@ -139,12 +139,6 @@ def test_what_restitution_cannot_be_is_told():
         BOX_HANDLE.simulate(parameters={"e": 1.5})
 
 
-def test_tangents_are_refused():
-    for text in (BOX, MOTOR):
-        with pytest.raises(IntegrationError, match="cannot be differentiated yet"):
-            mechsim.mechanism(text).simulate(tangents=["e"])
-
-
 def test_equations_at_a_state_are_those_without_contacts():
     handle = mechsim.mechanism(MOTOR)
     q, v = {"P": (0.0, 0.0)}, {"P": (-3.0, 0.0)}

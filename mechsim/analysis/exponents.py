@@ -24,7 +24,8 @@ FORMS = (".csv", ".npz")
 
 @frozen(slots=False, eq=False)
 class Exponents:
-    """Exponents in falling order, 1/s, with errors of one standard deviation; `dimension` is how many there are.
+    """Exponents in falling order, 1/s, with errors of one standard deviation; `dimension` is how many there are. Those
+    of directions that contacts have taken for good, because they last, are minus infinity.
 
     `times` and `running` (times, exponents) tell how averages from `begun` on came to their values. The status is
     "finished", or "interrupted" where Ctrl-C ended it.
@@ -52,15 +53,18 @@ class Exponents:
         status: str,
         statistics: dict[str, float],
     ) -> Exponents:
-        """From logarithms of lengths at equally spaced times, (times, exponents), which begin at zero."""
+        """From logarithms of lengths at equally spaced times, (times, exponents). Those that come to minus infinity, at
+        whatever time, are of directions that a contact has taken for good."""
         span = times[1:] - times[0]
-        running = totals[1:] / span[:, None]
+        gone = ~np.isfinite(totals[-1])
+        with np.errstate(invalid="ignore"):  # of these
+            running = np.where(gone, -np.inf, (totals[1:] - totals[0]) / span[:, None])
+            local = np.where(gone, 0.0, np.diff(totals, axis=0) / np.diff(times)[:, None])
         order = np.argsort(-running[-1], kind="stable")
-        local = np.diff(totals, axis=0)[:, order] / np.diff(times)[:, None]
-        errors = errors_of(np.column_stack([local, local.sum(axis=1)]), float(span[-1]))
+        errors = errors_of(np.column_stack([local[:, order], local.sum(axis=1)]), float(span[-1]))
         return cls(
             values=running[-1, order],
-            errors=errors[:-1],
+            errors=np.where(gone[order], 0.0, errors[:-1]),
             sum_error=float(errors[-1]),
             dimension=dimension,
             conservative=conservative,
@@ -87,9 +91,15 @@ class Exponents:
         return np.asarray(np.abs(self.values) <= ZERO * self.errors)
 
     @property
+    def lost(self) -> int:
+        """How many are minus infinity."""
+        return int(np.count_nonzero(np.isneginf(self.values)))
+
+    @property
     def sum(self) -> float:
-        """Of all exponents, the mean divergence of the flow; of some, the rate at which their volume grows."""
-        return float(self.values.sum())
+        """Of all exponents that are finite, the mean divergence of the flow; of some, the rate at which their volume
+        grows."""
+        return float(self.values[np.isfinite(self.values)].sum())
 
     @property
     def unpaired(self) -> float | None:
@@ -113,6 +123,12 @@ class Exponents:
         """What a person should know before they trust the digits."""
         first, error = float(self.values[0]), float(self.errors[0])
         found = [f"interrupted at t = {self.times[-1]:g}: averages end there"] if self.status == "interrupted" else []
+        if self.lost:
+            found.append(
+                f"{self.lost} of the exponents are minus infinity: a contact that lasts has taken directions away"
+            )
+        if math.isinf(first):
+            return tuple(found)
         if not math.isfinite(error):
             return (*found, "the run is too short for error bars, and so for any digit")
         if abs(first) <= ZERO * error:
@@ -129,7 +145,8 @@ class Exponents:
         """What `--json` prints."""
         return {
             "status": self.status,
-            "exponents": self.values.tolist(),
+            "exponents": [value if math.isfinite(value) else None for value in self.values.tolist()],
+            "lost": self.lost,
             "errors": [error if math.isfinite(error) else None for error in self.errors.tolist()],
             "zero": self.zero.tolist(),
             "dimension": self.dimension,

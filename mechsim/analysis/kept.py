@@ -10,16 +10,22 @@ from mechsim.derive import program_for
 from mechsim.errors import Fault, SpecError
 from mechsim.kernel.numbers import Numbers
 from mechsim.kernel.system import System
-from mechsim.structure import Structure, analyse
+from mechsim.model.mechanism import Mechanism
+from mechsim.spec.living import Tape
+from mechsim.structure import Structure, analyse, with_gaps
 
 
-def keeping(system: System, structure: Structure, numbers: Numbers, values: np.ndarray) -> tuple[System, Structure]:
-    """The system with programs that keep what is zero, and changes with the parameters of `numbers`; other zeros stay
-    left out. Raises SpecError where that makes its structure another one."""
-    found = _unfolded(system, numbers, values)
+def keeping(
+    system: System, structure: Structure, tape: Tape, mechanism: Mechanism, here: np.ndarray
+) -> tuple[System, Structure]:
+    """The system with programs that keep what is zero, and changes with the parameters of a tape, whose values are
+    `here` and by which `mechanism` is living; other zeros stay left out. Raises SpecError where that makes its
+    structure another one."""
+    found = unfolded(system, tape, mechanism, here)
     if found is system:
         return system, structure
-    now = analyse(found, structure.redundancy)
+    held = unfolded(system.bilateral, tape, mechanism.bilateral, here) if system.gaps or system.frictions else found
+    now = with_gaps(analyse(held, structure.redundancy), found)
     offsets = "march_equation_offsets", "march_variable_offsets"
     if not all(np.array_equal(getattr(now, name), getattr(structure, name)) for name in offsets):
         message = "a parameter whose derivative is asked for is zero, and beside zero the equations are others"
@@ -27,8 +33,10 @@ def keeping(system: System, structure: Structure, numbers: Numbers, values: np.n
     return found, now
 
 
-def _unfolded(system: System, numbers: Numbers, values: np.ndarray) -> System:
-    changes = numbers.changes(values, np.eye(numbers.count))
+def unfolded(system: System, tape: Tape, mechanism: Mechanism, here: np.ndarray) -> System:
+    """The system with such programs, without a look at its structure."""
+    numbers = Numbers(tape, mechanism, system)
+    changes = numbers.changes(numbers.values(here)[:, 0], np.eye(numbers.count))
     groups = []
     for group, nodes in zip(system.groups, numbers.parameters, strict=True):
         alive = {i for i in group.zero_parameters if np.any(changes[nodes[i]] != 0)}

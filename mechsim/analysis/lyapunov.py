@@ -4,7 +4,9 @@ Tangents go along with the motion in the kernel (engine/tangents.py). They are b
 and made orthonormal again and again; the logarithms of the lengths that are divided out add up to exponents times time
 (Benettin, Galgani, Giorgilli and Strelcyn 1980; seed 000, eq. 75 to 81, has the same in continuous form). Exponents do
 not depend on the inner product, but errors of short runs do: positions and velocities count in scales of the system,
-and in the time that tangents themselves take to turn one into the other.
+and in the time that tangents themselves take to turn one into the other. Where contacts are met tangents jump (seed
+003, eq. 6; kernel/src/jump.cpp); one that lasts, and what sticks, takes directions away: their exponents are minus
+infinity.
 """
 
 from __future__ import annotations
@@ -15,16 +17,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mechsim.analysis.course import Course
 from mechsim.analysis.exponents import Exponents
-from mechsim.engine import MESSAGES, InitialState, state_of
+from mechsim.engine import InitialState
 from mechsim.engine.control import order_with_tangents
 from mechsim.engine.leading import planned
-from mechsim.engine.machine import new_march
-from mechsim.engine.stops import Stops
 from mechsim.engine.tangents import Directions, refuse
 from mechsim.errors import Fault, IntegrationError, SpecError
-from mechsim.kernel.compiled import Status
-from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.structure import Structure
@@ -38,7 +37,6 @@ APART = math.log(1e3)
 MOST_STEPS = 64  # of a stretch: orthonormal directions cost nothing beside so many
 FIRST_STEPS = 4
 PILOT = 64  # steps that tell how fast tangents turn positions into velocities
-SECONDS = 0.1  # until Ctrl-C is heard
 SAME = 1e-9  # directions that differ by less are one
 SEED = 1  # of the directions: any will do, but a run is to be the same again
 
@@ -75,12 +73,6 @@ def lyapunov(
 
 def _refuse(system: System, plan: Plan, start: InitialState) -> None:
     """Raise for motions whose exponents are not known."""
-    marks = [each.mark for each in system.gaps] + [each.mark for each in system.frictions]
-    marks += [each.mark for each in system.events]
-    if marks:
-        message = "Lyapunov exponents are known for smooth motions only, and this one has contacts, events or switches"
-        hint = "a spring that pushes back, or tanh instead of sign, is smooth"
-        raise IntegrationError(Fault(message, marks[0], hint))
     if system.samplers:
         message = "Lyapunov exponents are not known where a controller is sampled: what it holds is a state too"
         raise IntegrationError(Fault(message, hint="let it act at all times"))
@@ -88,55 +80,44 @@ def _refuse(system: System, plan: Plan, start: InitialState) -> None:
 
 
 class _Run:
-    """A march with tangents, and the inner product in which these are orthonormal."""
+    """Tangents along a motion, and the inner product in which they are orthonormal."""
 
     def __init__(self, system: System, plan: Plan, start: InitialState, order: int, tolerance: float, tend: float):
-        self.system, self.plan, self.start, self.tend = system, plan, start, tend
-        self.march: March = new_march(plan, order, tolerance)
-        self.stops = Stops(system, start, tend, remember=False)
-        self.stops.begin(self.march)
-        self.state = state_of(system, plan.variable_offsets, start)
+        self.system, self.plan, self.start = system, plan, start
+        self.settings = order, tolerance, tend
         # Derivatives that are part of the state; accounts of work are none, for nothing depends on them.
         offsets = plan.variable_offsets[: system.n].copy()
         offsets[system.accounts] = 0
-        self.weights = np.zeros(self.state.shape)
-        self.weights[:, : system.n] = (np.arange(len(self.state))[:, None] < offsets) / system.scales[: system.n]
+        self.weights = np.zeros((int(plan.variable_offsets.max()), plan.size))
+        self.weights[:, : system.n] = (np.arange(len(self.weights))[:, None] < offsets) / system.scales[: system.n]
         self.basis = Directions.basis(system, start.t, start.positions, start.velocities)
-        self.dimension = self._dimension()
         self.conservative = not len(system.accounts) and bool(np.all(system.levels == 2))
         self.steps = FIRST_STEPS
 
-    def _dimension(self) -> int:
-        """Of the states that the constraints allow."""
-        if not self.basis.count:
-            return 0
-        self._set(self.basis)
-        changes = self._lengthless(self.march.tangent_coefficients(False)[: len(self.state)])
-        return int(np.linalg.matrix_rank(changes, SAME)) if changes.size else 0
-
-    def _lengthless(self, changes: np.ndarray) -> np.ndarray:
-        """Changes of the state in the inner product, each of length one; those of accounts alone are left out."""
-        rows = (changes * self.weights[:, :, None])[self.weights > 0]
+    @property
+    def dimension(self) -> int:
+        """Of the states that the constraints allow: contacts that last take some of it, and give none back."""
+        n, orders = self.system.n, len(self.weights)
+        levels = np.stack([self.basis.positions, self.basis.velocities][:orders])
+        rows = (levels * self.weights[:, :n, None])[self.weights[:, :n] > 0]
         sizes = np.linalg.norm(rows, axis=0)
-        return np.asarray(rows[:, sizes > 0] / sizes[sizes > 0])
+        return int(np.linalg.matrix_rank(rows[:, sizes > 0] / sizes[sizes > 0], SAME)) if np.any(sizes > 0) else 0
 
     def begin(self, count: int) -> None:
         """Set out in so many directions, after a look at how they go on."""
         mixed = np.random.default_rng(SEED).standard_normal((self.basis.count, count))
         levels = (changes @ mixed for changes in (self.basis.positions, self.basis.velocities))
         directions = Directions.of_state(self.system, [str(number) for number in range(count)], *levels)
-        self._set(directions)
-        self.march.advance(self.stops.next, PILOT, SECONDS, False)
-        self.weights[1:] *= self._turning_time(self.march.take_tangents()[0])
-        self._set(directions)
-        self.march.orthonormalise_tangents(self.weights)
+        pilot = self._course(directions)
+        pilot.advance(self.settings[2], PILOT)
+        self.weights[1:] *= self._turning_time(pilot.march.take_tangents()[0])
+        self.course = self._course(directions)
+        self.course.march.orthonormalise_tangents(self.weights)
         self.total = np.zeros(count)
 
-    def _set(self, directions: Directions) -> None:
+    def _course(self, directions: Directions) -> Course:
         """The march at its start, with directions as the constraints allow them."""
-        self.march.set_state(self.start.t, self.state)
-        directions.begin(self.march, self.plan, False)
-        self._check(self.march.advance(self.tend, 0, SECONDS, False)[0])
+        return Course(self.system, self.plan, self.start, directions, *self.settings)
 
     def _turning_time(self, points: np.ndarray) -> float:
         """The mean ratio of positions' changes to velocities', at (points, 2, unknowns, directions)."""
@@ -148,7 +129,7 @@ class _Run:
 
     def averaged(self, begun: float, observer: Observer) -> Exponents:
         """Exponents from a time on; what comes before turns directions to where they belong."""
-        times = np.linspace(begun, self.tend, LAPS + 1)
+        times = np.linspace(begun, self.settings[2], LAPS + 1)
         totals = np.zeros((LAPS + 1, len(self.total)))
         known, status, clock = -1, "finished", time.perf_counter()
         try:
@@ -161,10 +142,10 @@ class _Run:
                 raise
             status = "interrupted"
         done = slice(known + 1)
-        statistics = {**self.march.statistics, "seconds": time.perf_counter() - clock}
+        statistics = {**self.course.march.statistics, "seconds": time.perf_counter() - clock}
         return Exponents.of(
             times[done],
-            totals[done] - totals[0],
+            totals[done],
             dimension=self.dimension,
             conservative=self.conservative,
             status=status,
@@ -173,27 +154,18 @@ class _Run:
 
     def _follow(self, end: float, observer: Observer) -> None:
         """March to a time, and add up logarithms of lengths on the way."""
-        while self.march.time < end:
-            goal = min(end, self.stops.next)
-            status, _, x, v, *_ = self.march.advance(goal, self.steps, SECONDS, False)
-            self._check(status)
-            lengths = self.march.orthonormalise_tangents(self.weights)
+        march = self.course.march
+        while march.time < end:
+            whole = self.course.advance(end, self.steps)
+            lengths = march.orthonormalise_tangents(self.weights)
             self.total += lengths
-            if not np.isfinite(self.total).all():
-                self._check(Status.NOT_DIFFERENTIABLE)
-            if status == Status.RUNNING:
-                self._pace(float(np.ptp([0.0, *lengths])))
-            if self.march.time == self.stops.next < self.tend:
-                n = self.system.n
-                self.stops.reached(self.march, self.march.time, x[-1, :n], v[-1, :n])
-            observer(self.march.time)
+            if np.isnan(self.total).any():
+                raise IntegrationError(Fault(f"the motion cannot be differentiated at t = {march.time:.9g}"))
+            if whole:
+                self._pace(float(np.ptp([0.0, *lengths[np.isfinite(lengths)]])))
+            observer(march.time)
 
     def _pace(self, apart: float) -> None:
         """Stretches as long as tangents need to come APART, by how far they did; no more than twice the last."""
         longer = APART / max(apart, 0.5 * APART)
         self.steps = max(1, min(MOST_STEPS, round(self.steps * longer)))
-
-    def _check(self, status: int) -> None:
-        if status not in (Status.REACHED, Status.RUNNING):
-            reason = MESSAGES.get(Status(status), Status(status).name.lower())
-            raise IntegrationError(Fault(f"the integration stopped: {reason}, at t = {self.march.time:.9g}"))

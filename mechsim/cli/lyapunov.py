@@ -121,17 +121,24 @@ def _show(title: str, found: Exponents, written: list[str], quiet: bool) -> None
         return
     tables.heading(title)
     rows = [
-        [str(number + 1), f"{value:.{_digits(error)}f}", f"{error:.{_digits(error)}f}", "zero within its error" * zero]
+        [str(number + 1), *_told(value, error), "zero within its error" * zero]
         for number, (value, error, zero) in enumerate(zip(found.values, found.errors, found.zero.tolist(), strict=True))
     ]
     tables.table(["", "exponent / s⁻¹", "error", ""], rows, right=(0, 1, 2))
     tables.facts(_facts(found, written))
 
 
+def _told(value: float, error: float) -> tuple[str, str]:
+    """A value and its error, to the second digit of that."""
+    decimals = _digits(error)
+    return (f"{value:.{decimals}f}", f"{error:.{decimals}f}") if value > -float("inf") else ("-∞", "")
+
+
 def _facts(found: Exponents, written: list[str]) -> list[tuple[str, str]]:
     steps, seconds = int(found.statistics["steps"]), found.statistics["seconds"]
     facts = [("averaged", f"from t = {found.begun:g} to {found.times[-1]:g}, {steps:,} steps in {seconds:.2g} s")]
     which = "of all" if found.complete else f"of these, of {found.dimension}"
+    which = f"of the {len(found.values) - found.lost} that are finite" if found.lost else which
     decimals = _digits(found.sum_error)
     facts.append(("sum", f"{found.sum:.{decimals}f} ± {found.sum_error:.{decimals}f}, {which}"))
     if found.unpaired is not None:

@@ -67,6 +67,13 @@ MESSAGES = {
 }
 
 
+def why_ended(status: int, march: March) -> str:
+    """What a march that cannot go on says of it."""
+    if status == Status.NOT_DIFFERENTIABLE and march.tangent_failure:
+        return f"the motion has no derivative there: {march.tangent_failure}"
+    return MESSAGES.get(Status(status), Status(status).name.lower())
+
+
 def integrate(
     system: System,
     structure: Structure,
@@ -91,7 +98,7 @@ def integrate(
     `tangents`: directions in which the motion is differentiated; the Solution's `tangents` are these derivatives.
     """
     began = time.perf_counter()
-    refuse_with_gaps(system, backwards=tend < start.t, tangents=tangents is not None)
+    refuse_backwards(system, tend < start.t)
     plan = ready[0] if ready is not None else planned(system, structure)
     order = order or order_for(tolerance, plan)
     march = ready[1] if ready is not None else new_march(plan, order, tolerance, fixed_step)
@@ -113,7 +120,7 @@ def integrate(
         stops.hold_inputs(march, handed_on.stops, handed_on.plan.constants)
     earlier = march.statistics
     prepared = time.perf_counter()
-    status, interrupted = Status.RUNNING, False
+    status, interrupted, ended = Status.RUNNING, False, False
     steps = max(1, min(BATCH_STEPS, BATCH_NUMBERS // (plan.size * (order + 2)))) if collector.dense else BATCH_STEPS
     try:
         if system.events and not stops.resumed:
@@ -129,18 +136,21 @@ def integrate(
             result = march.advance(goal, room, BATCH_SECONDS, collector.dense)
             happened.take()
             status = collector.take(stops.accounted(result))
+            differentiated.take(stops.gained)
             if status == Status.EVENT:
                 ends, gain = happened.fired(*collector.last)
                 collector.jump(gain)
+                differentiated.jump(gain)
                 if happened.bonds.jumped:  # the state after it is a point of its own
                     collector.take(stops.accounted(march.advance(goal, 0, BATCH_SECONDS, collector.dense)))
                     happened.take()
+                    differentiated.take(stops.gained)
                 status = Status.REACHED if ends else Status.ENDLESS if happened.endless else Status.RUNNING
                 if ends or happened.bonds.broken:
+                    ended = ends
                     break
             elif status in (Status.RUNNING, Status.REACHED) and happened.endless:
                 status = Status.ENDLESS
-            differentiated.take(stops.gained)
             if status == Status.REACHED and goal != tend and not watch.broken:
                 gain = stops.reached(march, *collector.last)
                 collector.jump(gain)
@@ -154,7 +164,7 @@ def integrate(
     seconds = time.perf_counter() - prepared
     name = "interrupted" if interrupted else "finished" if status == Status.REACHED else status.name.lower()
     reached = collector.last[0] if collector.newest else start.t
-    message = f"{MESSAGES[status]}, at t = {reached:.9g}" if status in MESSAGES else ""
+    message = f"{why_ended(status, march)}, at t = {reached:.9g}" if status in MESSAGES else ""
     if watch.broken:
         name = "contradiction"
         message = f"{watch.broken} cannot be met with the other constraints after t = {reached:.9g}"
@@ -170,18 +180,15 @@ def integrate(
     left = _handed_on(march, plan, order, tolerance, stops, collector, differentiated.count) if kept else None
     solution = collector.solution(name, message, statistics, (system, structure, plan), order, tolerance, left)
     solution = replace(solution, events=happened.events)
-    return differentiated.told(solution)
+    return differentiated.told(solution, happened.time_changes, ended)
 
 
-def refuse_with_gaps(system: System, *, backwards: bool = False, tangents: bool = False) -> None:
+def refuse_backwards(system: System, backwards: bool) -> None:
     """What is not known of motions with contacts. Raises IntegrationError."""
     marks = [each.mark for each in system.gaps] + [each.mark for each in system.frictions]
     marks += [each.mark for each in system.events]
     if backwards and marks:
         raise IntegrationError(Fault("contacts and events cannot be followed backwards in time", marks[0]))
-    if tangents and marks:
-        message = "a motion with contacts or events cannot be differentiated yet: they change derivatives too"
-        raise IntegrationError(Fault(message, marks[0]))
 
 
 def _handed_on(

@@ -36,7 +36,7 @@ class Bonds:
         rows = [self._release(name, t, q, v) for name in held]
         for name in attaches:
             if not self._holds(name) and not self.broken:
-                rows += self._attach(name, t, q)
+                rows += self._attach(name, t, q, v)
         return rows
 
     def _holds(self, name: str) -> bool:
@@ -50,7 +50,7 @@ class Bonds:
         self.stops.changed(self.march, t, q, v, {self._mode(name): 0.0})
         return t, self._rows[name][0], 0.0, 0.0, 0.0, 0.0, 1.0, 0.0
 
-    def _attach(self, name: str, t: float, q: np.ndarray) -> list[Row]:
+    def _attach(self, name: str, t: float, q: np.ndarray, v: np.ndarray) -> list[Row]:
         """A plastic impact; none where rows do not fit, or where nothing tells what they bear."""
         rows = self._rows[name]
         kept = [self.system.gaps[row].held for row in rows]
@@ -59,6 +59,10 @@ class Bonds:
         if not np.all(apart <= FITS * self.system.constraint_sizes[self.system.gap_rows[rows]]):
             return self._refuse(name, t, f"what it joins is {apart.max():.3g} apart")
         found = {number: by for number, by in zip(kept, off.tolist(), strict=True) if number is not None}
+        if self.stops.changes:
+            places = zip(kept, self.system.gap_rows[rows].tolist(), strict=True)
+            own = {number: row for number, row in places if number is not None}
+            self.stops.changes.kept(self.march, own, self.stops.now, (t, q, v))
         self.stops.set(self.march, {number: self.stops.constants[number] + by for number, by in found.items()})
         status, (rates, impulses, lost) = self.march.attach(np.array(rows, dtype=np.int32))
         if status != Status.REACHED:

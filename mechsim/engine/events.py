@@ -171,6 +171,7 @@ class EventLog:
     def __init__(self, system: System, march: March, stops: Stops):
         self.system, self.march, self.stops = system, march, stops
         self.rows = Rows()
+        self.changes: list[np.ndarray] = []  # of the times of these rows, where the motion is differentiated
         self._last, self._count = np.nan, 0
         self._impacts = np.zeros((0, 2))  # the latest: when, and how fast
         self.bonds = Bonds(system, march, stops)
@@ -195,7 +196,10 @@ class EventLog:
         if not len(found):
             return
         table, ways, limited = found[:, :-2], found[:, -2], found[:, -1]  # the way of a friction is its sense
-        self.rows.append(self._told(table, ways, limited))
+        told, kept = self._told(table, ways, limited)
+        self.rows.append(told)
+        if self.stops.changes:
+            self.changes.append(self.march.take_event_changes()[kept])
         self._impacts = np.concatenate([self._impacts, table[table[:, 4] != 0][:, [0, 2]]])[-CROWD:]
         self._begin_segments(table, ways)
 
@@ -223,13 +227,15 @@ class EventLog:
             pair, lent = self._lent[int(number)]
             yield from zip(lent.constants, pair.values[int(way)].tolist(), strict=False)
 
-    def _told(self, table: np.ndarray, ways: np.ndarray, limited: np.ndarray) -> np.ndarray:
-        """Frictions numbered behind the user's events, without those that end because their contact does."""
+    def _told(self, table: np.ndarray, ways: np.ndarray, limited: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Frictions numbered behind the user's events, without those that end because their contact does; and which
+        rows these are."""
         table, rubs = table.copy(), table[:, 1] >= len(self.system.gaps)
         table[rubs & (ways != 0), 7] = SLIDES
         table[(limited != 0) & (table[:, 7] == 0), 7] = LIMITED
         table[rubs, 1] += sum(not event.switch for event in self.system.events)
-        return table[~rubs | (table[:, 7] != 0) | (table[:, 4] != 0)]
+        kept = ~rubs | (table[:, 7] != 0) | (table[:, 4] != 0)
+        return table[kept], kept
 
     def fired(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[bool, np.ndarray]:
         """Do what the event asks for at which the march has stopped: whether it ends there, and what accounts gain."""
@@ -238,7 +244,7 @@ class EventLog:
         if not event.switch:
             row = np.zeros((1, len(COLUMNS)))
             row[0, :2] = t, len(self.system.gaps) + number
-            self.rows.append(row)
+            self._append(row)
         if t != self._last:
             self._last, self._count = t, 0
         self._count += 1
@@ -247,11 +253,28 @@ class EventLog:
             sign = self.stops.constants[event.constants[0]]
             gain = self.stops.changed(self.march, t, q, v, {event.constants[0]: -sign})
         elif event.constants:
-            values = self.stops.now.signals(event.element, t, q, v)[1:]
-            gain = self.stops.changed(self.march, t, q, v, dict(zip(event.constants, values.tolist(), strict=True)))
+            values = self.stops.now.signals(event.element, t, q, v)[1:].tolist()
+            given = dict(zip(event.constants, values, strict=True))
+            gain = self.stops.changed(self.march, t, q, v, given, event)
         for told in self.bonds.act(event.releases, event.attaches, t, q, v):
-            self.rows.append(np.array([told]))
+            self._append(np.array([told]))
         return event.stops, gain
+
+    def _append(self, row: np.ndarray) -> None:
+        """Of the user's event at which the march stands."""
+        self.rows.append(row)
+        if self.stops.changes:
+            self.changes.append(self.march.event_change()[None])
+
+    @property
+    def time_changes(self) -> np.ndarray:
+        """Of the times of all events, (events, directions)."""
+        count = self.stops.changes.directions.count if self.stops.changes else 0
+        return np.concatenate([np.zeros((0, count)), *self.changes])
+
+    def forget(self) -> None:
+        """What has happened until now is of no interest."""
+        self.rows, self.changes = Rows(), []
 
     def clear(self) -> Events:
         """What has happened until now, which is then forgotten."""

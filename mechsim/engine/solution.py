@@ -50,9 +50,9 @@ class Solution:
     directions: Directions | None = None
     events: Events | None = None  # what happened at gaps
 
-    def derivatives(self, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    def derivatives(self, times: ArrayLike, side: Side = "after") -> tuple[np.ndarray, np.ndarray]:
         """Of positions and velocities, (times, n, directions), on the linearised constraints."""
-        return sampled(self, times)
+        return sampled(self, times, side)
 
     @property
     def ending(self) -> State:

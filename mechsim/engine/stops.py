@@ -18,7 +18,7 @@ from mechsim.errors import Fault, IntegrationError
 from mechsim.frozen import frozen
 from mechsim.kernel.march import Advance, March
 from mechsim.kernel.system import System
-from mechsim.model.mechanism import Sampler
+from mechsim.model.mechanism import Sampler, Watched
 
 if TYPE_CHECKING:
     from mechsim.engine.state import InitialState
@@ -128,9 +128,19 @@ class Stops:
         self.gained += gain
         return gain
 
-    def changed(self, march: March, t: float, q: np.ndarray, v: np.ndarray, values: dict[int, float]) -> np.ndarray:
-        """An event gives constants other values; what accounts gain by it."""
+    def changed(
+        self,
+        march: March,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        values: dict[int, float],
+        event: Watched | None = None,
+    ) -> np.ndarray:
+        """An event gives constants other values, by the state if it is named; what accounts gain by it."""
         before = self._potentials(march, t, q, v)
+        if self.changes and event:
+            self.changes.given(march, event, self.now, (t, q, v))
         self.set(march, values)
         self.log.begin(t, self.constants)
         gain = self._potentials(march, t, q, v) - before

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.engine.segments import last_begun
+from mechsim.engine.segments import Side, last_begun
 from mechsim.errors import Fault, IntegrationError
 from mechsim.frozen import frozen
-from mechsim.kernel.changes import NumberChanges, changes_of, gathered
+from mechsim.kernel.changes import Found, NumberChanges, changes_of, gathered
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.linear import dense, null_space
 from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.series import horner
-from mechsim.kernel.system import System
-from mechsim.model.mechanism import Sampler
+from mechsim.kernel.system import Group, System
+from mechsim.model.mechanism import Gap, Sampler, Watched
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -71,11 +71,12 @@ class Directions:
     @classmethod
     def basis(cls, system: System, t: float, q: np.ndarray, v: np.ndarray) -> Directions:
         """A basis of all changes of the state that the constraints allow: of positions, then of velocities."""
-        jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)
+        held = _held_rows(system)
+        jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)[held]
         scales = system.scales[: system.n]
         states = [place for place, variable in enumerate(system.mechanism.variables) if variable.kind == "state"]
         rated = np.concatenate([jacobian, np.eye(system.n)[states]])  # the rate of a state is no one's to choose
-        levels = jacobian[system.levels == 2], rated
+        levels = jacobian[system.levels[held] == 2], rated
         blocks = [null_space(rows * scales, relative=DEPENDENT) * scales[:, None] for rows in levels]
         of_q, of_v = (block.shape[1] for block in blocks)
         zeros = np.zeros((system.n, max(of_q, of_v)))
@@ -104,7 +105,18 @@ class Directions:
         flat = np.concatenate([*(table.reshape(-1, self.count) for table in tables), np.zeros((0, self.count))])
         constants = np.concatenate([self.numbers.constants, np.zeros((1, self.count))])  # what is not there
         march.set_tangents(state, np.ascontiguousarray(flat), np.ascontiguousarray(constants))
+        march.set_contact_changes(*map(np.ascontiguousarray, (self.numbers.gaps, self.numbers.frictions)))
         march.keep_tangents(dense)
+
+
+def _held_rows(system: System) -> np.ndarray:
+    """Constraints that hold both ways: gaps and frictions do not, but bonds that are closed."""
+    open_gaps = [row for row, gap in zip(system.gap_rows, system.gaps, strict=True) if not _is_held(system, gap)]
+    return np.setdiff1d(np.arange(system.m), [*open_gaps, *system.friction_rows])
+
+
+def _is_held(system: System, gap: Gap) -> bool:
+    return bool(gap.bond and system.constants[gap.mode])
 
 
 def _joined_switch(one: Directions, other: Directions, number: int) -> dict[int, np.ndarray]:
@@ -130,27 +142,54 @@ class HeldChanges:
         for constant in constants:
             self._set(march, constant, given.get(constant, np.zeros(self.directions.count)))
 
-    def sampled(
-        self, march: March, sampler: Sampler, system: System, point: tuple[float, np.ndarray, np.ndarray]
-    ) -> None:
+    def sampled(self, march: March, sampler: Sampler, system: System, point: Point) -> None:
         """A sampler sets its constants by the state and by what it held before."""
-        n = self.system.n
-        state = march.tangent_coefficients(False)
-        group = next(group for group in system.groups if sampler.element in group.elements)
-        numbers = replace(self.directions.numbers, constants=self.constants)
-        found = changes_of(system, ("signal",), point, (state[0, :n], state[1, :n]), numbers, (group,))
-        lane = group.elements.index(sampler.element)
-        for constant, change in zip(sampler.constants, found[0][2], strict=True):
-            self._set(march, constant, change[lane])
+        for constant, change in zip(
+            sampler.constants, self._signals(march, sampler.element, system, point), strict=True
+        ):
+            self._set(march, constant, change)
+
+    def given(self, march: March, event: Watched, system: System, point: Point) -> None:
+        """An event sets its constants by the state where it is; what it watches comes first among its signals. A switch
+        has no values that change."""
+        changes = [] if event.switch else self._signals(march, event.element, system, point)[1:]
+        for constant, change in zip(event.constants, changes, strict=False):
+            self._set(march, constant, change)
+
+    def kept(self, march: March, constants: Mapping[int, int], system: System, point: Point) -> None:
+        """Bonds keep what they find: of each constant the row that it is subtracted from."""
+        found = gathered(
+            self._changes(march, ("constraint",), system, point),
+            lambda group, key: group.multipliers[key[1]],
+            system.m,
+            self.directions.count,
+        )
+        for constant, row in constants.items():
+            self._set(march, constant, self.constants[constant] + found[row])
 
     def potentials(self, march: March, system: System, point: Point) -> np.ndarray:
         """Changes of the potentials that have accounts, (n, directions), see `System.accounted_potentials`."""
-        n = self.system.n
-        state = march.tangent_coefficients(False)
         accounted = tuple(group for group in system.groups if group.kind.account)
+        found = self._changes(march, ("potential",), system, point, accounted)
+        return gathered(found, lambda group, _: group.variables[-1], self.system.n, self.directions.count)
+
+    def _signals(self, march: March, element: int, system: System, point: Point) -> list[np.ndarray]:
+        group = next(group for group in system.groups if element in group.elements)
+        found = self._changes(march, ("signal",), system, point, (group,))
+        return [change[group.elements.index(element)] for change in found[0][2]]
+
+    def _changes(
+        self,
+        march: March,
+        names: tuple[str, ...],
+        system: System,
+        point: Point,
+        groups: tuple[Group, ...] | None = None,
+    ) -> Found:
+        """Where the march stands; at an event of the user, where that is beside the motion."""
+        n, state = self.system.n, march.tangent_coefficients(False)
         numbers = replace(self.directions.numbers, constants=self.constants)
-        found = changes_of(system, ("potential",), point, (state[0, :n], state[1, :n]), numbers, accounted)
-        return gathered(found, lambda group, _: group.variables[-1], n, self.directions.count)
+        return changes_of(system, names, point, (state[0, :n], state[1, :n]), numbers, groups, march.event_change())
 
     def _set(self, march: March, constant: int, change: np.ndarray) -> None:
         self.constants[constant] = change
@@ -167,37 +206,42 @@ class Tangents:
     velocities: np.ndarray
     multipliers: np.ndarray
     coefficients: np.ndarray | None  # (steps, degrees, unknowns, directions)
+    events: np.ndarray  # of the times of all events of the motion, (events, directions)
+    end: np.ndarray  # of the time at which the motion ends, (directions,): an event may end it
 
     @classmethod
-    def gathered(cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[Part]) -> Tangents | None:
+    def gathered(
+        cls, directions: Directions, t: np.ndarray, n: int, parts: Sequence[Part], events: np.ndarray, end: np.ndarray
+    ) -> Tangents | None:
         if not parts:
             return None
         points = np.concatenate([part[0] for part in parts])[: len(t)]
         polynomials = [part[1] for part in parts if part[1] is not None and len(part[1])]
         kept = np.concatenate(polynomials)[: max(len(t) - 1, 0)] if polynomials else None
-        return cls(directions.names, t, points[:, 0, :n], points[:, 1, :n], points[:, 0, n:], kept)
+        return cls(directions.names, t, points[:, 0, :n], points[:, 1, :n], points[:, 0, n:], kept, events, end)
 
-    def evaluate(self, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """All unknowns' changes and their rates at any times, (times, unknowns, directions) each."""
+    def evaluate(self, times: ArrayLike, side: Side = "after") -> tuple[np.ndarray, np.ndarray]:
+        """All unknowns' changes and their rates at any times, (times, unknowns, directions) each. They are changes at
+        fixed times; where an event makes them jump, those before it or after it."""
         if self.coefficients is None:
             raise ValueError('only the table was kept, so tangents are not known in between: keep="polynomials"')
         times = np.atleast_1d(np.asarray(times, dtype=float))
         starts = self.t[:-1]
-        step = last_begun(starts, times, "after", self.t[-1] < self.t[0])
+        step = last_begun(starts, times, side, self.t[-1] < self.t[0])
         highest_first = self.coefficients[step].swapaxes(0, 1)[::-1]
         values, rates = horner(highest_first, (times - starts[step])[:, None, None], 2)
         return values, rates
 
 
-def sampled(solution: Solution, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def sampled(solution: Solution, times: ArrayLike, side: Side = "after") -> tuple[np.ndarray, np.ndarray]:
     """d(positions) and d(velocities) at any times, (times, n, directions), on the linearised constraints there."""
     tangents, directions, plan = solution.tangents, solution.directions, solution.plan
     if tangents is None or directions is None:
         raise ValueError("the motion was not differentiated: `tangents` of `integrate` are the directions")
     times = np.atleast_1d(np.asarray(times, dtype=float))
     n = solution.system.n
-    if len(solution.segments) > 1:  # the polynomials satisfy them to the tolerance
-        values, rates = tangents.evaluate(times)
+    if len(solution.segments) > 1 or solution.system.gaps:  # the polynomials satisfy them to the tolerance
+        values, rates = tangents.evaluate(times, side)
         return values[:, :n], rates[:, :n]
     points = solution.sampled(times)
     q, v = points.q, points.v
@@ -259,12 +303,14 @@ class MarchTangents:
     def _add(self, gained: np.ndarray, values: np.ndarray) -> None:
         values[:, : len(gained)] += gained[:, 1:]
 
-    def told(self, solution: Solution) -> Solution:
-        """The solution with its tangents; the march is left without, for who may use it next."""
+    def told(self, solution: Solution, events: np.ndarray, ended: bool) -> Solution:
+        """The solution with its tangents, and with changes of the times of its events, the last of which may have ended
+        it; the march is left without, for who may use it next."""
         if self.directions is None:
             return solution
         self.march.forget_tangents()
-        found = Tangents.gathered(self.directions, solution.t, solution.system.n, self.parts)
+        end = events[-1] if ended else np.zeros(self.count)
+        found = Tangents.gathered(self.directions, solution.t, solution.system.n, self.parts, events, end)
         return replace(solution, tangents=found, directions=self.directions)
 
 

@@ -62,8 +62,7 @@ class Stated:
         scales = [variable.scale for variable in self.system.mechanism.variables]
         mechanism = self.made(living, scales)
         here = np.array([[self.parameters[name]] for name in names])
-        numbers = Numbers(tape, mechanism, self.system)
-        system, structure = keeping(self.system, self.structure, numbers, numbers.values(here)[:, 0])
+        system, structure = keeping(self.system, self.structure, tape, mechanism, here)
         numbers = Numbers(tape, mechanism, system)
         changes = numbers.changes(numbers.values(here)[:, 0], np.eye(len(names)))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechsim.analysis.kept import keeping
+from mechsim.analysis.kept import keeping, unfolded
 from mechsim.analysis.named import joined
 from mechsim.engine.tangents import Directions
 from mechsim.errors import Fault, SpecError
@@ -16,6 +16,7 @@ from mechsim.initial import Start
 from mechsim.initial.sensitivity import Living, start_changes
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.numbers import Numbers
+from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
 from mechsim.simulation import Prepared
@@ -59,9 +60,8 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
     changes = _Changes(traced, Numbers(traced.tape, traced.mechanism, system))
     changes.refuse()
     own = changes.of_numbers()
-    told = Living(traced.mechanism, traced.problem, changes.of, own, changes.moved)
     if isinstance(prepared.start, Start):
-        positions, velocities = start_changes(prepared.system, prepared.start, told)
+        positions, velocities = _start_changes(prepared.system, prepared.start, traced)
     else:  # a given state stays as it is, but for what the constraints ask of it
         positions, velocities = (np.zeros((system.n, len(names))) for _ in range(2))
     switches = sorted(traced.mechanism.switches, key=lambda switch: switch.time)
@@ -71,13 +71,21 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
 
 def _keeping(prepared: Prepared, traced: _Traced) -> Prepared:
     """The problem with equations that keep the parameters of the tape."""
-    numbers = Numbers(traced.tape, traced.mechanism, prepared.system)
-    system, structure = keeping(prepared.system, prepared.structure, numbers, numbers.values(traced.here)[:, 0])
+    system, structure = keeping(prepared.system, prepared.structure, traced.tape, traced.mechanism, traced.here)
     if system is prepared.system:
         return prepared
     start = prepared.start
     start = replace(start, system=system) if isinstance(start, Start) else start  # a given state is of no system
     return replace(prepared, system=system, structure=structure, start=start)
+
+
+def _start_changes(system: System, start: Start, traced: _Traced) -> tuple[np.ndarray, np.ndarray]:
+    """Contacts and what sticks have no part in where a motion begins."""
+    mechanism = traced.mechanism.bilateral
+    system = unfolded(system.bilateral, traced.tape, mechanism, traced.here)
+    changes = _Changes(traced, Numbers(traced.tape, mechanism, system))
+    told = Living(mechanism, traced.problem, changes.of, changes.of_numbers(), changes.moved)
+    return start_changes(system, replace(start, system=system), told)
 
 
 class _Traced:
@@ -130,7 +138,7 @@ class _Changes:
             if comparison == "equal" and outcome and np.any(apart != 0):
                 name = names[int(np.flatnonzero(apart)[0])]
                 message = f"the derivative by {name} is not known: the file has another structure beside its value"
-                hint = "a zero may leave something out, and exponents are part of a formula: give it another value"
+                hint = "a zero may leave something out; exponents and outlines of contacts are not differentiated"
                 raise SpecError(Fault(message, hint=hint))
         if not np.isfinite(self.changes).all():
             name = names[int(np.flatnonzero(~np.isfinite(self.changes).all(axis=0))[0])]

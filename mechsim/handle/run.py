@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechsim.engine import State, refuse_with_gaps
+from mechsim.engine import State
 from mechsim.engine.leading import planned
 from mechsim.errors import AssemblyError, Fault
 from mechsim.frozen import frozen
@@ -42,7 +42,6 @@ class Run:
     def motion(self, reactions: Sequence[str] | None, keep: str, tangents: Sequence[str] = ()) -> Motion:
         """The motion, with its derivatives by what `tangents` name."""
         if tangents:
-            refuse_with_gaps(self.prepared.system, tangents=True)
             found = directions_of(self.prepared, tangents)
             return motion_of(found.prepared, reactions, keep, tangents=found.directions)
         if self.member is None:

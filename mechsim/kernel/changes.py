@@ -18,17 +18,22 @@ from mechsim.kernel.system import Group, System
 @frozen(slots=False)
 class NumberChanges:
     """How the numbers of a system change, directions last: constants of the program of each group (constants, lanes,
-    directions), constants of the mechanism (constants, directions), and scales of the coordinates (n, directions)."""
+    directions), constants of the mechanism (constants, directions), scales of the coordinates (n, directions),
+    restitutions of gaps (gaps, directions), and the shares of their loads that frictions have while they slide and
+    stick (frictions, 2, directions)."""
 
     tables: tuple[np.ndarray, ...]
     constants: np.ndarray
     scales: np.ndarray
+    gaps: np.ndarray
+    frictions: np.ndarray
 
     @classmethod
     def none(cls, system: System, count: int) -> NumberChanges:
         """Where only the state changes."""
         tables = tuple(np.zeros((len(g.program.constants), g.lanes, count)) for g in system.groups)
-        return cls(tables, np.zeros((len(system.constants), count)), np.zeros((system.n, count)))
+        contacts = np.zeros((len(system.gaps), count)), np.zeros((len(system.frictions), 2, count))
+        return cls(tables, np.zeros((len(system.constants), count)), np.zeros((system.n, count)), *contacts)
 
     @property
     def count(self) -> int:
@@ -37,10 +42,9 @@ class NumberChanges:
     def joined(self, other: NumberChanges) -> NumberChanges:
         """The directions of both."""
         tables = tuple(np.concatenate(pair, axis=-1) for pair in zip(self.tables, other.tables, strict=True))
-        constants, scales = (
-            np.concatenate(pair, axis=-1) for pair in ((self.constants, other.constants), (self.scales, other.scales))
-        )
-        return NumberChanges(tables, constants, scales)
+        names = "constants", "scales", "gaps", "frictions"
+        rest = (np.concatenate([getattr(self, name), getattr(other, name)], axis=-1) for name in names)
+        return NumberChanges(tables, *rest)
 
 
 Found = list[tuple[Group, list[Key], list[np.ndarray]]]
@@ -53,11 +57,13 @@ def changes_of(
     directions: tuple[np.ndarray, np.ndarray],
     numbers: NumberChanges,
     groups: tuple[Group, ...] | None = None,
+    late: np.ndarray | None = None,
 ) -> Found:
     """As System._values: outputs whose key begins with one of `names`, (lanes, directions) each. `point` is (t, q, v),
-    `directions` are changes of q and v, (n, directions)."""
+    `directions` are changes of q and v, (n, directions), `late` those of the time, if it changes."""
     t, q, v = point
     count = numbers.count
+    late = np.zeros(count) if late is None else late
     nothing = np.zeros(len(system.constants))
     values = [np.concatenate([q, system.constants[::-1]]), np.concatenate([v, nothing])]
     still = np.zeros((len(system.constants), count))
@@ -73,7 +79,7 @@ def changes_of(
         for source in program.inputs:
             if source.kind == "time":
                 inputs.append(np.full(group.lanes, float(t)))
-                changes.append(np.zeros((group.lanes, count)))
+                changes.append(np.tile(late, (group.lanes, 1)))
             else:  # none of these outputs reads multipliers
                 places = group.variables[source.index]
                 inputs.append(values[source.order][places])

@@ -67,6 +67,19 @@ class March(Protocol):
         """Make the directions orthonormal in weights (order, unknown) of the state; logarithms of their lengths."""
 
     def take_tangents(self) -> tuple[np.ndarray, np.ndarray]: ...
+    def set_contact_changes(self, gaps: np.ndarray, frictions: np.ndarray) -> None:
+        """Changes of restitutions (gap, direction), and of frictions that slide and stick (friction, 2, direction)."""
+
+    def take_event_changes(self) -> np.ndarray:
+        """By how much each event of `take_events` came later, (event, direction)."""
+
+    @property
+    def tangent_failure(self) -> str:
+        """Why a motion cannot be differentiated at an event; empty for other reasons."""
+
+    def event_change(self) -> np.ndarray:
+        """The same of the user's event at which the march stands."""
+
     def forget_tangents(self) -> None: ...
     def snapshot(self) -> bytes: ...
     def restore(self, given: bytes) -> None: ...

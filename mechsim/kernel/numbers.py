@@ -49,6 +49,9 @@ class Numbers:
         self.scales = self._places(tape, [variable.scale for variable in mechanism.variables])
         self.constants = self._places(tape, mechanism.constants)
         self.further = self._places(tape, further)
+        self.gaps = self._places(tape, [gap.restitution for gap in mechanism.gaps])
+        shares = [(friction.kinetic, friction.limit) for friction in mechanism.frictions]
+        self.frictions = self._places(tape, [share for pair in shares for share in pair]).reshape(-1, 2)
         self.parameters = [_parameters(tape, mechanism, group) for group in system.groups]
         self.guards = Guards({**tape.guards, **tape.choices})
         self.nodes = list(tape.nodes)
@@ -89,9 +92,9 @@ class Numbers:
 
     def as_changes(self, changes: np.ndarray) -> NumberChanges:
         """Changes of all nodes, (nodes, directions), as those of what they are numbers of."""
-        return NumberChanges(
-            tuple(changes[table] for table in self.tables), changes[self.constants], changes[self.scales]
-        )
+        tables = tuple(changes[table] for table in self.tables)
+        rest = (changes[places] for places in (self.constants, self.scales, self.gaps, self.frictions))
+        return NumberChanges(tables, *rest)
 
     def hold(self, values: np.ndarray) -> np.ndarray:
         """For each set, whether the mechanism is the same but for its numbers, and all of these are numbers."""

@@ -151,16 +151,16 @@ class Motion:
             place = np.where(rows.t[np.maximum(place - 1, 0)] == times, np.maximum(place - 1, 0), place)
         return replace(rows[place], system=self.solution.system_at(times, side))
 
-    def derivative(self, by: str, t: float | Array, of: str = "positions") -> State:
+    def derivative(self, by: str, t: float | Array, of: str = "positions", side: Side = "after") -> State:
         """How positions (or `of="velocities"`) at time t change with what a motion was differentiated by:
-        `motion.derivative("mass", 0.5)["A"]`; on the constraints, as these are at t."""
+        `motion.derivative("mass", 0.5)["A"]`; on the constraints, as these are at t. An event makes it jump."""
         tangents = self.solution.tangents
         if tangents is None or by not in tangents.names:
             known = "nothing" if tangents is None else ", ".join(tangents.names)
             raise KeyError(f"{by!r} is not among what the motion was differentiated by: {known}")
         self._check(t)
         place = {"positions": 0, "velocities": 1}[of]
-        found = self.solution.derivatives(t)[place][..., tangents.names.index(by)]
+        found = self.solution.derivatives(t, side)[place][..., tangents.names.index(by)]
         return State(self.mechanism, found[0] if np.ndim(t) == 0 else found, constant=0.0)
 
     def multipliers(self, t: float | Array, side: Side = "after") -> dict[str, Array]:

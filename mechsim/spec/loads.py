@@ -388,7 +388,7 @@ def _static(values: Mapping[str, Any], user: str, mark: Mark, scope: Scope) -> f
     if values.get("v0") is not None or not set(values["mu"].names) <= known.keys():
         hint = "it is for friction without v0, beside a mu that is a number"
         raise SpecError(Fault(f"{user} has mu_s, which does not belong here", mark, hint))
-    kinetic, static = float(values["mu"].evaluate(known)), float(values["mu_s"].value)
+    kinetic, static = values["mu"].evaluate(known), values["mu_s"].value
     if not static >= kinetic > 0:
         message = f"{user}.mu_s is {shown(values['mu_s'])}, which is less than mu, or mu is zero"
         raise SpecError(Fault(message, mark, "what sticks holds at least as much as what slides"))

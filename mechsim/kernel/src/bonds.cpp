@@ -7,6 +7,7 @@
 
 #include "march.hpp"
 #include "policy.hpp"
+#include "touch.hpp"
 
 namespace mechsim {
 
@@ -48,6 +49,24 @@ void March::make_bond(int number) {
     gaps_[number].bond = true;
 }
 
+// What the tangents know of it: all rates come to zero at once.
+Touch March::taking_hold(const std::vector<int>& bonds, const std::vector<double>& rates, const std::vector<double>& impulses,
+                         const std::vector<double>& w, const std::vector<std::vector<double>>& responses) const {
+    Touch touch;
+    const std::size_t count = bonds.size();
+    Stroke stroke;
+    for (std::size_t i = 0; i < count; ++i) {
+        touch.moving.push_back(rates[i] - along(gaps_[bonds[i]], x_.degree(1)));
+        stroke.directions.push_back(i);
+    }
+    stroke.kept.assign(count, 0.0);
+    touch.gaps = bonds, touch.before = rates, touch.impulses = impulses, touch.w = w, touch.responses = responses;
+    touch.was_closed.assign(count, 1);  // when is the event's to say
+    touch.still.assign(count, 0.0);
+    touch.strokes.push_back(stroke);
+    return touch;
+}
+
 // The rates of these bonds before they take hold, then their impulses, then the energy that each of them takes.
 Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     for (int number : bonds)
@@ -76,6 +95,10 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
         for (int other : bonds) w.push_back(along(gaps_[other], responses.back().data()));
     }
     if (!plastic_impulses(w, free, rates, impulses)) return Status::singular;
+    if (tangents_) {
+        Touch touch = taking_hold(bonds, rates, impulses, w, responses);
+        if (!tangents_->come_to_event() || !tangents_->jump(touch)) return Status::not_differentiable;
+    }
     told = rates;
     told.insert(told.end(), impulses.begin(), impulses.end());
     for (std::size_t i = 0; i < count; ++i) {
@@ -95,7 +118,7 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     meetings_ = 1;
     event_ = fired_ = -1;
     const bool touching = !frictions_.empty() || std::any_of(gaps_.begin(), gaps_.end(), [](const Gap& gap) { return !gap.bond; });
-    if (touching && (status = meet()) != Status::reached) return status;
+    if (touching && (status = meet_gaps()) != Status::reached) return status;
     expanded_ = false;
     leverage_.clear();
     responses_.clear();

@@ -306,10 +306,32 @@ bool March::strike_together(Touch& touch) const {
     const std::vector<double> found = pushes(w, q);
     if (found.empty()) return false;
     std::vector<double> impulses(touch.size(), 0.0);
-    for (std::size_t k = 0; k < members.size(); ++k) impulses[members[k]] = found[k];
+    Stroke stroke;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+        const std::size_t i = members[k];
+        impulses[i] = found[k];
+        if (!(found[k] > 0)) continue;
+        stroke.directions.push_back(i);
+        stroke.kept.push_back(touch.rates[i] < 0 ? -bounce(touch, i) : 0.0);
+    }
     touch.push(impulses);
+    if (touch.noted) touch.strokes.push_back(std::move(stroke));
     for (std::size_t i : members) touch.rates[i] = std::max(touch.rates[i], 0.0);
     return true;
+}
+
+// What `bear` has found for velocities: gaps that push and what sticks come to rest, and what slides pushes by its load.
+Stroke March::stopping(const Touch& touch, const std::vector<double>& impulses) const {
+    Stroke stroke;
+    for (std::size_t i = 0; i < touch.total(); ++i)
+        if (i < touch.size() ? impulses[i] > 0 : touch.sticks[i - touch.size()]) stroke.directions.push_back(i);
+    stroke.kept.assign(stroke.directions.size(), 0.0);
+    for (std::size_t k = 0; k < touch.frictions.size(); ++k) {
+        const auto load = std::find(stroke.directions.begin(), stroke.directions.end(), std::size_t(touch.of[k]));
+        if (touch.sticks[k] || touch.sense[k] == 0 || touch.of[k] < 0 || load == stroke.directions.end()) continue;
+        stroke.slides.push_back({touch.size() + k, std::size_t(load - stroke.directions.begin()), touch.frictions[k], touch.sense[k]});
+    }
+    return stroke;
 }
 
 // Impacts in turn: of the gaps that approach the one that does so fastest, beside what its size and the motion are, by
@@ -333,7 +355,7 @@ bool March::strike(Touch& touch) {
             if (gaps_[touch.gaps[i]].law == Law::together) {
                 if (!strike_together(touch)) return false;
             } else if (rubs == touch.of.end())
-                touch.push(i, -(1 + bounce(touch, i)) * touch.rates[i] / touch.response(i, i));
+                touch.push(i, -bounce(touch, i));
             else if (!rub(touch, i, touch.size() + std::size_t(rubs - touch.of.begin()), bounce(touch, i)))
                 return false;
             continue;
@@ -341,6 +363,7 @@ bool March::strike(Touch& touch) {
         if (!gives_way) return true;
         const std::vector<double> impulses = bear(touch, reached_by_impacts(touch), false);
         if (impulses.empty()) return touch.frictions.empty();
+        if (touch.noted) touch.strokes.push_back(stopping(touch, impulses));
         touch.push(impulses);
         for (std::size_t i = 0; i < touch.size(); ++i)
             if (impulses[i] > 0) touch.rates[i] = 0;
@@ -485,7 +508,7 @@ void March::stay(Touch& touch) const {
         double off = 0;
         for (std::size_t i : staying) {
             off = std::max(off, std::abs(touch.rates[i]) / touch.still[i]);
-            touch.push(i, -touch.rates[i] / touch.response(i, i));
+            touch.push(i, 0.0);
         }
         if (off <= 0.1) break;
     }
@@ -518,8 +541,18 @@ bool March::find_responses(Touch& touch) {
     return true;
 }
 
-// What happens where gaps touch: the velocities and modes with which the motion goes on.
+// What happens where gaps touch: the velocities and modes with which the motion goes on, and how its tangents do.
 Status March::meet() {
+    if (tangents_ && !tangents_->come_to_event()) return Status::not_differentiable;
+    const std::size_t before = happenings_.size();
+    const Status status = meet_gaps();
+    if (status != Status::reached || !tangents_) return status;
+    for (std::size_t i = before; i < happenings_.size(); ++i)
+        lates_.insert(lates_.end(), tangents_->late().begin(), tangents_->late().end());
+    return tangents_->leave_event() ? status : Status::not_differentiable;
+}
+
+Status March::meet_gaps() {
     if (t_ != met_at_) meetings_ = 0, let_go_.clear();
     if (event_ >= int(gaps_.size()) && slips_ != 0) let_go_.emplace_back(event_ - int(gaps_.size()), slips_);
     if (++meetings_ > kMostMeetings) return Status::endless;
@@ -527,6 +560,7 @@ Status March::meet() {
     met_ = true;
     met_at_ = t_;
     Touch touch;
+    touch.noted = tangents_ != nullptr;
     std::vector<char> closed;
     for (const Gap& gap : gaps_) closed.push_back(is_closed(gap));
     bool opened = false;
@@ -573,6 +607,7 @@ Status March::meet() {
             if (!(touch.rates[i] >= -kContradicts * touch.still[i])) return Status::undecided;  // it would be entered
         stay(touch);  // which others may feel
     }
+    if (tangents_ && !tangents_->jump(touch)) return Status::not_differentiable;
     bool changed = false;
     for (std::size_t i = 0; i < total; ++i) {
         changed = changed || touch.impulses[i] != 0;
@@ -632,7 +667,8 @@ Status March::meet() {
 // The state after a meeting is a point of its own, at the same time; a step without length leads to it.
 void March::write_meeting(Record& record) {
     const std::int64_t last = std::int64_t(record.t.size()) - 1;
-    if (meetings_ > 1 && last >= 0 && met_row_ == last) {  // met again at once: only the last state counts
+    const bool again = meetings_ > 1 && last >= 0 && met_row_ == last;
+    if (again) {  // only the last state counts
         record.t.pop_back();
         record.x.resize(record.x.size() - size_);
         record.v.resize(record.v.size() - size_);
@@ -642,6 +678,7 @@ void March::write_meeting(Record& record) {
             for (int j = 0; j < size_; ++j)
                 record.polynomials.push_back(n <= std::min(d_[j], largest_offset_) ? x_.degree(n)[j] : 0.0);
     }
+    if (tangents_) tangents_->write_meeting(again);
     write_point(record);
     met_row_ = std::int64_t(record.t.size()) - 1;
 }

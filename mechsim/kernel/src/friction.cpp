@@ -9,6 +9,7 @@
 #include "march.hpp"
 #include "policy.hpp"
 #include "roots.hpp"
+#include "routh.hpp"
 #include "touch.hpp"
 
 namespace mechsim {
@@ -55,11 +56,13 @@ double March::next_slip(double h, double first) {
         const double sense = sense_of(friction);
         // What others hold still moves by roundings of what pulls at it.
         const double noise = slowest(friction.size) + kUnpressed * liveliest_ * friction.size * h;
-        GapSeries p;
+        GapSeries p{};
         double least = 0;
         const auto note = [&](double s, double slips) {
             if (!(h * s < first)) return;
             first = h * s;
+            slope_ = 0;
+            for (int n = last_; n >= 1; --n) slope_ = slope_ * s + n * p[n] / h;
             event_ = int(gaps_.size() + i);
             releases_ = leaves_ = false;
             slips_ = slips;
@@ -153,71 +156,15 @@ bool March::fits_limits(Touch& touch) const {
     return fits;
 }
 
-// One impact with friction, along its own impulse p (Routh's method): both rates are linear in p while it slides one way or
-// sticks. Compression ends where the gap's rate is zero; restitution by the law. False where it never ends (Painleve's paradox).
+// One impact with friction. False where it never ends.
 bool March::rub(Touch& touch, std::size_t normal, std::size_t tangent, double restitution) const {
-    const Gap& gap = gaps_[touch.gaps[normal]];
-    const double mu = frictions_[touch.frictions[tangent - touch.size()]].kinetic;
-    const double nn = touch.response(normal, normal), nt = touch.response(normal, tangent);
-    const double tn = touch.response(tangent, normal), tt = touch.response(tangent, tangent);
-    const double begun = touch.rates[normal];
-    double vn = begun, vt = touch.rates[tangent], p = 0, pt = 0, lost_n = 0, lost_t = 0;
-    double to_compress = 0, compressed = 0, returned = 0;  // impulse of the compression, works of both
-    bool compressing = true;
-    for (int piece = 0;; ++piece) {
-        if (piece == kMostPieces) return false;
-        double side = std::abs(vt) > touch.still[tangent] ? (vt > 0 ? 1.0 : -1.0) : 0.0, share = -side * mu;
-        if (side == 0) {
-            vt = 0;
-            share = touch.movable[tangent] ? -tn / tt : 0.0;
-            if (std::abs(share) > mu) side = share < 0 ? 1.0 : -1.0, share = -side * mu;
-        }
-        const double dn = nn + share * nt, dt = side == 0 ? 0.0 : tn + share * tt;
-        const double to_rest = side * dt < 0 && vt != 0 ? -vt / dt : INFINITY;
-        double length = INFINITY;
-        if (compressing) {
-            if (dn > 0) length = -vn / dn;
-        } else if (gap.law == Law::newton) {
-            if (dn > 0) length = (-restitution * begun - vn) / dn;
-        } else if (gap.law == Law::poisson) {
-            length = (1 + restitution) * to_compress - p;
-        } else {
-            const double left = -restitution * restitution * compressed - returned;
-            if (vn * vn + 2 * dn * left >= 0) length = 2 * left / (vn + std::sqrt(vn * vn + 2 * dn * left));
-        }
-        // Newton's law could give energy: it ends where all that the impact took is given back.
-        bool ends = !(length > to_rest);
-        if (!ends) length = to_rest;
-        if (!std::isfinite(length)) return false;
-        length = std::max(length, 0.0);
-        const double taken = lost_n + lost_t, power = vn + share * vt, growth = dn + share * dt;
-        const double after = taken - length * (power + growth * length / 2);
-        if (!compressing && after < 0) {
-            const double root = std::sqrt(std::max(0.0, power * power + 2 * growth * taken));
-            length = std::clamp(2 * taken / (power + root), 0.0, length);
-            ends = true;
-            touch.limited[normal] = 1;
-        }
-        const double work_n = length * (vn + dn * length / 2);
-        lost_n -= work_n;
-        lost_t -= share * length * (vt + dt * length / 2);
-        (compressing ? compressed : returned) += work_n;
-        vn += dn * length, vt += dt * length;
-        p += length, pt += share * length;
-        if (!ends) {
-            vt = 0;
-            continue;
-        }
-        if (!compressing) break;
-        compressing = false;
-        vn = 0;
-        to_compress = p;
-        if (restitution == 0) break;
-    }
-    for (std::size_t k = 0; k < touch.total(); ++k) touch.rates[k] += touch.response(k, normal) * p + touch.response(k, tangent) * pt;
-    touch.rates[tangent] = vt;
-    touch.impulses[normal] += p, touch.impulses[tangent] += pt;
-    touch.lost[normal] += lost_n, touch.lost[tangent] += lost_t;
+    const Impact<double> impact = touch.impact(normal, tangent, touch.w, touch.rates, restitution,
+                                               frictions_[touch.frictions[tangent - touch.size()]].kinetic, gaps_[touch.gaps[normal]].law);
+    Struck<double> found;
+    if (!strike_along(impact, found)) return false;
+    touch.limited[normal] = touch.limited[normal] || found.limited;
+    touch.take(normal, tangent, found, touch.w, touch.rates, touch.impulses, touch.lost);
+    touch.note_rub(normal, tangent, restitution);
     return true;
 }
 
@@ -234,7 +181,7 @@ struct March::Rubbing {
 
 // Whether a direction is not held by others already, by what is left of its answer to a push when these do not give way.
 // If they hold it, `parts` are what each does for that.
-bool March::Touch::is_free(std::size_t own, const std::vector<std::size_t>& held, std::vector<double>* parts) const {
+bool Touch::is_free(std::size_t own, const std::vector<std::size_t>& held, std::vector<double>* parts) const {
     const std::size_t size = held.size() + 1;
     std::vector<double> m(size * size);
     const auto direction = [&](std::size_t i) { return i + 1 < size ? held[i] : own; };

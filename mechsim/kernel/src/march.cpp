@@ -144,6 +144,7 @@ void March::find_working() {
         for (const Watcher& watcher : watchers_) told = told || watcher.block == int(i);
         if (told) working_.push_back(&blocks_[i]);
     }
+    if (tangents_) tangents_->find_working();
 }
 
 std::size_t March::table_size() const {
@@ -215,6 +216,7 @@ void March::set_state(double t, const double* derivatives) {
     event_ = fired_ = -1;
     shaken_ = false;
     happenings_.clear();
+    lates_.clear();
     for (Gap& gap : gaps_) gap.zeros = 0;
     for (Friction& friction : frictions_) friction.zeros = 0;
     for (Watcher& watcher : watchers_) watcher.side = 0, watcher.crossed = false, watcher.size = 0;

@@ -145,6 +145,9 @@ struct Happening {
     bool limited = false;  // its law would have given energy, and ended before
 };
 
+struct Touch;   // what meets at one time (touch.hpp)
+struct Stroke;
+
 class March {
   public:
     March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
@@ -180,6 +183,8 @@ class March {
     void add_watcher(int block, int output, int lane, int direction, int mode);
     int fired() const { return fired_; }
     std::vector<Happening> take_happenings() { return std::exchange(happenings_, {}); }
+    // With tangents, by how much each of these came later beside the motion: (happenings, directions).
+    std::vector<double> take_lates() { return std::exchange(lates_, {}); }
     void ready();
     // Other numbers for the same plan, before a state is set.
     void tune(const double* tables, std::vector<double> constants, std::vector<double> scales, std::vector<double> matrix);
@@ -257,18 +262,23 @@ class March {
     double size_of(int pair) const;
     double slowest(double size) const;
     int degree_of_pairs() const { return last_ + 2; }  // coordinates of points are known so far
+    double border_change(const std::vector<double>& changes) const;
     bool lend_touching(std::vector<char>& closed, bool begins);
     double known_pairs(double h);
     Status polish_event(double& h, double left, double t_end);
     double late_event(double h) const;
     Status meet();
+    Status meet_gaps();
     std::vector<double> gap_values(int degree) const;
     struct Spare {
         int number, own;           // of the row, and of the entry of its multiplier in it
         std::vector<int> entries;  // all of the row's
     };
-    struct Touch;
     bool strike(Touch& touch);
+    Stroke stopping(const Touch& touch, const std::vector<double>& impulses) const;
+    void event_change(std::vector<double>& change, double& slope) const;
+    Touch taking_hold(const std::vector<int>& bonds, const std::vector<double>& rates, const std::vector<double>& impulses,
+                      const std::vector<double>& w, const std::vector<std::vector<double>>& responses) const;
     bool strike_together(Touch& touch) const;
     std::vector<std::size_t> reached_by_impacts(const Touch& touch) const;
     void stay(Touch& touch) const;
@@ -373,13 +383,15 @@ class March {
     std::vector<Pair> pairs_;
     std::vector<Watcher> watchers_;
     std::vector<Happening> happenings_;
+    std::vector<double> lates_;
     bool shaken_ = false;  // a constant of a closed gap has changed
     int fired_ = -1;               // the watcher that this step ends at
     double slope_ = 0;             // of it there
     int event_ = -1;               // the gap that this step ends at, because it closes, or because it opens (`releases_`)
     bool releases_ = false, met_ = false;
     bool crowded_ = false;         // more touches than there are rows for
-    bool leaves_ = false;          // it opens because it comes to the end of an edge
+    bool leaves_ = false;          // it opens because it comes to the end of an edge, ...
+    Sight border_{};               // ... which this is
     double slips_ = 0;             // the sense in which a friction lets go there
     double liveliest_ = 0;         // the largest acceleration there was when gaps were met, of their sizes
     std::vector<std::pair<int, double>> let_go_;  // frictions that did at the time of the last meeting, and their senses

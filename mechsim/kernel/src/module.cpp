@@ -172,6 +172,28 @@ void set_constant_change(March& march, int number, const Doubles& changes) {
     tangents.set_constant(number, changes.data());
 }
 
+// Changes of restitutions, (gaps, directions), and of frictions while they slide and stick, (frictions, 2, directions).
+void set_contact_changes(March& march, const Doubles& gaps, const Doubles& frictions) {
+    Tangents& tangents = tangents_of(march);
+    const std::size_t count = tangents.directions();
+    require(gaps.size() == march.gaps().size() * count && frictions.size() == march.frictions().size() * 2 * count,
+            "one change per direction, of each gap and of each friction");
+    tangents.set_contact_numbers(gaps.data(), frictions.data());
+}
+
+// By how much each event of `take_events` came later, (events, directions); and the user's event at which the march stands.
+nb::object take_event_changes(March& march) {
+    const std::size_t count = tangents_of(march).directions();
+    std::vector<double> values = march.take_lates();
+    const std::size_t rows = values.size() / count;
+    return owned(std::move(values), {rows, count});
+}
+
+nb::object event_change(March& march) {
+    const Tangents& tangents = tangents_of(march);
+    return owned(std::vector<double>(tangents.late()), {std::size_t(tangents.directions())});
+}
+
 // What was written since this was last asked: (points, 2, unknowns, directions) values and rates, and (steps, degrees,
 // unknowns, directions) coefficients where `keep_tangents` asked for them.
 nb::tuple take_tangents(March& march) {
@@ -580,6 +602,10 @@ NB_MODULE(_kernel, m) {
         .def("constant_changes", &constant_changes)
         .def("keep_tangents", [](March& self, bool keep) { tangents_of(self).record.keep_polynomials = keep; })
         .def("take_tangents", &take_tangents)
+        .def("set_contact_changes", &set_contact_changes)
+        .def("take_event_changes", &take_event_changes)
+        .def("event_change", &event_change)
+        .def_prop_ro("tangent_failure", [](March& self) { return self.tangents() ? self.tangents()->reason() : ""; })
         .def("prepare_tangents", [](March& self) { return tangents_of(self).prepare(); })
         .def("tangent_coefficients", &tangent_coefficients)
         .def("orthonormalise_tangents", &orthonormalise_tangents)

@@ -393,13 +393,17 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
     if (!prepared_) {
         const Status status = prepare();
         if (status != Status::reached) return status;
-        if (tangents_ && !tangents_->prepare()) return Status::not_differentiable;
+        if (tangents_ && !tangents_->is_at_event() && !tangents_->prepare()) return Status::not_differentiable;
         if ((!gaps_.empty() || !frictions_.empty()) && !met_) {  // what touches where the march begins
             const Status met = meet();
             if (met != Status::reached) return met;
         }
         if (!continued_) write_point(record);  // a march that goes on has written this point already
         continued_ = false;
+    }
+    if (tangents_ && tangents_->is_at_event()) {  // of the user, who has done what is to be done there
+        fired_ = -1;
+        if (!tangents_->leave_event()) return Status::not_differentiable;
     }
     if (std::exchange(unwritten_, false)) write_meeting(record);
     for (std::int64_t step = 0; step < steps; ++step) {
@@ -417,6 +421,7 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
         if (fired_ >= 0) {
             watchers_[fired_].crossed = true;
             cut_.clear();
+            if (tangents_ && !tangents_->come_to_event()) return Status::not_differentiable;
             return Status::event;
         }
         if (event_ < 0) continue;

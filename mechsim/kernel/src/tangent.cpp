@@ -22,6 +22,7 @@ constexpr int kMostShortened = 100;  // times
 constexpr double kAlike = 0.7;       // steps that differ by less are one
 // Last terms of a tangent are those of the motion times about their degree; a share of it is granted.
 constexpr double kShare = 4.0;
+constexpr double kGone = 1e-10;      // of its length: a direction that has less beside those before it is one of them
 
 bool leaves_out(Code code) { return code == Code::multiply || code == Code::square || code == Code::function; }
 
@@ -36,6 +37,9 @@ Tangents::Tangents(March& march, int directions, const double* tables)
     residual_ = aligned_zeros(march_.residual_.size() * padded_);
     sizes_ = aligned_zeros(std::size_t(degrees_) * padded_);
     targets_.resize(march_.size_);
+    late_.assign(count_, 0.0);
+    gap_numbers_.assign(march_.gaps_.size() * count_, 0.0);
+    friction_numbers_.assign(march_.frictions_.size() * 2 * count_, 0.0);
     blocks_.resize(march_.blocks_.size());
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         blocks_[i].block = &march_.blocks_[i];
@@ -77,16 +81,22 @@ void Tangents::share_constants() {
         make_schedule(dual);
         find_operands(dual);
     }
-    // A block whose rows are linear in what a stage finds says how its factors change, and is told all for that.
     march_.find_working();
+    find_working();  // the march may not know of these yet
+    ready_ = false;
+}
+
+// A block whose rows are linear in what a stage finds says how its factors change, and is told all for that.
+void Tangents::find_working() {
     working_.clear();
-    for (DualBlock& dual : blocks_) {
+    auto& all = march_.working_;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        DualBlock& dual = blocks_[i];
+        if (march_.idle_[i]) continue;
         if (!dual.contributions.empty()) working_.push_back(&dual);
-        auto& all = march_.working_;
         const bool factors = std::find(dual.living.begin(), dual.living.end(), 1) != dual.living.end();
         if (factors && std::find(all.begin(), all.end(), dual.block) == all.end()) all.push_back(dual.block);
     }
-    ready_ = false;
 }
 
 void Tangents::read_constants(DualBlock& dual) {
@@ -98,11 +108,12 @@ void Tangents::read_constants(DualBlock& dual) {
                             reinterpret_cast<double*>(dual.row(int(i), lane, 0)));
 }
 
-// Time does not change, nor do constants whose changes are zero, nor what is made of these.
+// Constants whose changes are zero do not change, nor does what is made of these; time does at events (jump.cpp).
 void Tangents::find_active(DualBlock& dual) {
     const Block& block = *dual.block;
     const int inputs = int(block.inputs.size());
     dual.active.assign(inputs + block.operations.size(), 0);
+    for (int i = 0; i < inputs; ++i) dual.active[i] = block.inputs[i].time && march_.has_events();
     for (int i = 0; i < inputs; ++i)
         for (int lane = 0; lane < block.lanes && !block.inputs[i].time; ++lane) {
             const int unknown = block.unknowns[std::size_t(i) * block.stride + lane];
@@ -221,7 +232,9 @@ void Tangents::set_state(const double* derivatives) {
         for (int j = 0; j < march_.size_; ++j, derivatives += count_)
             for (int k = 0; k < count_ && n < march_.d_[j]; ++k)
                 x_[(std::size_t(n) * width_ + j) * padded_ + k] = derivatives[k] / factorial;
-    ready_ = false;
+    std::fill(late_.begin(), late_.end(), 0.0);
+    set_late();
+    at_event_ = ready_ = false;
 }
 
 void Tangents::set_constants(const double* changes) {
@@ -237,6 +250,11 @@ void Tangents::set_constant(int number, const double* changes) {
     share_constants();
 }
 
+void Tangents::set_contact_numbers(const double* gaps, const double* frictions) {
+    std::copy_n(gaps, gap_numbers_.size(), gap_numbers_.begin());
+    std::copy_n(frictions, friction_numbers_.size(), friction_numbers_.begin());
+}
+
 void Tangents::evaluate(int stage) {
     std::memset(residual_.get(), 0, sizeof(double) * march_.residual_.size() * padded_);
     for (DualBlock& dual : blocks_) evaluate_dual(dual, x_.get(), width_, degrees_, stage, residual_.get());
@@ -247,6 +265,11 @@ void Tangents::solve_rows(int stage) {
     scale_rows(rows, march_.equation_factors_[stage + march_.largest_offset_].data(), march_.size_, padded_ / kWidth);
     for (int i = 0; i < march_.size_; ++i)
         if (stage + march_.c_[i] < 0) std::fill_n(residual_.get() + std::size_t(i) * padded_, padded_, 0.0);
+    for (const March::Spare& row : march_.may_rest_) {  // as March::rest_rows
+        if (!march_.resting_[row.number]) continue;
+        double* own = residual_.get() + std::size_t(row.number) * padded_;
+        for (int k = 0; k < padded_; ++k) own[k] = stage == 0 ? -coefficient(0, row.number)[k] : 0.0;
+    }
     march_.lu_.solve_many(residual_.get(), padded_ / kWidth);
 }
 
@@ -346,7 +369,9 @@ std::vector<double> Tangents::orthonormalise(const double* weights) {
             if (n < march_.d_[j] && n < orders && weights[n * size + j] > 0) state.push_back(row), weight.push_back(weights[n * size + j]);
         }
     }
-    std::vector<double> logarithms(count_), along(padded_);
+    std::vector<double> logarithms(count_), along(padded_), whole(count_, 0.0);
+    for (std::size_t i = 0; i < state.size(); ++i)
+        for (int k = 0; k < count_; ++k) whole[k] += std::pow(weight[i] * state[i][k], 2);
     for (int k = 0; k < count_; ++k) {
         std::fill(along.begin(), along.end(), 0.0);
         for (std::size_t i = 0; i < state.size(); ++i) {
@@ -355,6 +380,11 @@ std::vector<double> Tangents::orthonormalise(const double* weights) {
         }
         const double square = along[k], inverse = 1 / std::sqrt(square);
         logarithms[k] = 0.5 * std::log(square);
+        if (square <= kGone * kGone * whole[k]) {  // what is left are roundings: a contact that lasts has taken it
+            logarithms[k] = -INFINITY;
+            for (double* row : rows) row[k] = 0;
+            continue;
+        }
         for (int l = k; l < count_; ++l) along[l] /= square;
         for (double* row : rows) {
             for (int l = k + 1; l < count_; ++l) row[l] -= along[l] * row[k];
@@ -455,6 +485,16 @@ void Tangents::write_point() {
         for (int j = 0; j < march_.size_; ++j)
             for (int k = 0; k < count_; ++k)
                 record.points.push_back(n == 0 || march_.d_[j] >= 1 ? coefficient(n, j)[k] : 0.0);
+}
+
+void Tangents::write_meeting(bool again) {
+    const std::size_t row = std::size_t(march_.size_) * count_;
+    if (again) record.points.resize(record.points.size() - 2 * row);
+    if (again || !record.keep_polynomials) return;
+    for (int n = 0; n < march_.degrees_; ++n)
+        for (int j = 0; j < march_.size_; ++j)
+            for (int k = 0; k < count_; ++k)
+                record.polynomials.push_back(n <= std::min(march_.d_[j], march_.largest_offset_) ? coefficient(n, j)[k] : 0.0);
 }
 
 // As March::write_step.

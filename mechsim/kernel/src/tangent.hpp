@@ -14,6 +14,8 @@
 namespace mechsim {
 
 class March;
+struct Dual;
+struct Touch;
 
 // What an operation reads and writes for one lane and one or two vectors of directions: series of the motion, and of its
 // changes; nullptr where nothing changes.
@@ -75,6 +77,9 @@ class Tangents {
     // Changes of the constants of the mechanism, (constants, directions); those of one that takes another value.
     void set_constants(const double* changes);
     void set_constant(int number, const double* changes);
+    // Changes of the restitutions of all gaps, (gaps, directions), and of the shares of the load that frictions have while they
+    // slide and stick, (frictions, 2, directions).
+    void set_contact_numbers(const double* gaps, const double* frictions);
 
     // Bring the changes of the state on the linearised constraints where the march stands prepared, and find those of the
     // leading derivatives and multipliers. False where they are no numbers.
@@ -83,6 +88,20 @@ class Tangents {
     void expand();
     // The end of the step of this (signed) length, where the march stands prepared.
     bool arrive(double h);
+    // Events (jump.cpp). Changes of the state are taken along the motion to where the event is beside it, jump there with what
+    // meets, and are taken back along the motion as it goes on, which is prepared then. False where they are not known.
+    bool come_to_event();
+    bool jump(const Touch& touch);
+    bool leave_event();
+    // Why one of these is not known; empty where they are no numbers.
+    const char* reason() const { return reason_; }
+    bool is_at_event() const { return at_event_; }
+    // By how much the event comes later, in each direction.
+    const std::vector<double>& late() const { return late_; }
+    // The change of a term of an output, where the rows of stages k <= 0 are those of the state.
+    void output_change(int block, int output, int lane, int degree, double* found) const;
+    void limit_change(int friction, double sign, double* found) const;
+
     // Make the directions orthonormal where the march stands prepared, in the inner product of these weights of the state's
     // derivatives, (orders, size); they span what they did. Returns the logarithms of the lengths by which each is divided,
     // in turn (the diagonal of R). Unknowns without any weight are read by nothing (accounts), and begin anew.
@@ -98,6 +117,8 @@ class Tangents {
     const double* coefficient(int n, int unknown) const { return x_.get() + (std::size_t(n) * width_ + unknown) * padded_; }
     void write_point();
     void write_step(bool begun, double h);
+    // A meeting is a step without length; one that is met again replaces the last point.
+    void write_meeting(bool again);
 
     // What was written since this was last asked: values and rates of each point, coefficients of each step.
     struct Record {
@@ -112,13 +133,28 @@ class Tangents {
         archive(count);
         if (count != count_) throw std::invalid_argument("the bytes are those of a march with other tangents");
         archive.run(x_.get(), sizeof(double) * std::size_t(degrees) * width_ * padded_);
+        archive(at_event_);
+        archive.run(late_.data(), sizeof(double) * late_.size());
+        set_late();
         ready_ = false;
     }
     // The series just expanded are those of the step that begins.
     void swap_series() { std::swap(x_, polynomial_); }
     void share_constants();
+    // Which blocks take part in stages k >= 1, after those of the march were found.
+    void find_working();
 
   private:
+    struct Meeting;
+    void move(double sign);
+    void set_late();
+    void rows_with(const std::vector<double>& leading, double factor, std::vector<double>& found);
+    void matrix_changes(const std::vector<double>& leading, const std::vector<double>& still, std::vector<double>& found);
+    void answer_changes(const std::vector<double>& changed, std::vector<double>& found);
+    bool find_meeting(const Touch& touch, Meeting& found);
+    bool refuse(const char* reason) { return reason_ = reason, false; }
+    bool strikes_with_others(const Touch& touch, std::size_t i) const;
+    bool strike(const Touch& touch, const Meeting& met, int direction, std::vector<Dual>& impulses, std::vector<Dual>& lost) const;
     void make_block(DualBlock& dual, const double*& table);
     void make_schedule(DualBlock& dual);
     void find_active(DualBlock& dual);
@@ -140,6 +176,10 @@ class Tangents {
     Aligned residual_;        // one row more than unknowns, the trash row, and those of what is watched
     Aligned sizes_;           // degrees x directions: see measure
     std::vector<Lanes*> targets_;
+    std::vector<double> late_;                            // by how much an event comes later, per direction
+    std::vector<double> gap_numbers_, friction_numbers_;  // see set_contact_numbers
+    const char* reason_ = "";
+    bool at_event_ = false;   // changes are those where the event is
     bool ready_ = false;      // the rows of stages k <= 0 are those of the state
 };
 

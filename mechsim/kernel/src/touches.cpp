@@ -111,6 +111,7 @@ double March::next_touch(double h, double first) {
                 if (!(found < first)) continue;
                 first = found, touching = -1, event_ = int(holder);
                 releases_ = leaves_ = true;
+                border_ = border;
             }
         }
     }
@@ -121,6 +122,19 @@ double March::next_touch(double h, double first) {
     releases_ = leaves_ = false;
     crowded_ = event_ < 0;
     return first;
+}
+
+// How fast a corner comes to the end of the edge, by how fast unknowns and constants change.
+double March::border_change(const std::vector<double>& changes) const {
+    Coefficients moved = x_;
+    moved.degrees = 2;
+    moved.values.assign(x_.degree(0), x_.degree(0) + x_.width);
+    moved.values.insert(moved.values.end(), changes.begin(), changes.end());
+    Pair pair = pairs_[gaps_[event_].pair];
+    Series p{};
+    pair.see(moved, 1.0, 1);
+    pair.sight(border_, p);
+    return p[1];
 }
 
 // Where gaps are met: rows for all that touch, and for nothing else. `closed` were those of the gaps, but for ways
