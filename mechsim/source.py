@@ -28,7 +28,9 @@ def read(source: Source, parameters: Parameters | None = None, tables_from: Fold
     }
     if isinstance(source, MechSpec):
         together = {**source.overrides, **overrides}
-        return mechsim.spec.parse(source.text, source.path, together, source.files) if overrides else source
+        if not overrides:
+            return source
+        return source.as_this(mechsim.spec.parse(source.text, source.path, together, source.files))
     if isinstance(source, str) and "\n" in source:
         return mechsim.spec.parse(source, overrides=overrides, tables_from=folders)
     return mechsim.spec.read(str(source), overrides, folders)

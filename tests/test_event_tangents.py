@@ -313,6 +313,24 @@ def test_bonds_that_let_go_and_take_hold():
     against_differences(text, {"M": 4e-3, "turn": 1e-7, "speed": 1e-6, "meeting": 1e-4}, 20.0, 1e-7)
 
 
+def test_the_start_of_pins_that_are_let_go_changes_as_if_they_were_not():
+    """A double pendulum whose guesses do not close, and whose lower pin an event lets go."""
+    text = """
+PhysicalParams: {l: 1, k: 0.8, x: 0.7}
+PartData:
+  Fixed: {O: []}
+  Rigids:
+    OA: {Geom: [[l]], Dyna: [[l/2], 1, l**2/12]}
+    AB: {Geom: [[k]], Dyna: [[k/2], 0.5, k**2/24]}
+AppliedForces: {Gravity: [0, -9.81]}
+Events: {off: {when: A.x, direction: down, do: {release: A-AB}}}
+ProblemData: {tend: 0.9, positions: {A: [x, -0.9], B: [1.2, -1.6]}}
+"""
+    against_differences(text, {"l": 1e-6, "k": 1e-6, "x": 1e-6}, 0.9, 1e-7)
+    handle, anew = mechsim.mechanism(text), mechsim.simulate(text, parameters={"l": 1.1}, tend=0.1)
+    assert np.allclose(handle.simulate(parameters={"l": 1.1}, tend=0.1).solution.q[0], anew.solution.q[0], atol=1e-12)
+
+
 def test_outlines_that_rock_from_corner_to_corner():
     """A block comes to rest by ever smaller impacts, on one corner and then on the other."""
     text = mechsim.mechanism("specs/contacts/rocking_block.yaml").spec.text
@@ -328,7 +346,7 @@ def test_outlines_that_rock_from_corner_to_corner():
 @given(
     e=st.floats(0.5, 0.95),
     slope=st.floats(-0.4, 0.4),
-    speed=st.floats(-2, 2),
+    speed=st.integers(-200, 200).map(lambda n: n / 100),
     mass=st.floats(0.2, 5),
 )
 def test_any_ball_on_any_slope(e, slope, speed, mass):

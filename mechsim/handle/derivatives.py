@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from mechsim.engine.tangents import Directions
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.initial import Start
+from mechsim.initial.problem import InitialValueProblem
 from mechsim.initial.sensitivity import Living, start_changes
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.numbers import Numbers
@@ -25,6 +26,7 @@ from mechsim.spec.document import MechSpec, Problem
 from mechsim.spec.living import Living as LivingNumber
 from mechsim.spec.living import Tape, settled
 
+SAME = 1e-9  # metres or radians: two starts that differ by less are one
 BESIDE = 1e-4  # of a parameter: how far beside its value it is looked whether placed points move
 
 
@@ -61,7 +63,7 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
     changes.refuse()
     own = changes.of_numbers()
     if isinstance(prepared.start, Start):
-        positions, velocities = _start_changes(prepared.system, prepared.start, traced)
+        positions, velocities = _start_changes(prepared, prepared.start, traced)
     else:  # a given state stays as it is, but for what the constraints ask of it
         positions, velocities = (np.zeros((system.n, len(names))) for _ in range(2))
     switches = sorted(traced.mechanism.switches, key=lambda switch: switch.time)
@@ -79,13 +81,41 @@ def _keeping(prepared: Prepared, traced: _Traced) -> Prepared:
     return replace(prepared, system=system, structure=structure, start=start)
 
 
-def _start_changes(system: System, start: Start, traced: _Traced) -> tuple[np.ndarray, np.ndarray]:
+def _start_changes(prepared: Prepared, start: Start, traced: _Traced) -> tuple[np.ndarray, np.ndarray]:
+    """Of a start that was found. One of pins that events let go is that of the mechanism in which they are whole."""
+    if traced.spec.whole is None:
+        return _nearest_changes(prepared.system, start, traced, traced.mechanism, traced.problem)
+    whole = InitialValueProblem.of(prepared.spec).whole
+    assert whole is not None
+    mechanism = build(traced.spec.whole, noted=False)
+    found = _nearest_changes(whole.system, whole.start, traced, mechanism, traced.timed(traced.spec.whole.problem))
+    places = _places_in(whole.mechanism, prepared.mechanism, prepared.spec.twins)
+    known = places >= 0
+    if not np.allclose(whole.start.positions[places[known]], start.positions[known], rtol=0, atol=SAME):
+        message = "how the start changes is not known: pins that events let go close in another way"
+        raise SpecError(Fault(message, hint="give guesses near to where it starts"))
+    return found[0][places] * known[:, None], found[1][places] * known[:, None]
+
+
+def _nearest_changes(
+    system: System, start: Start, traced: _Traced, mechanism: Mechanism, problem: Problem
+) -> tuple[np.ndarray, np.ndarray]:
     """Contacts and what sticks have no part in where a motion begins."""
-    mechanism = traced.mechanism.bilateral
+    mechanism = mechanism.bilateral
     system = unfolded(system.bilateral, traced.tape, mechanism, traced.here)
     changes = _Changes(traced, Numbers(traced.tape, mechanism, system))
-    told = Living(mechanism, traced.problem, changes.of, changes.of_numbers(), changes.moved)
+    told = Living(mechanism, problem, changes.of, changes.of_numbers(), changes.moved)
     return start_changes(system, replace(start, system=system), told)
+
+
+def _places_in(whole: Mechanism, parted: Mechanism, twins: Mapping[str, str]) -> np.ndarray:
+    """Where each coordinate of a parted mechanism is in the whole one; -1 for what that has not, such as accounts."""
+    labels = {variable.label: place for place, variable in enumerate(whole.variables)}
+    places = np.array([labels.get(variable.label, -1) for variable in parted.variables])
+    for own, point in twins.items():
+        for slot, other in zip(parted.points[own], whole.points[point], strict=True):
+            places[slot] = other
+    return places
 
 
 class _Traced:
@@ -93,13 +123,18 @@ class _Traced:
 
     def __init__(self, spec: MechSpec, names: tuple[str, ...]):
         self.names, self.tape = names, Tape(names, follows=True)
-        read = parse(spec.text, spec.path, spec.overrides, spec.files, tape=self.tape)
-        moved = spec.problem.t0.value != settled(read.problem.t0).value
-        self.problem: Problem = replace(read.problem, t0=spec.problem.t0) if moved else read.problem
-        self.mechanism: Mechanism = build(read, noted=False)
-        values = settled(read.parameters)
+        self.spec: MechSpec = parse(spec.text, spec.path, spec.overrides, spec.files, tape=self.tape)
+        self._t0 = spec.problem.t0
+        self.problem = self.timed(self.spec.problem)
+        self.mechanism: Mechanism = build(self.spec, noted=False)
+        values = settled(self.spec.parameters)
         self.here = np.array([[float(values[name])] for name in names]).reshape(len(names), 1)
         self.guards = dict(self.tape.guards)  # those of the file itself, before its equations add theirs
+
+    def timed(self, problem: Problem) -> Problem:
+        """The problem as it is asked, from a time that may not be the file's own."""
+        moved = self._t0.value != settled(problem.t0).value
+        return replace(problem, t0=self._t0) if moved else problem
 
 
 class _Changes:

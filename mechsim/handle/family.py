@@ -24,6 +24,7 @@ from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
 from mechsim.initial.assembly import with_state_rates
 from mechsim.initial.many import ManyBeside, ManyStarts
 from mechsim.initial.overlaps import refuse_overlaps
+from mechsim.initial.parted import as_started
 from mechsim.initial.problem import InitialValueProblem
 from mechsim.kernel.numbers import TunedPlan, TunedSystem
 from mechsim.kernel.plan import Plan
@@ -76,9 +77,22 @@ class Family:
         assert isinstance(found, Start)  # a family is made with the file's own
         return found
 
+    @cached_property
+    def whole(self) -> Family | None:
+        """That of the mechanism before pins and rods were taken apart that events let go: it tells where these start."""
+        whole, asked = self.spec.whole, self.spec.problem
+        if whole is None:
+            return None
+        times = replace(whole.problem, t0=asked.t0, tend=asked.tend, branch=asked.branch)
+        return Family(replace(whole, problem=times), *self.times)
+
     def prepared_anew(self, spec: MechSpec, names: tuple[str, ...], tell: Told) -> Prepared:
         """The mechanism of the file read again with other values of these parameters, started on the same branch."""
         problem = InitialValueProblem.of(spec)
+        if self.whole is not None and spec.whole is not None and problem.whole is not None:
+            whole = self.whole.prepared_anew(replace(spec.whole, problem=problem.whole.asked), names, tell)
+            assert isinstance(whole.start, Start)
+            return prepare(spec, replace(problem, whole=replace(problem.whole, given=whole.start)))
         try:
             variation = self.variation(names)
             beside = self.beside.retold(problem.system.bilateral, spec.problem)
@@ -203,7 +217,23 @@ class Variation:
         if np.array_equal(values[self.tuning.starting], self._own[self.tuning.starting]):
             v = with_state_rates(system.mechanism, system, t, own.positions, own.velocities.copy())
             return replace(own, system=system.bilateral, velocities=v)
-        return self.start_alone(values, tell)
+        return (
+            self.start_alone(values, tell) if self.family.whole is None else self._start_as_whole(system, values, tell)
+        )
+
+    def _start_as_whole(self, system: System, values: np.ndarray, tell: Told) -> Start | None:
+        """Of pins and rods that events let go: where they start if they are not."""
+        family = self.family.whole
+        assert family is not None
+        parameters = dict(zip(self.names, self.tuning.parameters(values[:, None])[:, 0].tolist(), strict=True))
+        member = family.variation(self.names).member(parameters, tell)
+        if member is None:
+            return None
+        first, asked = member.prepared.start, self.tuning.problem(values)
+        assert isinstance(first, Start)
+        problem = as_started(first, member.prepared.mechanism, asked, self.family.spec.twins)
+        start = assemble(system.bilateral.mechanism, system.bilateral, problem)
+        return replace(start, rows=first.rows, notes=first.notes)
 
     def start_alone(self, values: np.ndarray, tell: Told) -> Start | None:
         """The start of one set on the branch of the file's own; None where rank differs."""

@@ -228,3 +228,8 @@ class MechSpec:
     # of points that this made, the points whose twins they are.
     whole: MechSpec | None = field(default=None, metadata=PLAIN)
     twins: Mapping[str, str] = field(default_factory=dict)
+    is_whole: bool = False  # it is such a file
+
+    def as_this(self, read: MechSpec) -> MechSpec:
+        """Of the same text read again, what this spec is of its own."""
+        return read.whole if self.is_whole and read.whole is not None else read

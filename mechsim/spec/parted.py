@@ -20,7 +20,8 @@ def parted(spec: MechSpec) -> MechSpec:
     kept = tuple(bond for bond in spec.actions.bonds if not (bond.pin or bond.joint == "rod"))
     if len(kept) == len(spec.actions.bonds):
         return spec
-    spec = replace(spec, whole=replace(spec, actions=replace(spec.actions, bonds=kept, events=())))
+    actions = replace(spec.actions, bonds=kept, events=())
+    spec = replace(spec, whole=replace(spec, actions=actions, is_whole=True))
     for bond in spec.actions.bonds:
         if bond.pin:
             spec = _pin(spec, bond)
