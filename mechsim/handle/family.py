@@ -79,7 +79,7 @@ class Family:
 
     @cached_property
     def whole(self) -> Family | None:
-        """That of the mechanism before pins and rods were taken apart that events let go: it tells where these start."""
+        """That of the mechanism before pins and rods were taken apart that events let go: where these start."""
         whole, asked = self.spec.whole, self.spec.problem
         if whole is None:
             return None
