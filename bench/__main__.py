@@ -8,7 +8,21 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench import andrews, chain, handle, impacts, lanes, ours, peers, report, space, startup, sweep, tangents
+from bench import (
+    andrews,
+    chain,
+    exponents,
+    handle,
+    impacts,
+    lanes,
+    ours,
+    peers,
+    report,
+    space,
+    startup,
+    sweep,
+    tangents,
+)
 from bench.protocol import Row, merge
 
 ROOT = Path(__file__).parent.parent
@@ -64,6 +78,8 @@ def measure() -> Row:
     in_space = space.measure(skipped)
     print("impacts, beside heyoka", flush=True)
     struck = impacts.measure(skipped)
+    print("Lyapunov exponents, beside heyoka", flush=True)
+    parting = exponents.measure(skipped)
     print("figures 5-9", flush=True)
     figures = [ours.figure(experiment) for experiment in ours.FIGURES]
     return {
@@ -82,6 +98,7 @@ def measure() -> Row:
         "pendulums": pendulums,
         "space": in_space,
         "impacts": struck,
+        "exponents": parting,
         "figures": figures,
     }
 

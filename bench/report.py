@@ -9,7 +9,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from bench import handle, impacts, space, sweep, tangents
+from bench import exponents, handle, impacts, space, sweep, tangents
 from bench.lanes import sweep_section
 from bench.startup import BARS as STARTUP_BARS
 from bench.startup import PLOT_BAR
@@ -208,6 +208,10 @@ def text(results: Row, history: Path) -> str:
             "## Impacts, beside heyoka with modes by hand",
             "",
             *impacts.section(results["impacts"]),
+            "",
+            "## Lyapunov exponents, beside heyoka",
+            "",
+            *exponents.section(results["exponents"]),
             "",
             "## The seed's figures 5-9",
             "",

@@ -501,3 +501,12 @@ def test_a_measure_of_when_a_ball_is_fastest():
     motion = mechsim.simulate(path)
     values, _ = Measures.parse(["time_of_min(P_y_dot)"], read(path)).of_motion(motion)
     assert values[0] == motion.events[0].t
+
+
+def test_a_handle_has_columns_of_accelerations():
+    handle = mechsim.mechanism(SPECS / "four_bar.yaml")
+    motion = handle.simulate(parameters={"b": 3.6}, tend=0.1, accelerations=["B"])
+    assert motion.to_pandas()["B_ax"].iloc[-1] == pytest.approx(motion.acceleration("B", 0.1)[0], rel=1e-13)
+    assert "B_ax" not in handle.simulate(tend=0.1).to_pandas()
+    with pytest.raises(SpecError, match="no coordinate of this mechanism"):
+        handle.simulate(tend=0.1, accelerations=["theta_CB"])

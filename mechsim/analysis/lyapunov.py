@@ -34,6 +34,8 @@ LAPS = 512  # equal parts of the time that is averaged over; blocks of them give
 # Within a stretch lengths of tangents come apart by a factor of about 1e3: the shortest is then known to 1e3
 # tolerances, which its logarithm does not feel.
 APART = math.log(1e3)
+# Where a motion lingers beside an unstable one they come apart faster: no more than this, as far as was ever seen.
+MOST_APART = math.log(1e7)
 MOST_STEPS = 64  # of a stretch: orthonormal directions cost nothing beside so many
 FIRST_STEPS = 4
 PILOT = 64  # steps that tell how fast tangents turn positions into velocities
@@ -92,7 +94,7 @@ class _Run:
         self.weights[:, : system.n] = (np.arange(len(self.weights))[:, None] < offsets) / system.scales[: system.n]
         self.basis = Directions.basis(system, start.t, start.positions, start.velocities)
         self.conservative = not len(system.accounts) and bool(np.all(system.levels == 2))
-        self.steps = FIRST_STEPS
+        self.steps, self.fastest = FIRST_STEPS, 0.0
 
     @property
     def dimension(self) -> int:
@@ -166,6 +168,8 @@ class _Run:
             observer(march.time)
 
     def _pace(self, apart: float) -> None:
-        """Stretches as long as tangents need to come APART, by how far they did; no more than twice the last."""
-        longer = APART / max(apart, 0.5 * APART)
-        self.steps = max(1, min(MOST_STEPS, round(self.steps * longer)))
+        """Stretches as long as tangents need to come APART, by how far they did; no more than twice the last, nor so
+        long that as fast as ever they would come apart too far."""
+        self.fastest = max(self.fastest, apart / self.steps)
+        longest = min(MOST_STEPS, MOST_APART / self.fastest) if self.fastest > 0 else MOST_STEPS
+        self.steps = max(1, round(min(longest, self.steps * APART / max(apart, 0.5 * APART))))

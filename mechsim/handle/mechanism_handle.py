@@ -87,6 +87,7 @@ class MechanismHandle(Equations):
         t0: float | None = None,
         tend: float | None = None,
         reactions: Sequence[str] | None = None,
+        accelerations: Sequence[str] | None = None,
         keep: str = "polynomials",
         tangents: Sequence[str] = (),
     ) -> Motion:
@@ -100,7 +101,7 @@ class MechanismHandle(Equations):
         `tangents` name what the motion is differentiated by, see `Motion.derivative`: parameters, inputs, coordinates
         of the start and their rates (`A_x`, `A_x_dot`), or "start" for a basis of all that the constraints allow.
         """
-        run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
+        run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend).asking(accelerations)
         return run.motion(reactions, keep, (tangents,) if isinstance(tangents, str) else tangents)
 
     def lyapunov(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 
 from mechsim.engine import State
 from mechsim.engine.leading import planned
-from mechsim.errors import AssemblyError, Fault
+from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.handle.derivatives import directions_of
 from mechsim.handle.family import Member
@@ -20,7 +21,7 @@ from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.result import Motion
 from mechsim.result.layout import Array
-from mechsim.simulation import Prepared, motion_of
+from mechsim.simulation import Prepared, asking, motion_of
 from mechsim.structure import is_singular
 
 
@@ -38,6 +39,21 @@ class Run:
     def starting(self, state: State) -> Run:
         """The same from a state, which must satisfy the constraints."""
         return replace(self, prepared=replace(self.prepared, start=consistent(self.prepared, state)))
+
+    def asking(self, accelerations: Sequence[str] | None) -> Run:
+        """The same with these accelerations as columns. Raises SpecError."""
+        prepared = self.prepared
+        spec = asking(prepared.spec, accelerations)
+        if spec is prepared.spec:
+            return self
+        labels = {variable.label for variable in prepared.mechanism.variables}
+        for angle in (name for name in spec.output.accelerations if name.startswith("theta_")):
+            if angle not in labels:
+                hint = "name it in Output.accelerations of the file, which makes it one"
+                raise SpecError(Fault(f"the turn angle {angle} is no coordinate of this mechanism", hint=hint))
+        system = copy(prepared.system)
+        system.mechanism = replace(system.mechanism, accelerations=spec.output.accelerations)
+        return replace(self, prepared=replace(prepared, spec=spec, system=system))
 
     def motion(self, reactions: Sequence[str] | None, keep: str, tangents: Sequence[str] = ()) -> Motion:
         """The motion, with its derivatives by what `tangents` name."""

@@ -98,6 +98,7 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     if (tangents_) {
         Touch touch = taking_hold(bonds, rates, impulses, w, responses);
         if (!tangents_->come_to_event() || !tangents_->jump(touch)) return Status::not_differentiable;
+        tangents_->note_taken();
     }
     told = rates;
     told.insert(told.end(), impulses.begin(), impulses.end());

@@ -643,6 +643,9 @@ Status March::meet_gaps() {
         if (fits_limits(touch)) break;
         touch.pressed = open;
     }
+    const auto holds = [](char each) { return each != 0; };
+    const bool held = std::any_of(touch.is_closed.begin(), touch.is_closed.end(), holds);
+    if (tangents_ && (held || std::any_of(touch.sticks.begin(), touch.sticks.end(), holds))) tangents_->note_taken();
     for (std::size_t i = 0; i < count; ++i) {
         const bool told = touch.impulses[i] != 0 || touch.was_closed[i] != touch.is_closed[i];
         if (told)

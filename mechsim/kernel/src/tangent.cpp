@@ -22,7 +22,7 @@ constexpr int kMostShortened = 100;  // times
 constexpr double kAlike = 0.7;       // steps that differ by less are one
 // Last terms of a tangent are those of the motion times about their degree; a share of it is granted.
 constexpr double kShare = 4.0;
-constexpr double kGone = 1e-10;      // of its length: a direction that has less beside those before it is one of them
+constexpr double kGone = 1e-11;      // of its length: a direction that has less beside those before it is roundings of them
 
 bool leaves_out(Code code) { return code == Code::multiply || code == Code::square || code == Code::function; }
 
@@ -380,7 +380,7 @@ std::vector<double> Tangents::orthonormalise(const double* weights) {
         }
         const double square = along[k], inverse = 1 / std::sqrt(square);
         logarithms[k] = 0.5 * std::log(square);
-        if (square <= kGone * kGone * whole[k]) {  // what is left are roundings: a contact that lasts has taken it
+        if (whole[k] == 0 || (taken_ && square <= kGone * kGone * whole[k])) {  // a contact that lasts has taken it
             logarithms[k] = -INFINITY;
             for (double* row : rows) row[k] = 0;
             continue;
@@ -391,6 +391,7 @@ std::vector<double> Tangents::orthonormalise(const double* weights) {
             row[k] *= inverse;
         }
     }
+    taken_ = false;
     march_.cut_.clear();  // a step that is taken back would bring back the directions before
     record.points.clear();
     record.polynomials.clear();

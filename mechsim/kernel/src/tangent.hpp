@@ -95,6 +95,7 @@ class Tangents {
     bool leave_event();
     // Why one of these is not known; empty where they are no numbers.
     const char* reason() const { return reason_; }
+    void note_taken() { taken_ = true; }
     bool is_at_event() const { return at_event_; }
     // By how much the event comes later, in each direction.
     const std::vector<double>& late() const { return late_; }
@@ -133,7 +134,7 @@ class Tangents {
         archive(count);
         if (count != count_) throw std::invalid_argument("the bytes are those of a march with other tangents");
         archive.run(x_.get(), sizeof(double) * std::size_t(degrees) * width_ * padded_);
-        archive(at_event_);
+        archive(at_event_), archive(taken_);
         archive.run(late_.data(), sizeof(double) * late_.size());
         set_late();
         ready_ = false;
@@ -179,6 +180,7 @@ class Tangents {
     std::vector<double> late_;                            // by how much an event comes later, per direction
     std::vector<double> gap_numbers_, friction_numbers_;  // see set_contact_numbers
     const char* reason_ = "";
+    bool taken_ = false;      // a contact that lasts, or what sticks, has taken directions since they were made orthonormal
     bool at_event_ = false;   // changes are those where the event is
     bool ready_ = false;      // the rows of stages k <= 0 are those of the state
 };
