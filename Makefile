@@ -4,12 +4,13 @@ PYTHON ?= $(shell sh .ci/preflight --python)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.mechsim-installed
+TOOLS := $(VENV)/.mechsim-tools
 SOLID := $(VENV)/.mechsim-solid-installed
 KERNEL_SOURCES := CMakeLists.txt $(wildcard mechsim/kernel/src/*)
 # CMake's compiler choice is ours too, so that the check and the build speak of the same one.
 export CXX ?= c++
 
-.PHONY: help setup kernel demo animations test test-slow test-browser test-solid check bench sanitize clean
+.PHONY: help setup tools kernel demo animations test test-slow test-browser test-solid check bench sanitize clean
 
 help:
 	@echo "make demo       set up, run the Andrews squeezing mechanism, show the result"
@@ -26,14 +27,20 @@ help:
 
 setup: $(STAMP)
 
+tools: $(TOOLS)
+
 $(BIN)/python:
 	@sh .ci/preflight
 	$(PYTHON) -m venv $(VENV)
 
 # The build tools live in the environment (no build isolation): then a rebuild compiles only what changed.
-$(STAMP): pyproject.toml $(KERNEL_SOURCES) | $(BIN)/python
+$(TOOLS): pyproject.toml | $(BIN)/python
 	@sh .ci/preflight $(BIN)/python
-	$(if $(filter pyproject.toml,$?),$(BIN)/python -m pip install -q $$($(BIN)/python .ci/build_requirements.py))
+	$(BIN)/python -m pip install -q $$($(BIN)/python .ci/build_requirements.py)
+	@touch $@
+
+$(STAMP): pyproject.toml $(KERNEL_SOURCES) | $(TOOLS)
+	@sh .ci/preflight $(BIN)/python
 	$(BIN)/python -m pip install -q --no-build-isolation $(if $(filter pyproject.toml,$?),-e '.[dev]',--no-deps -e .)
 	@$(BIN)/python -m compileall -q mechsim  # as pip does for all that is not installed in place
 	@touch $@
@@ -47,7 +54,7 @@ test: setup
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"
 
 test-slow: setup
-	$(BIN)/python -m pytest -q -n 2
+	MECHSIM_ALL_EXAMPLES=1 $(BIN)/python -m pytest -q -n 2
 
 test-browser: setup
 	@sh .ci/browser $(BIN)/python

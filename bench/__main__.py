@@ -51,6 +51,7 @@ def race(skipped: list[str]) -> list[Row]:
     rows = merge(rounds)
     for row in rows:
         print(f"  {row['peer']:16s} {row['setting']:>8s} {row['digits']:6.2f} digits {1e3 * row['fastest']:9.3f} ms")
+    print("\n".join(f"  {line}" for line in report.bar_lines(rows)), flush=True)
     return rows
 
 

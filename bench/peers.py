@@ -8,13 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench.andrews import TOLERANCES
 from bench.protocol import Row
 
 ROOT = Path(__file__).parent.parent
 PYTHON = ROOT / ".venv-bench" / "bin" / "python"
 # Script, package it needs, repeats, settings from few digits to many.
 Entry = tuple[str, str, int, tuple[str, ...]]
-HEYOKA: Entry = ("bench.peer_heyoka", "heyoka", 17, ("1e-4", "1e-6", "1e-8", "1e-10", "1e-12", "1e-14"))
+HEYOKA: Entry = ("bench.peer_heyoka", "heyoka", 17, TOLERANCES)
 OTHERS: tuple[Entry, ...] = (
     ("bench.peer_casadi", "casadi", 7, ("1e-6", "1e-8", "1e-10", "1e-12")),
     ("bench.peer_exudyn", "exudyn", 3, ("1000", "10000", "30000")),

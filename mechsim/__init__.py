@@ -28,9 +28,9 @@ if TYPE_CHECKING:  # what the names below are, for type checkers and editors
     )
     from mechsim.facility import lagrangian_system
     from mechsim.handle import mechanism
+    from mechsim.measure.extremes import extremes
     from mechsim.result import Motion, Trajectory
     from mechsim.simulation import simulate
-    from mechsim.study.extremes import extremes
     from mechsim.study.sweep import sweep
     from mechsim.study.table import SweepTable, load
 
@@ -39,7 +39,7 @@ _HOMES = {
     "mechanism": "mechsim.handle",
     "lagrangian_system": "mechsim.facility",
     "load": "mechsim.study.table",
-    "extremes": "mechsim.study.extremes",
+    "extremes": "mechsim.measure.extremes",
     "sweep": "mechsim.study.sweep",
     "SweepTable": "mechsim.study.table",
     "Motion": "mechsim.result",

@@ -158,10 +158,10 @@ class Equations:
         given: dict[str, float] = {}
         for name, value in values.items():
             slots = self.mechanism.points.get(name)
-            if slots is not None and all(slot >= 0 for slot in slots):
-                given.update(zip((self.coordinates[slot] for slot in slots), np.asarray(value, float), strict=True))
-            elif name in self.coordinates:
+            if name in self.coordinates:  # of a Lagrangian they may be called as the points that are drawn
                 given[name] = np.asarray(value, float).item()
+            elif slots is not None and all(slot >= 0 for slot in slots):
+                given.update(zip((self.coordinates[slot] for slot in slots), np.asarray(value, float), strict=True))
             elif slots is None:
                 raise ValueError(f"no point or coordinate {name!r}; coordinates are {', '.join(self.coordinates)}")
         return given

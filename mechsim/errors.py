@@ -70,17 +70,21 @@ class BranchWarning(UserWarning):
     """A handle's start could not be followed from that of its file, and may close in another way."""
 
 
+class WritingWarning(UserWarning):
+    """A result is returned, but could not be written where it was to go."""
+
+
 class DrawingWarning(UserWarning):
     """What is drawn of a Lagrangian is not what moves."""
 
 
-def warn_of_branch(message: str) -> None:
-    """A BranchWarning, at the line outside of mechsim that asked for the start."""
+def warn_caller(message: str, kind: type[UserWarning] = BranchWarning) -> None:
+    """A warning, at the line outside of mechsim that asked for what it is about."""
     level = 1
     caller: FrameType | None = sys._getframe()
     while caller is not None and caller.f_globals.get("__name__", "").partition(".")[0] == "mechsim":
         level, caller = level + 1, caller.f_back
-    warnings.warn(message, BranchWarning, stacklevel=level)
+    warnings.warn(message, kind, stacklevel=level)
 
 
 class MechsimError(Exception):

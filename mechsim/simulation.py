@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from mechsim._version import __version__
@@ -96,6 +97,7 @@ def simulate(
     branch: int | None = None,
     reactions: Sequence[str] | None = None,
     accelerations: Sequence[str] | None = None,
+    jerks: Sequence[str] | None = None,
     tables_from: Folders = (),
     keep: str = "polynomials",
 ) -> Motion:
@@ -103,29 +105,35 @@ def simulate(
 
     `parameters` replace PhysicalParams of the file (numbers or expressions); `tol`, `order`, `t0`, `tend` and
     `branch` replace what the file says. `reactions` are points whose forces the tables of the motion have, or
-    ["all"]; `Motion.reaction` needs no such wish. `accelerations` likewise, of points and turn angles. Tables in
-    files are read from the folder of the mechanism file, and from `tables_from`. `keep="table"` keeps the rows of its
-    table, but not their polynomials, which take most of the memory: then the motion is its table, and
-    is not known in between. Raises SpecError, AssemblyError or IntegrationError.
+    ["all"]; `Motion.reaction` needs no such wish. `accelerations` and `jerks` likewise, of points and turn angles.
+    Tables in files are read from the folder of the mechanism file, and from `tables_from`. `keep="table"` keeps the
+    rows of its table, but not their polynomials, which take most of the memory: then the motion is its table, and is
+    not known in between. Raises SpecError, AssemblyError or IntegrationError.
     """
     spec = adjust(read(source, parameters, tables_from), tol=tol, order=order, t0=t0, tend=tend, branch=branch)
-    return motion_of(prepare(asking(spec, accelerations)), reactions, keep)
+    return motion_of(prepare(asking(spec, accelerations, jerks)), reactions, keep)
 
 
-def asking(spec: MechSpec, accelerations: Sequence[str] | None) -> MechSpec:
-    """The spec with these accelerations as columns, points and turn angles, instead of those that its Output names.
-    Raises SpecError."""
-    if accelerations is None:
-        return spec
+def asking(spec: MechSpec, accelerations: Sequence[str] | None, jerks: Sequence[str] | None = None) -> MechSpec:
+    """The spec with these accelerations and jerks as columns, of points and turn angles, instead of those that its
+    Output names. Raises SpecError."""
     from mechsim.model.layout import point_names
-    from mechsim.spec.motion import acceleration_faults
+    from mechsim.spec.motion import MOVING, moving_faults
     from mechsim.spec.names import SPACE
 
-    names = (accelerations,) if isinstance(accelerations, str) else tuple(accelerations)
+    if accelerations is None and jerks is None:
+        return spec
+    output = spec.output
+    names = [
+        own if given is None else (given,) if isinstance(given, str) else tuple(given)
+        for given, own in ((accelerations, output.accelerations), (jerks, output.jerks))
+    ]
     rigids = None if spec.dimension == SPACE else [part.name for part in spec.rigids]
-    if faults := acceleration_faults(names, point_names(spec) | set(spec.fixed), rigids, "accelerations", None):
+    points = point_names(spec) | set(spec.fixed)
+    pairs = zip(MOVING, names, strict=True)
+    if faults := [fault for key, own in pairs for fault in moving_faults(own, points, rigids, key, None)]:
         raise SpecError(*faults)
-    return replace(spec, output=replace(spec.output, accelerations=names))
+    return replace(spec, output=replace(output, accelerations=names[0], jerks=names[1]))
 
 
 def motion_of(
@@ -274,7 +282,10 @@ def derived(prepared: Prepared, points: Sequence[str] = ()) -> Derived:
 
     start = prepared.start
     state = (start.t, start.positions, start.velocities)
-    return Derived(prepared.system, prepared.structure.redundancy, lambda: leading(prepared), state, points)
+    made = cache(partial(leading, prepared))
+    return Derived(
+        prepared.system, prepared.structure.redundancy, made, state, points, lambda states: made().jerks(states)
+    )
 
 
 def leading(prepared: Prepared) -> Leading:

@@ -30,10 +30,19 @@ def read(source: Source, parameters: Parameters | None = None, tables_from: Fold
         together = {**source.overrides, **overrides}
         if not overrides:
             return source
-        return source.as_this(mechsim.spec.parse(source.text, source.path, together, source.files))
+        return _again(source, together, source.asked)
     if isinstance(source, str) and "\n" in source:
         return mechsim.spec.parse(source, overrides=overrides, tables_from=folders)
     return mechsim.spec.read(str(source), overrides, folders)
+
+
+def telling(spec: MechSpec, signals: Mapping[str, str]) -> MechSpec:
+    """The same file with further signals, which a motion tells. Raises SpecError."""
+    return _again(spec, spec.overrides, {**spec.asked, **signals}) if signals else spec
+
+
+def _again(spec: MechSpec, overrides: Mapping[str, str], asked: Mapping[str, str]) -> MechSpec:
+    return spec.as_this(mechsim.spec.parse(spec.text, spec.path, overrides, spec.files, asked=asked))
 
 
 def given_number(name: str, value: float) -> float:

@@ -23,8 +23,8 @@ from reference import SPECS
 import mechsim
 from mechsim.cli.main import main
 from mechsim.errors import MechsimError, SpecError
+from mechsim.measure.measures import Measures
 from mechsim.spec import read
-from mechsim.study.measures import Measures
 
 G = 9.81
 ROUNDINGS = 1e-13  # some hundred roundings of numbers of size 1: where the state itself is exact to rounding
@@ -264,7 +264,7 @@ def test_a_force_that_jumps_has_two_accelerations():
     assert both["A_ax"][both.t == 1.0] == pytest.approx([3, -2], abs=1e-14)
 
 
-def test_a_table_knows_accelerations_at_its_rows_and_no_jerk():
+def test_a_table_knows_accelerations_and_jerk_at_its_rows():
     whole, table = mechsim.simulate(STEP), mechsim.simulate(STEP, keep="table")
     t = table.trajectory.t
     assert np.array_equal(table.acceleration("A", t), whole.acceleration("A", t))
@@ -272,8 +272,9 @@ def test_a_table_knows_accelerations_at_its_rows_and_no_jerk():
     assert size(table.trajectory["A_ax"] - table.acceleration("A_x", t)) == 0
     with pytest.raises(ValueError, match="known at its rows alone"):
         table.acceleration("A", 0.123)
-    with pytest.raises(ValueError, match='keep="polynomials"'):
-        table.jerk("A", 1.0)
+    assert size(table.jerk("A", t)) < 1e-12  # a push that steps
+    with pytest.raises(ValueError, match="known at its rows alone"):
+        table.jerk("A", 0.123)
 
 
 def test_sides_of_an_impact_are_rows_of_a_table_too():
@@ -510,3 +511,77 @@ def test_a_handle_has_columns_of_accelerations():
     assert "B_ax" not in handle.simulate(tend=0.1).to_pandas()
     with pytest.raises(SpecError, match="no coordinate of this mechanism"):
         handle.simulate(tend=0.1, accelerations=["theta_CB"])
+
+
+# --- jerk as columns
+
+
+def test_jerk_as_columns_of_a_slider_crank():
+    """Differentiated by hand, as above; from the equations, so to rounding where the state is exact."""
+    r, l, w = 0.3, 0.9, 12
+    motion = mechsim.simulate(CRANK, jerks=["B", "theta_OA", "O"])
+    table = motion.trajectory
+    t = np.asarray(table["t"])
+    s, u = np.sin(w * t), l**2 - (r * np.sin(w * t)) ** 2
+    u1, u2, u3 = -(r**2) * np.sin(2 * w * t), -2 * r**2 * np.cos(2 * w * t), 4 * r**2 * np.sin(2 * w * t)
+    third = w**3 * (r * s + u3 / (2 * u**0.5) - 3 * u1 * u2 / (4 * u**1.5) + 3 * u1**3 / (8 * u**2.5))
+    assert size(table["B_jx"] - third) < ROUNDINGS * size(third)
+    assert size(table["B_jy"]) < ROUNDINGS * size(third) and size(table["O_jx"]) == 0
+    assert size(table["theta_OA_dddot"]) < ROUNDINGS * w**3
+    units = dict(zip(table.labels, table.units, strict=True))
+    assert (units["B_jx"], units["theta_OA_dddot"]) == ("m/s^3", "rad/s^3")
+    assert size(motion.jerk("B_x", t) - table["B_jx"]) < ROUNDINGS * size(third)
+
+
+def test_jerk_in_space():
+    """A point that is driven along a helix: its jerk is against its velocity, by the square of the rate."""
+    motion = mechsim.simulate("""
+Dimension: 3
+PartData: {Particles: {A: 2}}
+Drives: {A.x: cos(5*t), A.y: sin(5*t), A.z: t**3}
+Output: {accelerations: [A], jerks: all}
+ProblemData: {tend: 1}
+""")
+    table = motion.trajectory
+    assert size(table["A_jx"] + 25 * table["A_x_dot"]) < ROUNDINGS * 125
+    assert size(table["A_jy"] + 25 * table["A_y_dot"]) < ROUNDINGS * 125
+    assert size(table["A_jz"] - 6) < ROUNDINGS * 125
+
+
+def test_columns_of_a_lagrangian():
+    """A pendulum: its acceleration is -g sin, the rate of that -g cos times the rate of the angle."""
+    from jax import numpy as jnp
+
+    pendulum = mechsim.lagrangian_system(lambda q, v, t: v[0] ** 2 / 2 + G * jnp.cos(q[0]), ["theta"])
+    table = pendulum.simulate({"theta": 1}, tend=2, accelerations=["theta"], jerks=["theta"]).trajectory
+    theta, rate = table["theta"], table["theta_dot"]
+    assert size(table["theta_ddot"] + G * np.sin(theta)) < ROUNDINGS * G
+    assert size(table["theta_dddot"] + G * np.cos(theta) * rate) < ROUNDINGS * G * size(rate)
+    with pytest.raises(MechsimError, match="phi has no acceleration"):
+        pendulum.simulate({"theta": 1}, tend=2, jerks=["phi"])
+
+
+def test_jerk_of_a_motion_by_its_equation_differentiated_once_more():
+    motion = mechsim.simulate("""
+PartData: {Particles: {A: 1}}
+AppliedForces: {Forces: {A: [-(1 + 0.3*cos(t))*A.x**3, 0]}}
+Output: {jerks: [A]}
+ProblemData: {tend: 6, positions: {A: [1.2, 0]}}
+""")
+    table = motion.trajectory
+    t, x, v = (np.asarray(table[name]) for name in ("t", "A_x", "A_x_dot"))
+    expected = 0.3 * np.sin(t) * x**3 - 3 * (1 + 0.3 * np.cos(t)) * x**2 * v
+    assert size(table["A_jx"] - expected) < ROUNDINGS * size(expected)
+
+
+def test_jerks_from_the_shell(tmp_path, capsys):
+    spec = tmp_path / "crank.yaml"
+    spec.write_text(CRANK)
+    target = tmp_path / "out.csv"
+    with pytest.raises(SystemExit, match="0"):
+        main(["run", str(spec), "--jerks", "B,theta_OA", "--quiet", "-o", str(target)])
+    titles = next(line for line in target.read_text().splitlines() if not line.startswith("#"))
+    assert {"B_jx", "B_jy", "theta_OA_dddot", "A_ax"} <= set(titles.split(","))
+    with pytest.raises(SystemExit):
+        main(["run", str(spec), "--jerks", "Z", "--quiet", "-o", str(target)])
+    assert "jerks names Z, which is no point and no turn angle" in capsys.readouterr().err

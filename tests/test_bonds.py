@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import trebuchet
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 
@@ -153,7 +154,7 @@ ProblemData:
 """
 
 
-@settings(deadline=None, max_examples=25)
+@some_of(25)
 @given(
     hold=st.sampled_from(["AB-CD", "C-AB", "theta_AB - theta_CD", '"dist(A,D)"']),
     x=number(1.5, 2.5),
@@ -198,7 +199,7 @@ def _two_bodies(motion, t, side):
     return total
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(
     what=st.sampled_from(["P-AB", '"dist(P,A)"', "theta_AB - theta_OA", '[P.x, "dist(P,O)"]', "[A.x - P.x, theta_OA]"]),
     time=number(0.05, 0.6),
@@ -212,7 +213,7 @@ def test_attaching_with_joints_never_gains_energy(what, time):
     no_doubt(motion)
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(pin=st.sampled_from(["A-AB", "A-OA", "O-OA", "link", "AP"]), time=number(0.05, 0.9))
 def test_releasing_changes_nothing_until_then_and_nothing_at_once(pin, time):
     """Until then the motion is that without the event; at the event nothing jumps but forces."""

@@ -10,7 +10,8 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from examples import some_of
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import mechsim
@@ -93,14 +94,14 @@ def kept_side(text: str, wanted: dict[str, float]) -> None:
         assert np.sign(found) == np.sign(side(handle))
 
 
-@settings(deadline=None, max_examples=40)
+@some_of(40)
 @example(2.0, 1.0, 1.0, 2.0, 6.0, 1.0)  # a kite, which may fold instead
 @given(number(0.4, 2.5), number(1, 5), number(1, 4), number(1, 5), number(-4, 6), number(-4, 4))
 def test_a_four_bar_keeps_the_side_of_its_dyad(a: float, b: float, c: float, d: float, turn: float, up: float) -> None:
     kept_side(FOUR_BAR, {"a": a, "b": b, "c": c, "d": d, "turn": turn, "up": up})
 
 
-@settings(deadline=None, max_examples=40)
+@some_of(40)
 @given(number(0.4, 2.5), number(0.8, 4), number(-1, 1), number(-4, 6), number(-4, 4))
 def test_a_slider_crank_keeps_the_side_of_its_slider(a: float, b: float, e: float, turn: float, aside: float) -> None:
     kept_side(SLIDER_CRANK, {"a": a, "b": b, "e": e, "turn": turn, "aside": aside})
@@ -190,6 +191,7 @@ ProblemData: {tend: 1, positions: {A: [[1.3*reach*sin(a), fixed], -1.3*cos(a)]}}
 """
 
 
+@pytest.mark.slow
 def test_a_fixed_value_that_turns_back_where_branches_meet_is_told() -> None:
     """A pendulum is held by its x alone. From 0.5 rad to more than a right angle both poses of one x meet on the way,
     however near the two values of x are: then the guess counts, as if the file were read anew, and that is said."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -125,7 +126,7 @@ def test_a_file_under_another_name_is_not_taken(name, entries, folder):
         assert (loaded(name) is None) == (other != name)
 
 
-@settings(max_examples=200, deadline=None)
+@some_of(200)
 @given(name=st.sampled_from(KINDS), seed=st.integers(0, 10**6), data=st.data())
 def test_truncated_and_flipped_files_are_not_taken(name, seed, data, entries, tmp_path_factory):
     content = bytearray(entries[name])

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from impacting_rods import Rods
 from reference import SPECS
@@ -228,7 +229,7 @@ def number(least: float, most: float) -> st.SearchStrategy[float]:
     return st.floats(least, most).map(lambda value: round(value, 4))
 
 
-@settings(deadline=None, max_examples=40)
+@some_of(40)
 @given(
     e=number(0.0, 1.0),
     x=number(0.1, 0.9),

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -85,7 +86,7 @@ def number(least: float, most: float) -> st.SearchStrategy[float]:
     return st.floats(least, most).map(lambda value: round(value, 4))
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(
     k=number(100, 5000), d=number(0, 1.5), n=st.sampled_from([1, 1.5, 2, 2.2, 3]), m=number(0.5, 3), v=number(0.5, 3)
 )
@@ -159,7 +160,7 @@ ProblemData:
 """
 
 
-@settings(deadline=None, max_examples=20)
+@some_of(20)
 @given(v=number(0, 1.5))
 def test_many_soft_contacts_at_once(v):
     """A switch that is met with its rounding, beside a step as short as where a power begins, was thrown for ever."""

@@ -20,16 +20,16 @@ ALLOWANCE = 1.1
 COUNTED = ("steps", "rejected", "factorizations", "evaluations")
 # File, end, tolerance: order, then as COUNTED. Enter what is less; what is more needs a reason.
 TABLE = {
-    ("andrews.yaml", 0.03, 1e-04): (12, 39, 2, 45, 132),
-    ("andrews.yaml", 0.03, 1e-08): (17, 51, 2, 59, 169),
-    ("andrews.yaml", 0.03, 1e-12): (21, 62, 0, 64, 192),
+    ("andrews.yaml", 0.03, 1e-04): (14, 34, 1, 38, 111),
+    ("andrews.yaml", 0.03, 1e-08): (21, 41, 1, 45, 132),
+    ("andrews.yaml", 0.03, 1e-12): (26, 49, 1, 52, 156),
     ("andrews.yaml", 0.03, 1e-14): (17, 120, 0, 123, 369),
-    ("mechanism1a.yaml", 20.0, 1e-10): (19, 350, 0, 357, 1071),
-    ("mechanism1b.yaml", 2.0, 1e-10): (19, 43, 0, 54, 144),
-    ("mechanism0.yaml", 1.0, 1e-10): (19, 219, 0, 224, 672),
-    ("four_bar.yaml", 5.0, 1e-10): (19, 203, 0, 208, 624),
-    ("double_pendulum.yaml", 5.0, 1e-10): (19, 154, 0, 158, 474),
-    ("forces/arm10.yaml", 5.0, 1e-10): (19, 91, 0, 94, 282),
+    ("mechanism1a.yaml", 20.0, 1e-10): (24, 268, 0, 274, 822),
+    ("mechanism1b.yaml", 2.0, 1e-10): (24, 34, 0, 43, 115),
+    ("mechanism0.yaml", 1.0, 1e-10): (23, 178, 0, 182, 546),
+    ("four_bar.yaml", 5.0, 1e-10): (23, 165, 0, 169, 507),
+    ("double_pendulum.yaml", 5.0, 1e-10): (23, 124, 0, 127, 381),
+    ("forces/arm10.yaml", 5.0, 1e-10): (21, 82, 0, 85, 255),
     ("forces/rolling_wheel.yaml", 3.0, 1e-10): (16, 33, 0, 35, 105),
     ("forces/friction_on_incline.yaml", 2.0, 1e-10): (15, 25, 0, 29, 85),
 }
@@ -86,7 +86,7 @@ ProblemData: {{tend: 0.5, positions: {{{places}}}}}
 
 
 # Rods: order, steps, factorizations, evaluations. Before, 100 rods took 207 steps and 48 that were redone.
-@pytest.mark.parametrize(("rods", "expected"), [(10, (19, 74, 77, 231)), (100, (19, 95, 191, 387))])
+@pytest.mark.parametrize(("rods", "expected"), [(10, (24, 58, 60, 180)), (100, (24, 76, 152, 310))])
 def test_the_leverage_of_a_long_chain_is_no_singular_pose(rods, expected):
     """Constraints in a row add up what each is missed by, and where that is most moves along it. Nothing is redone."""
     system, structure, start = chain(rods)

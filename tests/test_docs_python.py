@@ -1,4 +1,4 @@
-"""Every example of docs/python.md, studies.md, analysis.md and of the README's Python part runs, in one session."""
+"""Every example of the pages about Python and about what it is asked for, and of the README, runs in one session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/studies.md", "docs/analysis.md", "README.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "docs/python.md",
+        "docs/studies.md",
+        "docs/analysis.md",
+        "docs/dynamics.md",
+        "docs/optimization.md",
+        "docs/design.md",
+        "README.md",
+    ],
+)
 def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "specs").symlink_to(ROOT / "specs")
     monkeypatch.chdir(tmp_path)

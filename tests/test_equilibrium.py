@@ -112,6 +112,7 @@ ProblemData: {{tend: 1, positions: {{{guesses}}}}}
     assert lowest.stability == "stable"
 
 
+@pytest.mark.slow
 def test_a_bead_on_a_turning_hoop_leaves_the_bottom():
     """L = R^2 (theta'^2 + W^2 sin^2)/2 + g R cos: beyond W^2 = g/R the bottom is unstable, and cos = g/(R W^2) stable.
     Frequencies there: W sin(theta)."""
@@ -166,6 +167,7 @@ ProblemData: {tend: 1, positions: {A: [0.9, -0.3], B: [1.8, -0.6]}}
     np.testing.assert_allclose(force + pull, [0, 5 * G], rtol=0, atol=1e-8)  # of some hundred newtons
 
 
+@pytest.mark.slow
 def test_a_cart_may_stand_anywhere():
     """A family of rests is one, and says so."""
     found = mechsim.mechanism("""
@@ -177,14 +179,15 @@ ProblemData: {tend: 1, positions: {A: [1, 0], B: [1.3, -1]}}
     assert [(rest.stability, rest.neighbours) for rest in found] == [("neutral", 1), ("unstable", 1)]
 
 
-def test_contacts_count_as_open():
-    """A pendulum that may not go to the left still hangs, a ball that lies on the floor has no rest of its own."""
+@pytest.mark.slow
+def test_contacts_that_are_open_change_nothing():
+    """A pendulum that may not go to the left still hangs."""
     wall = DOUBLE + "Contacts: {wall: {gap: A.x + 0.3, e: 1}}\n"
-    assert mechsim.mechanism(wall).equilibria()[0].stability == "stable"
-    with pytest.raises(AssemblyError, match="contacts count as open"):
-        mechsim.mechanism(SPECS / "contacts" / "resting_ball.yaml").equilibria()
+    found = mechsim.mechanism(wall).equilibria()
+    assert found[0].stability == "stable" and not found[0].leaning
 
 
+@pytest.mark.slow
 def test_what_falls_has_no_rest_however_stiff_it_is():
     """Two masses on a spring whose frequency is 1e5 times what falling is: its stiffness hides no weight."""
     text = """
@@ -198,6 +201,7 @@ ProblemData: {tend: 1, positions: {A: [0, 0], B: [1, 0]}}
     assert [rest.stability for rest in lying] == ["neutral"]
 
 
+@pytest.mark.slow
 def test_a_force_that_follows_has_no_potential():
     """Two links with springs and a small load that turns with the second (Ziegler): it swings, and linear terms do not
     decide; with a load along a fixed direction a potential is least."""

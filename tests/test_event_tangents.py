@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -342,7 +343,7 @@ def test_outlines_that_rock_from_corner_to_corner():
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
 
 
-@settings(max_examples=15, deadline=None)
+@some_of(15)
 @given(
     e=st.floats(0.5, 0.95),
     slope=st.floats(-0.4, 0.4),

@@ -8,14 +8,15 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
 from mechsim.facility import LagrangianSystem
 from mechsim.result import Motion
 
-FEW = settings(max_examples=20, deadline=None)
+FEW = some_of(20)
 SOME = st.floats(0.2, 2.0)
 SIGNED = st.floats(-2.0, 2.0)
 CLOSE = 1e-11  # closed forms of size 1 to 10; tolerance 1e-13 over some hundred steps

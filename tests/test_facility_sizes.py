@@ -8,12 +8,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from examples import some_of
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mechsim
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = some_of(25)
 SIZES = st.floats(-60, 60).map(lambda x: 10.0**x) | st.just(0.0) | st.sampled_from([1e-7, 1.0, 1e7])
 DECADES = st.floats(-12, 12).map(lambda x: 10.0**x)
 

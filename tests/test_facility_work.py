@@ -9,7 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
@@ -18,7 +19,7 @@ from mechsim.facility import LagrangianSystem
 from mechsim.result import Motion, accounts
 from mechsim.result.certificate import Monitor
 
-FEW = settings(max_examples=20, deadline=None)
+FEW = some_of(20)
 KEPT = 1e-12  # of the largest term: a tolerance of 1e-14 in every step, and roundings of some hundred
 
 

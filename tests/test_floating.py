@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference.floating import floating
 
@@ -88,7 +89,7 @@ def check_momentum(seed):
     assert not motion.certificate.doubts(), seed
 
 
-@settings(max_examples=40, deadline=None)
+@some_of(40)
 @given(st.integers(0, 2**32 - 1))
 def test_momentum_and_angular_momentum_are_kept(seed):
     check_momentum(seed)
@@ -261,7 +262,7 @@ def check_friction(moving, t):
             assert push.real == pytest.approx(wanted, abs=1e-8 * max(1, abs(push))), (name, t)
 
 
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["", "A", "B", "P1"]))
 def test_forces_in_all_joints(seed, pivot):
     check_forces(seed, pivot)

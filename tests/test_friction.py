@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
@@ -305,7 +306,7 @@ def event_angle(motion, t):
     return float(motion(t)["theta_PQ"])
 
 
-@settings(max_examples=40, deadline=None)
+@some_of(40)
 @given(
     law=st.sampled_from(["newton", "poisson", "energetic"]),
     mu=st.floats(0.01, 1.2),

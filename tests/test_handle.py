@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 
@@ -67,7 +68,7 @@ def near(one: mechsim.Motion, other: mechsim.Motion, times: np.ndarray, close: f
 # --- parameters
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(st.floats(0.02, 0.05), st.floats(3000, 6000))
 def test_other_parameters_give_the_motion_of_the_file_read_anew(mom: float, c0: float) -> None:
     """Nothing of the start depends on these two, so that every bit is the same."""
@@ -89,7 +90,7 @@ def test_no_run_changes_a_later_one() -> None:
     assert same(first, mechsim.mechanism(FOUR_BAR).simulate(parameters={"up": 2.2, "b": 3.1}))
 
 
-@settings(deadline=None, max_examples=25)
+@some_of(25)
 @given(st.floats(0.8, 1.2), st.floats(2.7, 3.3), st.floats(2.2, 2.8), st.floats(2.8, 3.2))
 def test_a_start_with_other_lengths_is_the_nearest_to_the_guesses(a: float, b: float, c: float, d: float) -> None:
     """As the file read anew finds it by its whole search; the search is good to 1e-9."""
@@ -127,6 +128,7 @@ def test_with_parameters_may_be_said_twice() -> None:
     assert same(handle.simulate(), mechsim.mechanism(SWING).simulate(parameters={"m": 3, "l": 1.5}))
 
 
+@pytest.mark.slow
 def test_a_file_whose_own_parameters_cannot_close() -> None:
     handle = mechsim.mechanism(FOUR_BAR.replace("b: 3,", "b: 30,"))
     with pytest.raises(AssemblyError):
@@ -433,7 +435,13 @@ def compared(path: Path, handle: mechsim.handle.MechanismHandle, wanted: dict[st
 HELD = sorted(SPECS.glob("**/*.yaml"))
 
 
-@pytest.mark.parametrize("path", HELD, ids=lambda path: path.stem)
+LONG = {"dominoes", "mult_pend_uj"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG else [], id=path.stem) for path in HELD],
+)
 def test_every_file_with_other_parameters(path: Path) -> None:
     handle = mechsim.mechanism(path)
     if nonzero := {name: value for name, value in handle.parameters.items() if value and not value.is_integer()}:

@@ -7,7 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 
@@ -69,7 +70,7 @@ def number(least: float, most: float) -> st.SearchStrategy[float]:
 # --- parameters live
 
 
-@settings(deadline=None, max_examples=25)
+@some_of(25)
 @given(
     e=number(0.0, 1.0),
     g=number(0.5, 15),

@@ -8,7 +8,8 @@ from math import hypot, pi
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -172,7 +173,7 @@ def test_fixed_values_are_held_to_the_bit_and_reported() -> None:
     assert any("F_y" in note.message for note in start.notes)
 
 
-@settings(max_examples=15, deadline=None)
+@some_of(15)
 @given(
     angle=st.floats(-3.1, 3.1).map(large_or_zero),
     radius=st.floats(0.2, 5.0),

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 from test_branch import FOUR_BAR, FREE, SLIDER_CRANK
@@ -75,7 +76,7 @@ def number(least: float, most: float) -> st.SearchStrategy[float]:
     return st.floats(least, most).map(lambda value: round(value, 4))
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(st.lists(st.tuples(number(0.4, 2), number(1.5, 4), number(-3, 3), number(-3, 3)), min_size=1, max_size=6))
 @pytest.mark.parametrize("text", [FOUR_BAR, FREE])
 def test_four_bars_on_their_way_elsewhere(text: str, sets: list[tuple[float, ...]]) -> None:
@@ -83,7 +84,7 @@ def test_four_bars_on_their_way_elsewhere(text: str, sets: list[tuple[float, ...
     compared(handle._family().variation(("a", "b", "turn", "up")), np.array(sets).T)
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(st.lists(st.tuples(number(0.4, 2), number(-3, 3), number(-4, 4)), min_size=1, max_size=6))
 def test_slider_cranks_on_their_way_elsewhere(sets: list[tuple[float, ...]]) -> None:
     compared(mechsim.mechanism(SLIDER_CRANK)._family().variation(("a", "turn", "aside")), np.array(sets).T)

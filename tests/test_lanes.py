@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 from reference.change_points import kite, row, slider_crank
@@ -30,6 +31,9 @@ REDUNDANT = {"bricard", "door"}  # followed one by one, not in lanes
 FILES = [
     path for path in sorted(SPECS.glob("**/*.yaml")) if path.stem not in REDUNDANT and "contacts" not in path.parts
 ]
+# Its leverage comes and goes between 100 and 210 as the wheels turn, some 40 degrees a step: as where a pose is near,
+# such steps are taken alone, with the careful order.
+ROLLING = {"bicycle"}
 SHORT = {"andrews": 0.01, "arm10": 0.5}  # the rest run for a second, so that the tests are fast
 # Steps end at other times, by a rounding, so results differ as those of two good runs do: by errors of the tolerance,
 # grown by what the motion itself does with them.
@@ -81,7 +85,8 @@ def test_every_mechanism_goes_in_lanes_as_alone(path: Path):
         middle = 0.5 * (own.t[0] + own.t[-1])
         assert np.max(np.abs(own.sample(middle)[0] - solution.sample(middle)[0]) / scales) < ALIKE
     # Lanes are for ordinary mechanisms: hardly a step of these files is taken elsewhere.
-    assert found.statistics["alone"].sum() <= 0.25 * found.statistics["steps"].sum()
+    ordinary = path.stem not in ROLLING
+    assert not ordinary or found.statistics["alone"].sum() <= 0.25 * found.statistics["steps"].sum()
 
 
 @given(
@@ -90,7 +95,7 @@ def test_every_mechanism_goes_in_lanes_as_alone(path: Path):
     place=st.integers(0, 70),
     threads=st.sampled_from([1, 2]),
 )
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 def test_neighbours_change_no_bit(name: str, neighbours: list[float], place: int, threads: int):
     prepared = problem(name, 1e-8)
     own = starts(prepared, [0.9])[0]

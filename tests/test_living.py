@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 
@@ -73,7 +74,13 @@ TIED |= {"billiard": 0, "cradle_discs": 0.6, "geneva": 0, "jack_in_cup": 0, "roc
 TIED |= {"dominoes": 0.5, "housner_block": 0.5, "stick_slip": 0.6}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+LONG = {"dominoes"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG else [], id=path.stem) for path in FILES],
+)
 def test_every_file_keeps_its_formulas(path: Path):
     """Each parameter changed by a little: what the tape tells is what the file read anew has, or the tape says no."""
     spec = read(path)
@@ -93,7 +100,7 @@ def test_every_file_keeps_its_formulas(path: Path):
     assert alive >= TIED.get(path.stem, 0.75) * len(spec.parameters)
 
 
-@settings(deadline=None, max_examples=40)
+@some_of(40)
 @given(st.lists(st.tuples(*[st.floats(0.3, 3)] * 4), min_size=1, max_size=5))
 def test_many_sets_at_once(sets):
     names = ("a", "m", "k", "tilt")

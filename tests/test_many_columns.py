@@ -8,7 +8,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 from test_branch import FOUR_BAR as CRANK
@@ -51,7 +52,7 @@ def all_together() -> mechsim.handle.Motions:
     return handle_of(FOUR_BAR).simulate_many(SWEPT, tol=TOL, tend=0.4, keep="final")
 
 
-@settings(deadline=None, max_examples=20)
+@some_of(20)
 @given(st.permutations(range(len(LENGTHS))), st.integers(1, len(LENGTHS)), st.integers(1, 5), st.integers(1, 2))
 def test_order_company_chunks_and_threads_change_no_bit(
     order: list[int], size: int, at_once: int, threads: int

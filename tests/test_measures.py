@@ -13,9 +13,9 @@ from scipy.special import ellipeinc, ellipj, ellipk
 
 import mechsim
 from mechsim.errors import Mark, SpecError
+from mechsim.measure.gathered import Gathered
+from mechsim.measure.measures import Measures
 from mechsim.source import read
-from mechsim.study.gathered import Gathered
-from mechsim.study.measures import Measures
 
 PENDULUM = read(SPECS / "pendulum.yaml")
 MOTION = mechsim.simulate(SPECS / "pendulum.yaml", tol=1e-13)

@@ -49,6 +49,7 @@ def test_the_compiled_kernel_converges_with_its_order(pendulum, order, counts):
     assert slope(counts, errors) == pytest.approx(order, abs=0.3)
 
 
+@pytest.mark.slow
 def test_the_twin_converges_with_order_17_in_extended_precision(pendulum):
     """In 80-bit numbers truncation can be followed down to 1e-16, well above rounding, 1e-19."""
     if np.finfo(np.longdouble).eps > 1e-18:

@@ -20,6 +20,7 @@ ENDS = {
 FORCES = sorted(f"forces/{path.stem}" for path in (SPECS / "forces").glob("*.yaml"))
 ENDS |= {name: 0.2 if name == "forces/hanging_chain" else 2.0 for name in FORCES}
 ENDS |= {f"space/{path.stem}": 1.0 for path in (SPECS / "space").glob("*.yaml")}
+ENDS |= {f"{folder}/{path.stem}": 2.0 for folder in ("design", "dynamics") for path in (SPECS / folder).glob("*.yaml")}
 
 
 def test_every_spec_is_looked_at():

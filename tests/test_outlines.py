@@ -291,6 +291,36 @@ def test_free_polygons_keep_their_momenta(seed):
     assert max(np.abs(after - before).max() for after in others) < ROUNDINGS * max(1.0, np.abs(before).max())
 
 
+def dominoes(number: int, far: float, tend: float) -> str:
+    """The first of the example's, standing so far from the origin."""
+    text = (CONTACTS / "dominoes.yaml").read_text().split("Reference:")[0]
+    for here, there in {
+        "N: 7": f"N: {number}, far: {far}",
+        "tend: 1.2": f"tend: {tend}",
+        "U: [-0.1], W: [1.2]": "U: [far - 0.1], W: [far + 1.2]",
+        "[[i*apart,": "[[far + i*apart,",
+        "[i*apart + b": "[far + i*apart + b",
+    }.items():
+        assert here in text
+        text = text.replace(here, there)
+    return text
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_small_things_far_out_do_not_enter_each_other(number):
+    """Roundings of coordinates are more there than a small size allows for: corners that they let in are seen."""
+    far, size, lever = 1000.0, 0.04, 5.1  # the part's points are 0.04 apart, its corners up to 0.204 away
+    one = np.finfo(float).eps * far * lever / size  # a rounding of a gap
+    near, away = (mechsim.simulate(dominoes(number, x, 0.7)) for x in (0.0, far))
+    assert away.certificate.doubts() == ()
+    assert away.certificate.deepest_overlap < 4 * one
+    ends = [last_row(motion) for motion in (near, away)]
+    places = [[end[f"{point}_{axis}"] for point in ("A2", "B2") for axis in "xy"] for end in ends]
+    shift = np.array([far, 0.0, far, 0.0])
+    # One rounding was measured.
+    assert np.abs(places[1] - shift - places[0]).max() < 10 * one * size
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_elastic_impacts_run_back(seed):
     text = pair(seed, ROOM.format(e=1), 2.0)

@@ -116,7 +116,7 @@ def test_a_users_lagrangian_is_pickled(inline):
 # --- threads
 
 
-@pytest.mark.parametrize("name", ["sampled", "table", "andrews", "cranks"])
+@pytest.mark.parametrize("name", ["sampled", "table", "andrews", pytest.param("cranks", marks=pytest.mark.slow)])
 def test_one_motion_is_read_from_several_threads(name):
     """What a thread reads is bitwise what it would read alone: samples with constants of different times, forces."""
     motion = simulated(name)

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
-from mechsim.study import bernstein, piecewise, resolving
-from mechsim.study.piecewise import Pieces
-from mechsim.study.resolving import Sampled, resolve
+from mechsim.measure import bernstein, piecewise, resolving
+from mechsim.measure.piecewise import Pieces
+from mechsim.measure.resolving import Sampled, resolve
 
-examples = settings(deadline=None, max_examples=40)
+examples = some_of(40)
 
 # Values are sums of some 20 terms, each rounded once or twice.
 ROUNDINGS = 100 * np.finfo(float).eps
@@ -116,7 +117,7 @@ def test_an_integral_is_that_of_its_parts(coefficients, share):
     assert piecewise.integral(before)[0] == pytest.approx(parts[0], abs=2 * ROUNDINGS * size)
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(st.lists(st.lists(series, min_size=1, max_size=4), min_size=2, max_size=6), st.floats(-0.5, 0.5))
 def test_a_case_is_the_same_in_any_company(cases, level):
     tables = []
@@ -155,7 +156,7 @@ def test_shifted_in_time(shift, times):
     assert piecewise.time_of_largest(other) - shift == pytest.approx(piecewise.time_of_largest(one), abs=1e-6)
 
 
-@settings(deadline=None, max_examples=15)
+@some_of(15)
 @given(st.floats(0.05, 0.95), st.floats(0.1, 3.0), partitions)
 def test_corners_are_followed_to_roundings(place, slope, times):
     end = float(times[-1])

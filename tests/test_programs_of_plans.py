@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -96,7 +97,7 @@ def body_rows():
 
 
 @given(seed=st.integers(0, 10**6), fixed=st.sets(st.integers(0, 8), max_size=6))
-@settings(max_examples=30, deadline=None)
+@some_of(30)
 def test_what_stands_still_is_left_out(seed, fixed):
     _, program, constants = body_rows()
     still = [i for i, source in enumerate(program.inputs) if source.index in fixed and source.order > 0]
@@ -116,7 +117,7 @@ def test_what_stands_still_is_left_out(seed, fixed):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@some_of(30)
 def test_rates_of_products_are_what_leibniz_wrote_out(seed):
     _, program, constants = body_rows()
     found = with_rates(program, lambda source: False)
@@ -131,7 +132,7 @@ def test_rates_of_products_are_what_leibniz_wrote_out(seed):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@some_of(60)
 def test_rates_are_found_in_any_program(data):
     """Sums of products of three variables and their rates, at random: pairs that are no rates must stay."""
     inputs = tuple(Input("variable", index, order) for index in range(3) for order in range(3))

@@ -34,6 +34,7 @@ def skew_lagrangian(q, v, t):
     return m / 2 * jnp.sum(speeds**2) + jnp.sum(inertia * omega**2) / 2 - m * g * jnp.sum(centres[:, 2])
 
 
+@pytest.mark.slow
 def test_skew_hinges_against_an_ode_in_their_angles():
     """Energy to 1e-11 and angles to 1e-9 are the bars. The motion is chaotic: in five seconds the errors of DOP853,
     1e-13 a step, grow to some

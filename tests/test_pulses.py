@@ -88,6 +88,7 @@ def test_a_law_that_never_comes_to_matter_costs_no_steps():
     assert pulsed.certificate.steps <= plain.certificate.steps + 3
 
 
+@pytest.mark.slow
 def test_examples_are_not_warned_about():
     for path in sorted(SPECS.glob("**/*.yaml")):
         if "1a" not in path.name and "arm3_p" not in path.name:  # these take a second each, and are tested elsewhere

@@ -4,7 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -180,7 +181,7 @@ def test_at_another_tolerance_digits_are_told_but_none_are_asked_for():
     assert not found[2.0, "A_x"].missed
 
 
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 @given(
     unit=st.sampled_from([1e-3, 1e3, 25.4, 1e-9, 1e6]),
     error=st.floats(min_value=1e-8, max_value=1e-2),
@@ -196,7 +197,7 @@ def test_millimetres_have_the_digits_of_metres(unit, error, time):
         assert others[key].digits == pytest.approx(found.digits, abs=1e-5)
 
 
-@settings(max_examples=15, deadline=None)
+@some_of(15)
 @given(order=st.permutations(["A_x: [1, 3]", "A_y: [1, 3]", "T: [9, 3]", "A_y_dot: [1, 3]"]), swap=st.booleans())
 def test_the_order_of_writing_does_not_matter(order, swap):
     times = [f"1: {{{', '.join(order)}}}", f"2: {{{', '.join(reversed(order))}}}"]

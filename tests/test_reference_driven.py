@@ -30,6 +30,7 @@ def references(name):
     return {key: float(value) for key, value in spec.parameters.items()}, answers
 
 
+@pytest.mark.slow
 def test_the_torque_of_a_crank_is_the_change_of_energy_with_its_angle():
     """At constant speed the power of the drive is dE/dt = w dE/dtheta, and its work the change of E."""
     p, answers = references("driven_slider_crank")
@@ -56,6 +57,7 @@ def test_the_torque_of_a_crank_is_the_change_of_energy_with_its_angle():
         assert answers[t, "work_drive_theta_OA"] == pytest.approx(work, abs=ROUNDING * size)
 
 
+@pytest.mark.slow
 def test_forces_of_the_four_bar_satisfy_newton_and_euler():
     p, answers = references("four_bar_driven")
 

@@ -71,7 +71,16 @@ def resting():
     return mechsim.simulate(BALL % ("P.y", 0.5, 3))
 
 
-@pytest.mark.parametrize("spec", sorted(SPECS.glob("*.yaml")), ids=lambda spec: spec.stem)
+LONG = {"dominoes"}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(spec, marks=[pytest.mark.slow] if spec.stem in LONG else [], id=spec.stem)
+        for spec in sorted(SPECS.glob("*.yaml"))
+    ],
+)
 def test_every_kind_of_contact_is_drawn(spec):
     """Barriers and outlines of all kinds, with marks and forces of what meets there; in space from the front."""
     motion = mechsim.simulate(spec)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -150,7 +151,7 @@ def test_residuals_of_a_plot_are_those_of_the_certificate(motions, tmp_path, nam
     gaps=st.lists(st.floats(0.1, 0.6), min_size=8, max_size=8),
     start=st.floats(-1, 0.5).filter(lambda x: x == 0 or abs(x) > 1e-99),
 )
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 def test_any_table_is_evaluated_at_the_time_drawn(
     kind: str, values: list[float], gaps: list[float], start: float
 ) -> None:

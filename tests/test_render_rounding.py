@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 from reference.pictured import SPEED
@@ -70,7 +71,7 @@ def test_constraints_of_velocities_have_residuals_too(source):
 
 
 @given(st.floats(1e-9, 1e9), st.floats(-3, 3), st.floats(0, 0.9), st.integers(0, 2**32 - 1))
-@settings(max_examples=300, deadline=None)
+@some_of(300)
 def test_an_axis_is_scaled_by_the_size_not_by_the_noise(size: float, place: float, share: float, seed: int) -> None:
     random = np.random.default_rng(seed)
     sizes = Sizes({"m": size})

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from examples import some_of
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import SPECS
 from reference.pictured import SPEED
@@ -49,7 +50,7 @@ def words(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @given(st.floats(-1e4, 1e4), st.floats(1e-6, 1e6), st.integers(2, 40))
-@settings(max_examples=300, deadline=None)
+@some_of(300)
 def test_a_sheet_prints_the_times_of_its_pictures(start: float, duration: float, count: int) -> None:
     stop = start + duration
     # A double holds 16 digits: times closer than that to each other have no digits of their own.
@@ -64,7 +65,7 @@ def test_a_sheet_prints_the_times_of_its_pictures(start: float, duration: float,
 
 
 @given(st.floats(0, 1e3), st.floats(1e-4, 1e3), st.floats(1, 60))
-@settings(max_examples=200, deadline=None)
+@some_of(200)
 def test_a_film_prints_times_near_those_of_its_frames(start: float, speed: float, fps: float) -> None:
     times = frame_times(start, start + 300 * speed / fps, speed, fps)
     digits = decimals(times)

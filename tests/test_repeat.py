@@ -240,6 +240,7 @@ def test_too_many_are_refused_before_they_are_made() -> None:
     assert time.process_time() - begun < 1
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_may_be_made() -> None:
     spec = parse(CHAIN.replace("m*i", "m"), overrides={"N": "100000"})
     assert len(spec.rigids) == 100_000 and spec.rigids[-1].name == "P99999P100000"

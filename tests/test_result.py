@@ -93,6 +93,9 @@ class PendulumSolution:
         v = 2 * np.column_stack([-np.sin(angle) * rate, np.cos(angle) * rate])
         return q, v, np.zeros((len(q), 1))
 
+    def jerks(self, points: Any, side: str | None = None) -> np.ndarray:
+        raise NotImplementedError  # no column asks for them
+
     @property
     def points(self) -> Any:
         return Points(self.system, self.t, self.q, self.v)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -88,7 +89,7 @@ def plain() -> dict[str, tuple[float, float]]:
     return {kind: described(Told(kind).motion(), Told(kind)) for kind in KINDS}
 
 
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 @given(kind=st.sampled_from(KINDS), unit=st.floats(-6, 6), mass=st.floats(-6, 6))
 def test_units_change_no_digit(plain: dict, kind: str, unit: float, mass: float) -> None:
     """Micrometres to megametres, micrograms to gigagrams."""
@@ -96,7 +97,7 @@ def test_units_change_no_digit(plain: dict, kind: str, unit: float, mass: float)
     assert described(told.motion(), told) == pytest.approx(plain[kind], abs=AGREE)
 
 
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 @given(kind=st.sampled_from(KINDS), way=st.sampled_from(list(FAR)), distance=st.floats(2, 9), unit=st.floats(-3, 3))
 def test_what_stands_far_away_changes_no_digit(plain: dict, kind: str, way: str, distance: float, unit: float) -> None:
     u = 10.0**unit
@@ -105,7 +106,7 @@ def test_what_stands_far_away_changes_no_digit(plain: dict, kind: str, way: str,
     assert described(told.motion(), told) == pytest.approx(plain[kind], abs=AGREE)
 
 
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 @given(kind=st.sampled_from(KINDS), size=st.floats(-6, 6), mass=st.floats(-6, 9))
 def test_a_body_beside_changes_no_digit(plain: dict, kind: str, size: float, mass: float) -> None:
     """It hangs at rest, however large or heavy: nothing in the equations joins it to the crank."""
@@ -117,7 +118,7 @@ def test_a_body_beside_changes_no_digit(plain: dict, kind: str, size: float, mas
     assert described(motion, told) == pytest.approx(plain[kind], abs=AGREE)
 
 
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 @given(light=st.floats(-6, 0), heavy=st.floats(0, 6), massless=st.booleans())
 def test_only_a_part_without_mass_is_undetermined(light: float, heavy: float, massless: bool) -> None:
     """A light rod on a heavy one moves as mechanics says; without mass it has no definite motion, beside any mass."""

@@ -67,6 +67,7 @@ def test_parameters(case):
     assert grows_in_proportion(lambda count: read_parameters(PARAMETERS[case](count)), 300)
 
 
+@pytest.mark.slow
 def test_three_thousand_circles_and_twenty_thousand_in_a_chain():
     """A second or two; the limit is for a machine that is busy with other tests."""
     assert seconds(read_parameters, PARAMETERS["circles of two"](3000)) < 6
@@ -205,6 +206,7 @@ def peak_of_chain(folder: Path, rods: int) -> float:
     return peak(folder, "run", "chain.yaml", "-o", "out.csv", "--tol", "1e-6", "-q")
 
 
+@pytest.mark.slow
 @LINUX
 def test_a_run_of_many_rods_takes_memory_in_proportion(tmp_path):
     """Measured: 17 kB a rod. One dense matrix of constraints by coordinates would be 256 MB for the longer chain."""

@@ -4,7 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import SPECS
 
@@ -151,7 +152,7 @@ def test_an_outline_knows_the_segments_of_its_points(monkeypatch):
     starts=st.lists(st.integers(-50, 50), min_size=1, max_size=12),
     times=st.lists(st.integers(-60, 60), min_size=1, max_size=20),
 )
-@settings(max_examples=100, deadline=None)
+@some_of(100)
 def test_segments_are_found_by_time(starts, times):
     """Against plain words: the last that has begun until then, or before then; the first at least. Of several that
     begin at one time, those between have no length."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.polynomial.legendre import leggauss
 from scipy.spatial.transform import Rotation
@@ -117,7 +118,7 @@ def of_cloud(places: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray
     return mass, centre, np.trace(second) * np.eye(3) - second
 
 
-@settings(deadline=None, max_examples=25)
+@some_of(25)
 @given(st.sampled_from(["rod", "cylinder", "cone", "ring"]), SIZE, SIZE, PLACE, PLACE)
 def test_round_bodies_are_their_integrals(shape: str, a: float, b: float, at, along) -> None:
     if np.linalg.norm(along) < 1e-3:
@@ -132,7 +133,7 @@ def test_round_bodies_are_their_integrals(shape: str, a: float, b: float, at, al
     agree(found, of_cloud(places @ turn.T + at, 3 * weights))
 
 
-@settings(deadline=None, max_examples=25)
+@some_of(25)
 @given(SIZE, SIZE, SIZE, PLACE, ANGLES, st.sampled_from(["zxz", "xyz", "zyx", "yxy", "yzx"]))
 def test_a_turned_box_is_its_integral(a: float, b: float, c: float, at, angles, sequence: str) -> None:
     places, weights = cloud("box", a, b, c)
@@ -172,7 +173,7 @@ def test_from_to_is_along() -> None:
     agree(one, weighed("{cylinder: [0.1, 3], density: 2, at: [1.5, 2, 0], along: [1, 2, -2]}"))
 
 
-@settings(deadline=None, max_examples=20)
+@some_of(20)
 @given(SIZE, SIZE, SIZE, decimals(0.1, 0.9), PLACE)
 def test_a_box_cut_in_two_has_the_sum(a: float, b: float, c: float, share: float, at) -> None:
     x, y, z = at
@@ -185,7 +186,7 @@ def test_a_box_cut_in_two_has_the_sum(a: float, b: float, c: float, share: float
     agree(weighed(whole), weighed(halves))
 
 
-@settings(deadline=None, max_examples=20)
+@some_of(20)
 @given(decimals(0.05, 0.4), decimals(0.05, 0.4), decimals(0.3, 2))
 def test_what_is_cut_out_and_put_back_is_the_whole(x: float, r: float, thick: float) -> None:
     hole = f"cylinder: [{r}, {thick}]"
@@ -194,7 +195,7 @@ def test_what_is_cut_out_and_put_back_is_the_whole(x: float, r: float, thick: fl
     agree(weighed(f"[{cut}, {plug}]"), weighed(f"{{box: [2, 2, {thick}], density: 5, at: O}}"))
 
 
-@settings(deadline=None, max_examples=20)
+@some_of(20)
 @given(ANGLES, PLACE, SIZE, SIZE)
 def test_turning_changes_no_principal_moment(angles, at, width: float, thick: float) -> None:
     outline = f"prism: [[0, 0], [{width}, 0], [1.3, 1.2], [0, 0.7]], thickness: {thick}, density: 3"
@@ -207,7 +208,7 @@ def test_turning_changes_no_principal_moment(angles, at, width: float, thick: fl
     assert np.linalg.eigvalsh(turned[2]) == pytest.approx(np.linalg.eigvalsh(inertia))
 
 
-@settings(deadline=None, max_examples=25)
+@some_of(25)
 @given(st.integers(3, 9), st.randoms(use_true_random=False), st.booleans(), decimals(-50, 50))
 def test_a_polygon_is_the_sum_of_its_triangles(n: int, random, backwards: bool, away: float) -> None:
     """About a point inside, which no corner hides from it: exact by the rule of three midpoints."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mechsim
@@ -75,7 +76,7 @@ def test_prism_without_bevel_has_the_volume_of_area_times_height() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(5, 40))
-@settings(max_examples=60, deadline=None)
+@some_of(60)
 def test_any_star_shaped_outline_makes_a_closed_prism(seed: int, corners: int) -> None:
     random = np.random.default_rng(seed)
     angle = np.sort(random.uniform(0, 2 * np.pi, corners))
@@ -153,7 +154,7 @@ def test_views_are_matlabs() -> None:
 
 
 @given(st.floats(-180, 180), st.floats(-90, 90), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@some_of(40)
 def test_everything_is_inside_the_box_and_reaches_its_edge(azimuth: float, elevation: float, seed: int) -> None:
     seen = np.random.default_rng(seed).normal(size=(30, 3)) * (3, 2, 0.2) + (10, -5, 1)
     box = (40.0, 60.0, 900.0, 640.0)

@@ -31,6 +31,7 @@ SolverParams: {Integration: {tol: 1e-13}}
 """
 
 
+@pytest.mark.slow
 def test_a_bevel_differential_follows_its_equations() -> None:
     """With w = wc + s and wc - s of the wheels the planet turns by r/p s; the two freedoms have constant mass."""
     motion = mechsim.simulate(DIFFERENTIAL)

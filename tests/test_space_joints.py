@@ -242,6 +242,7 @@ def test_a_slider_stands_at_its_angle_however_it_is_guessed(angle, way, off):
     np.testing.assert_allclose(beside, [np.cos(angle), 0, -np.sin(angle)], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_slider_that_can_only_be_half_a_turn_off_is_refused():
     text = SLIDER.format(angle=0, slot="E", guess=", positions: {C: [], D: [0, 1], E: [-1]}")
     with pytest.raises(mechsim.AssemblyError) as refused:
@@ -348,6 +349,7 @@ ProblemData: {{tend: 1e-3, angles: {{OCD-OCE: [{asked + off[0]}, fixed], DFG-DFO
     assert turn == pytest.approx(0.4, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_an_angle_that_can_only_be_half_a_turn_off_is_refused_with_its_place():
     """A rod holds D at (-0.8, 0.6), and the drive wants it opposite."""
     text = HINGED.replace("E: [1]", "E: [1], N: [-1.8, 0.6]") + "  Rods: {DN: 1}\n"
@@ -391,6 +393,7 @@ def test_a_torque_about_an_axis_is_a_pure_torque_on_the_part_in_one_joint(pair):
         np.testing.assert_allclose(one - other, [0, 0, 0, *(2 * axis)], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_screw_presses_along_and_about_its_axis_only():
     """Coaxial bodies whose way is s = lead * turn. No power is lost in the thread, so that its torque is -lead F, and
     F / m_reduced = s'' = lead (1.5 / I_2 - lead F (1 / I_1 + 1 / I_2))."""

@@ -3,7 +3,8 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mechsim.errors import Mark, SpecError
@@ -41,7 +42,7 @@ def formulas():
 
 
 @given(formulas())
-@settings(max_examples=300, deadline=None)
+@some_of(300)
 def test_same_value_as_python(text):
     """Bit for bit: both do the same IEEE operations in the same order."""
     try:
@@ -60,7 +61,7 @@ def test_same_value_as_python(text):
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, deadline=None)
+@some_of(300)
 def test_any_text_gives_a_number_or_a_fault(text):
     try:
         assert math.isfinite(value(text, dict.fromkeys(parse_expression(text, HERE).names, 1.0)))

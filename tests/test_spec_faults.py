@@ -1,7 +1,8 @@
 """Bad files: each slip gives exactly this first line, at this place. The lines are the interface, so they are exact."""
 
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mechsim.errors import SpecError
@@ -274,13 +275,13 @@ def test_encodings(tmp_path, encoding):
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=300, deadline=None)
+@some_of(300)
 def test_any_text_is_refused_with_a_fault(text):
     assert faults(text)
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@some_of(400)
 def test_a_damaged_file_gives_a_mechanism_or_a_fault(data):
     """Never another exception: a piece of a good file is replaced by a piece of text."""
     start = data.draw(st.integers(0, len(GOOD)))

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from sweeps import axis, drawn, table_of
 
@@ -90,7 +91,7 @@ def test_the_series_is_better_than_the_rank_estimator(name):
     assert np.std(ours) < 0.75 * np.std(theirs)
 
 
-@settings(max_examples=40, deadline=None)
+@some_of(40)
 @given(st.integers(0, 2**31), st.floats(1e-6, 1e6), st.floats(-1e6, 1e6))
 def test_shares_do_not_depend_on_units_or_order(seed, scale, shift):
     """Another unit of the measure or of the parameter changes no rank and no ratio; rounding is that of a mean beside

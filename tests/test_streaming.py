@@ -113,6 +113,7 @@ def test_the_peak_of_a_command_is_its_own(tmp_path):
     assert peak(tmp_path, "--version") < ballast.nbytes / 1e6
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize("words", [["-o", "/dev/null"], ["--samples", "10"]], ids=["rows", "samples"])
 def test_memory_does_not_grow_with_the_length_of_a_run(words, tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examples import some_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,7 +193,7 @@ def four_bar(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore::mechsim.errors.BranchWarning")
-@settings(max_examples=6, deadline=None)
+@some_of(6)
 @given(st.lists(st.integers(1, 39), max_size=6))
 def test_rows_do_not_depend_on_chunks(four_bar, cuts):
     plan, worker, whole = four_bar

@@ -73,6 +73,7 @@ def test_another_version_on_a_worker_is_told(cluster, tmp_path):
             client.run(pretend, own)
 
 
+@pytest.mark.slow
 def test_an_unreachable_scheduler_is_told_within_seconds(tmp_path):
     (tmp_path / "p.yaml").write_text(PENDULUM)
     with socket.socket() as free:
@@ -128,6 +129,7 @@ def test_without_dask_it_is_told(monkeypatch):
         mechsim.sweep(PENDULUM, **GIVEN, scheduler="local")
 
 
+@pytest.mark.slow
 def test_local_starts_a_cluster_here(here, tmp_path):
     (tmp_path / "p.yaml").write_text(PENDULUM)
     words = ["sweep", "p.yaml", "--vary", "g=1:20:400", "--measure", "max(A_x)", "--measure", "final"]

@@ -87,6 +87,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_again_and_again_ends_with_the_same_file(folder, whole):
     journal, kept, chance = folder / "out.partial.arrow", 0, random.Random(1)
     for turn in range(6):
@@ -295,6 +296,7 @@ def test_a_full_disk_keeps_what_is_finished(folder, whole):
     assert (folder / "out.parquet").read_bytes() == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_motions_that_cannot_be_written_end_a_sweep(folder, processes):
     """They are not failed cases: the sweep goes on when there is room. Swift pendulums come last, and only their

@@ -8,7 +8,8 @@ from textwrap import dedent
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import some_of
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
@@ -76,7 +77,7 @@ GAPS = st.lists(st.floats(0.1, 2), min_size=4, max_size=8)
 
 
 @pytest.mark.parametrize("keys", INDEPENDENT)
-@settings(max_examples=8, deadline=None)
+@some_of(8)
 @given(gaps=GAPS, seed=st.integers(0, 1000), before=st.floats(-1, 1), after=st.floats(-1, 1))
 def test_a_table_is_the_same_in_every_run(keys, gaps, seed, before, after):
     """Runs that begin before the table or within it, and end within it or after it, see the spline of its points."""
@@ -166,7 +167,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@some_of(25)
 @given(
     pieces=st.lists(st.tuples(PIECES, st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=12),
     start=st.floats(-1, 6).map(lambda t: round(t, 3)),
@@ -273,7 +274,7 @@ def fault_of(place, **settings):
 NUMBER = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-99).map(repr)  # others are faults themselves
 
 
-@settings(max_examples=60, deadline=None)
+@some_of(60)
 @given(
     cells=st.tuples(NUMBER, NUMBER),
     damaged=st.integers(0, 1),

@@ -30,6 +30,7 @@ def assert_exact(source, names, tend: float, close: float = CLOSE) -> None:
                 assert off <= close * max(np.abs(exact).max(), LEAST), (name, off)
 
 
+@pytest.mark.slow
 def test_guessed_starts():
     """Nothing is fixed: positions and velocities are nearest to guesses that parameters pull about."""
     assert_exact(GUESSED, ("a", "b", "tilt", "w", "off"), 0.1)
@@ -56,8 +57,8 @@ CONTROL = "Controllers: {theta_OA: {target: aim + 0.1*sin(t), kp: kp, ki: 20, kd
     ("force", "more", "names"),
     [
         ("k*push", TABLE, ("k", "l")),
-        ("push", PIECES, ("k", "m")),
-        ("0", CONTROL, ("kp", "aim", "m", "l")),
+        pytest.param("push", PIECES, ("k", "m"), marks=pytest.mark.slow),
+        pytest.param("0", CONTROL, ("kp", "aim", "m", "l"), marks=pytest.mark.slow),
     ],
     ids=["table", "pieces", "sampled"],
 )
@@ -66,6 +67,7 @@ def test_what_is_held(force, more, names):
     assert_exact(ARM.replace("HERE", force) + more, names, 0.6)
 
 
+@pytest.mark.slow
 def test_table_drive():
     assert_exact(TABLE_DRIVE, ("a", "lift"), 0.6)
 
@@ -74,10 +76,10 @@ def test_table_drive():
     ("name", "names", "tend"),
     [
         ("chaplygin_sleigh", ("m", "I", "a"), 1.0),
-        ("rolling_wheel", ("r", "alpha", "v0"), 0.5),
+        pytest.param("rolling_wheel", ("r", "alpha", "v0"), 0.5, marks=pytest.mark.slow),
         ("skate_on_incline", ("m", "I"), 0.5),
-        ("friction_on_incline", ("m", "mu", "u0"), 0.3),
-        ("driven_slider_crank", ("w", "a"), 0.2),
+        pytest.param("friction_on_incline", ("m", "mu", "u0"), 0.3, marks=pytest.mark.slow),
+        pytest.param("driven_slider_crank", ("w", "a"), 0.2, marks=pytest.mark.slow),
     ],
 )
 def test_joints_and_laws(name, names, tend):
@@ -94,6 +96,7 @@ ProblemData: {tend: 0.5, positions: {A: [0, 0]}, velocities: {A: [1, aside]}}
 """
 
 
+@pytest.mark.slow
 def test_a_constraint_that_is_not_linear_in_velocities():
     """The velocities nearest to the guess lie on a circle: how they change depends on how it bends. In closed form,
     v = speed u with u the direction of the guess."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 
 import numpy as np
 
 from mechsim.analysis.flow import Flow
+from mechsim.analysis.leaning import leaning_rest
 from mechsim.analysis.linear import Linearised, linearised
 from mechsim.analysis.rest import Rest, nearest_rest, rests
+from mechsim.analysis.steady import Steady, steady_at, steady_motions
 from mechsim.engine.points import Points
-from mechsim.errors import Fault, IntegrationError, SpecError
+from mechsim.errors import AssemblyError, Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
 from mechsim.result import multipliers
 from mechsim.result.layout import Array
@@ -24,13 +26,17 @@ State = tuple[float, Array, Array]
 @frozen
 class Wanted:
     """Where it is linearised: at a time of the motion, at the rest that is nearest to the start, or, without either, at
-    the start; and by which coordinates, inputs and outputs (None: chosen)."""
+    the start; and by which coordinates, inputs and outputs (None: chosen). `steady`: as seen by who is carried along
+    by a steady motion; with `rest`, the one that is nearest. `functions` are coordinates that are signals, with the
+    names of these."""
 
     at: float | None = None
     rest: bool = False
     coordinates: Sequence[str] | None = None
     inputs: Sequence[str] | None = None
     outputs: Sequence[str] | None = None
+    steady: bool = False
+    functions: Mapping[str, str] = field(default_factory=dict)
 
 
 def linearize(prepared: Prepared, wanted: Wanted) -> Linearised:
@@ -43,10 +49,15 @@ def linearize(prepared: Prepared, wanted: Wanted) -> Linearised:
 
 def linear_at(flow: Flow, state: State, wanted: Wanted) -> Linearised:
     t, q, v = state
+    if wanted.steady:
+        if wanted.coordinates or wanted.inputs or wanted.outputs:
+            message = "the linear motion beside a steady one is told in directions that are chosen for it"
+            raise SpecError(Fault(message, hint="leave out coordinates, inputs and outputs"))
+        return (steady_motions(flow, t, q, v)[0] if wanted.rest else steady_at(flow, t, q, v)).linear
     if wanted.rest:
         found = nearest_rest(flow, t, q)
         q, v = found.q, 0.0 * found.v
-    return linearised(flow, t, q, v, wanted.coordinates, wanted.inputs, wanted.outputs)
+    return linearised(flow, t, q, v, wanted.coordinates, wanted.inputs, wanted.outputs, wanted.functions)
 
 
 def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:
@@ -54,8 +65,9 @@ def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:
     start = prepared.start
     if at is None or at == start.t:
         return Flow(prepared.system, start.t, start.positions), (start.t, start.positions, start.velocities)
-    if at < start.t:
-        raise SpecError(Fault(f"t = {at:g} is before the motion begins, at {start.t:g}"))
+    if not at >= start.t:
+        where = "before the motion begins, at" if at < start.t else "no time of the motion, which begins at"
+        raise SpecError(Fault(f"t = {at:g} is {where} {start.t:g}"))
     solution = follow(replace(prepared, spec=adjust(prepared.spec, tend=at)), keep="outline")
     if solution.status == "interrupted":
         raise KeyboardInterrupt
@@ -65,17 +77,38 @@ def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:
     return Flow(now, at, solution.q[-1]), (at, solution.q[-1], solution.v[-1])
 
 
-def reactions_at(prepared: Prepared, linear: Linearised, point: str) -> dict[str, list[float]]:
-    """The force on each part at a point, in the state that was linearised."""
-    points = Points(prepared.system, np.array([linear.t]), linear.positions[None], linear.velocities[None])
+def reactions_at(
+    prepared: Prepared, linear: Linearised, point: str, held: Array | None = None
+) -> dict[str, list[float]]:
+    """The force on each part at a point, in the state that was linearised; `held` are constants of the mechanism there,
+    which say what it leans on."""
+    system = prepared.system if held is None else prepared.system.holding(held)
+    points = Points(system, np.array([linear.t]), linear.positions[None], linear.velocities[None])
     accelerations, found = leading(prepared)(points)
     full = multipliers.smallest(len(prepared.structure.redundancy.rows), points, accelerations, found)
-    told = Reactions(prepared.system, [point])
+    told = Reactions(system, [point])
     forces = told.forces(linear.t, linear.positions, linear.velocities, accelerations[0], full[0])
     return {part: force.tolist() for part, force in forces.items()}
 
 
 def equilibria(prepared: Prepared, told: Callable[[int, int], None] | None = None) -> tuple[Rest, ...]:
-    """The rests that are found at the time of the start. Raises AssemblyError."""
+    """The rests that are found at the time of the start: the one that it sinks to, if it then leans on contacts; and
+    others, with contacts open. Raises AssemblyError."""
     start = prepared.start
-    return rests(Flow(prepared.system, start.t, start.positions), start.t, start.positions, told)
+    leaning = leaning_rest(prepared)
+    sunk = (leaning,) if leaning is not None else ()
+    if prepared.system.frictions and sunk:
+        return sunk  # with friction there is no end to them
+    try:
+        return (*sunk, *rests(Flow(prepared.system, start.t, start.positions), start.t, start.positions, told))
+    except (AssemblyError, SpecError):
+        if not sunk:
+            raise
+        return sunk
+
+
+def steady(prepared: Prepared, told: Callable[[int, int], None] | None = None) -> tuple[Steady, ...]:
+    """The steady motions that are found from the start. Raises AssemblyError."""
+    start = prepared.start
+    flow = Flow(prepared.system, start.t, start.positions)
+    return steady_motions(flow, start.t, start.positions, start.velocities, told)

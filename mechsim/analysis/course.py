@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mechsim.engine import InitialState, state_of, why_ended
 from mechsim.engine.events import EventLog
 from mechsim.engine.machine import new_march
@@ -39,6 +41,11 @@ class Course:
         self.stops.begin(self.march)
         self._last = start.positions, start.velocities
         self._check(self.march.advance(tend, 0, SECONDS, False)[0])
+
+    @property
+    def state(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Where it is: time, positions, velocities."""
+        return self.march.time, *self._last
 
     def advance(self, end: float, steps: int) -> bool:
         """A stretch of some steps on the way to a time, no farther than the next break or event of the user, after what

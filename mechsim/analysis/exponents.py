@@ -19,6 +19,7 @@ BLOCKS = (64, 32, 16, 8, 4)
 # An average is zero within its error up to so many of it. Motions that part like a power of time make log(t) / t of it.
 ZERO = 3.0
 ONE_DIGIT = 0.25  # an error that is a larger share of its exponent leaves no digit
+SUMS = 5.0  # errors by which the sum may be off the mean divergence
 FORMS = (".csv", ".npz")
 
 
@@ -41,6 +42,7 @@ class Exponents:
     running: Array
     status: str
     statistics: dict[str, float]
+    divergence: tuple[float, float] | None = None  # its mean along the motion and the error of that, where known
 
     @classmethod
     def of(
@@ -52,6 +54,7 @@ class Exponents:
         conservative: bool,
         status: str,
         statistics: dict[str, float],
+        divergence: tuple[float, float] | None = None,
     ) -> Exponents:
         """From logarithms of lengths at equally spaced times, (times, exponents). Those that come to minus infinity, at
         whatever time, are of directions that a contact has taken for good."""
@@ -73,6 +76,7 @@ class Exponents:
             running=running[:, order],
             status=status,
             statistics=statistics,
+            divergence=divergence,
         )
 
     @property
@@ -119,6 +123,15 @@ class Exponents:
         return kept + (float(sums[kept - 1]) / -float(self.values[kept]) if kept else 0.0)
 
     @property
+    def adds_up(self) -> bool:
+        """Whether the sum of all is the mean divergence, as far as both are known. Volumes of states are measured here
+        by other coordinates, which makes a bounded number over the time."""
+        if self.divergence is None or not self.complete or not math.isfinite(self.sum):
+            return True
+        mean, error = self.divergence
+        return abs(self.sum - mean) <= SUMS * (math.hypot(self.sum_error, error) + self.dimension / self.span)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know before they trust the digits."""
         first, error = float(self.values[0]), float(self.errors[0])
@@ -131,6 +144,11 @@ class Exponents:
             return tuple(found)
         if not math.isfinite(error):
             return (*found, "the run is too short for error bars, and so for any digit")
+        if not self.adds_up:
+            mean, spread = self.divergence or (math.nan, math.nan)
+            found.append(
+                f"the sum {self.sum:.3g} is not the mean divergence {mean:.3g} ± {spread:.1g}: do not trust it"
+            )
         if abs(first) <= ZERO * error:
             told = f"the largest exponent is zero within its error {error:.2g}"
             longer = f"a run {1 / ONE_DIGIT**2:.0f} times as long would quarter it"
@@ -153,6 +171,8 @@ class Exponents:
             "conservative": self.conservative,
             "sum": self.sum,
             "sum_error": self.sum_error if math.isfinite(self.sum_error) else None,
+            "divergence": None if self.divergence is None else self.divergence[0],
+            "divergence_error": None if self.divergence is None else self.divergence[1],
             "unpaired": self.unpaired,
             "kaplan_yorke": self.kaplan_yorke,
             "begun": self.begun,

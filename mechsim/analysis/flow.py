@@ -24,7 +24,6 @@ from mechsim.kernel.compiled import Status, make_march
 from mechsim.kernel.linear import dense, null_space
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array
-from mechsim.spec.suggest import did_you_mean
 from mechsim.structure import analyse, redundancy
 
 TOLERANCE = 1e-13  # to which constraints are met at a state
@@ -39,23 +38,36 @@ NEAR = 1e-9  # of scales: a rest that is no farther is this state
 ROUNDINGS, LEAST = 1e-13, 1e-12
 
 
+@frozen
+class Leaning:
+    """Contacts that are closed, and what sticks in them, by their numbers among gaps and frictions."""
+
+    closed: tuple[int, ...]
+    stuck: tuple[int, ...]
+
+
 class Flow:
     """The flow of a system as its constants say that it is now: bonds that hold do so, contacts that are open stay so.
-    Constraints that are redundant near a consistent pose are left out."""
+    Constraints that are redundant near a consistent pose are left out. What is `leaning` on contacts goes on to do so,
+    and what sticks stays where it is."""
 
-    def __init__(self, system: System, t: float, q: Array):
-        if system.frictions:
+    def __init__(self, system: System, t: float, q: Array, leaning: Leaning | None = None):
+        if system.frictions and leaning is None:
             message = "a mechanism with friction that sticks has no linear motion near a state"
             raise SpecError(Fault(message, hint="give the friction a v0, or leave it out"))
         if system.samplers:
             message = "a controller that is sampled has no linear motion: what it holds changes at its times only"
             raise SpecError(Fault(message, hint="leave out its period"))
-        now = system.rebuilt(replace(system.mechanism, constants=tuple(system.constants.tolist()))).bilateral
+        mechanism = replace(system.mechanism, constants=tuple(system.constants.tolist()))
+        now = system.rebuilt(mechanism).bilateral
+        if leaning is not None:
+            now = System(mechanism.leaning(leaning.closed, leaning.stuck), system.kinds, system.dropped)
         self.system = now.without(redundancy(now, t, q).rows)
+        self.leaning = leaning
         self._gaps = system if system.gaps else None
         self.plan = planned(self.system, analyse(self.system))
         self._held = np.array(self.system.constants)
-        self.march = make_march(self.plan, order=1, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
+        self.march = make_march(self.plan, order=2, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
 
     @property
     def has_contacts(self) -> bool:
@@ -72,9 +84,15 @@ class Flow:
         return tuple(place for place, variable in enumerate(variables) if variable.kind == "state")
 
     @cached_property
+    def _sticks(self) -> np.ndarray:
+        """Constraints of velocities that keep positions too, for nothing moves."""
+        rubbing = [each.origin.sort == "friction" for each in self.system.mechanism.binding]
+        return np.array([flag for number, flag in enumerate(rubbing) if number not in self.system.dropped], dtype=bool)
+
+    @cached_property
     def reads_time(self) -> bool:
         """Whether equations depend on time by themselves."""
-        return any(source.kind == "time" for group in self.system.groups for source in group.program.inputs)
+        return reads_time(self.system)
 
     def at(self, t: float, q: Array, v: Array, inputs: Sequence[str] = ()) -> Local:
         """The flow at the state nearest to this one that the constraints allow. Raises AssemblyError."""
@@ -93,13 +111,17 @@ class Flow:
             message = f"the mechanism has no accelerations at t = {t:g}"
             hint = "the pose is singular, or a formula has no value there: take a state a little beside it"
             raise AssemblyError(Fault(message, hint=hint))
-        found = np.zeros((3, self.plan.size))
-        expanded = np.asarray(self.march.expand())[:3]
+        found = np.zeros((4, self.plan.size))
+        expanded = np.asarray(self.march.expand())[:4]
         found[: len(expanded)] = expanded
-        q, v, a = found[0, :n], found[1, :n], 2 * found[2, :n]
+        q, v, a, jerk = found[0, :n], found[1, :n], 2 * found[2, :n], 6 * found[3, :n]
         a[list(self.states)] = 0.0  # they have a rate only
-        self._refuse_contacts(t, q)
+        if self.leaning is None:
+            self._refuse_contacts(t, q)
         directions, bases = self._directions(t, q, v)
+        if not directions.count and self.leaning is not None:  # held by what it leans on
+            none = np.zeros((n, 0))
+            return Local(self, t, q, v, a, jerk, (none, none, none), bases, directions, ())
         if not directions.count:
             message = "nothing can move by itself: joints and drives decide all"
             raise SpecError(Fault(message, hint="without freedoms there is no motion near a state"))
@@ -114,7 +136,7 @@ class Flow:
         self.march.forget_tangents()
         changes[2, list(self.states)] = 0.0
         moved = changes[0, :n], changes[1, :n], 2 * changes[2, :n]
-        return Local(self, t, q, v, a, moved, bases, directions, tuple(inputs))
+        return Local(self, t, q, v, a, jerk, moved, bases, directions, tuple(inputs))
 
     def pose(self, t: float, q: Array) -> tuple[Array, Array]:
         """The positions nearest to these that the constraints allow, and the ways to move from there, in scales."""
@@ -127,9 +149,10 @@ class Flow:
         those of positions and of velocities."""
         system, n = self.system, self.system.n
         jacobian, unit = dense(system.rate_jacobian(t, q, v), system.m, n), np.eye(n)
-        scales = system.scales[:n]
+        scales = system.scales[:n].copy()
+        scales[system.accounts] = 1.0  # they do not change here, and theirs may be beyond all others
         levels = (
-            np.concatenate([jacobian[system.levels == 2], unit[system.accounts]]),
+            np.concatenate([jacobian[(system.levels == 2) | self._sticks], unit[system.accounts]]),
             np.concatenate([jacobian, unit[list(self.states)]]),
         )
         bases = null_space(levels[0] * scales, relative=DEPENDENT), null_space(levels[1] * scales, relative=DEPENDENT)
@@ -160,6 +183,7 @@ class Local:
     q: Array
     v: Array
     a: Array
+    jerk: Array
     moved: tuple[Array, Array, Array]
     bases: tuple[Array, Array]  # of positions and of velocities, in scaled coordinates: orthonormal columns
     directions: Directions
@@ -188,36 +212,36 @@ class Local:
         return np.asarray(np.linalg.lstsq(self.slopes, -self.residual, rcond=UNHELD)[0])
 
     @property
+    def whole_step(self) -> Array:
+        """The same, also in directions in which next to nothing pulls back."""
+        return np.asarray(np.linalg.lstsq(self.slopes, -self.residual, rcond=ROUNDINGS)[0])
+
+    @property
+    def noise(self) -> float:
+        """Accelerations that may be roundings, 1/s^2."""
+        return float(ROUNDINGS * np.abs(self.slopes).max(initial=0.0) + LEAST)
+
+    @property
     def left_over(self) -> float:
         """What no step would balance, beside what may be rounding of it: above one, something is free to go."""
-        left = np.linalg.norm(self.residual + self.slopes @ self.step)
-        return float(left / (ROUNDINGS * np.abs(self.slopes).max(initial=0.0) + LEAST))
+        return float(np.linalg.norm(self.residual + self.slopes @ self.step) / self.noise)
 
     @property
     def is_rest(self) -> bool:
-        """Whether nothing moves, and nothing is about to."""
+        """Whether nothing moves, and nothing is about to, to what can be told."""
         system = self.flow.system
         moving = np.delete(np.arange(system.n), system.accounts)  # accounts go on adding
         still = np.abs(self.v[moving] / system.scales[moving]).max(initial=0.0) <= LEAST
-        near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR
+        near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR or np.linalg.norm(self.residual) <= self.noise
         return bool(still and near and self.left_over <= 1)
 
-    def chart(self, coordinates: Sequence[str] | None = None) -> Chart:
-        """The coordinates asked for, or such that describe the state well: turn angles first."""
+    def chart(self) -> Chart:
+        """Coordinates that describe the state well: turn angles first."""
         labels = self.flow.labels
-        if coordinates is None:
-            weights = [ANGLES_FIRST if each.kind == "angle" else 1.0 for each in self.flow.system.mechanism.variables]
-            places = _well_chosen(self.bases[0], np.array(weights))
-            favoured = np.array([100.0 if place in places else weights[place] for place in range(len(labels))])
-            return Chart(labels, tuple(places), tuple(_well_chosen(self.bases[1], favoured)))
-        for name in coordinates:
-            if name not in labels:
-                raise SpecError(Fault(f"there is no coordinate {name}", hint=did_you_mean(name, list(labels))))
-        places = [labels.index(name) for name in dict.fromkeys(coordinates)]
-        for place in places:
-            if not np.linalg.norm(self.bases[0][place]) > NEVER:
-                raise SpecError(Fault(f"{labels[place]} cannot move here", hint="choose another coordinate"))
-        return Chart(labels, tuple(places), tuple(place for place in places if place not in self.flow.states))
+        weights = [ANGLES_FIRST if each.kind == "angle" else 1.0 for each in self.flow.system.mechanism.variables]
+        places = well_chosen(self.bases[0], np.array(weights))
+        favoured = np.array([100.0 if place in places else weights[place] for place in range(len(labels))])
+        return Chart(labels, tuple(places), tuple(well_chosen(self.bases[1], favoured)))
 
     def signal_changes(self, name: str) -> Array:
         """How one of the file's signals changes along all directions."""
@@ -247,21 +271,36 @@ class Chart:
         return np.concatenate([positions[list(self.positions)], velocities[list(self.velocities)]])
 
 
-def projected(system: System, t: float, q: Array, v: Array, settled: float = SETTLED) -> tuple[Array, Array]:
-    """The nearest state that the constraints allow, in scaled coordinates."""
-    scales = system.scales[: system.n]
+def reads_time(system: System) -> bool:
+    """Whether equations depend on time by themselves."""
+    return any(source.kind == "time" for group in system.groups for source in group.program.inputs)
+
+
+def projected(
+    system: System, t: float, q: Array, v: Array, settled: float = SETTLED, held: Sequence[int] = ()
+) -> tuple[Array, Array]:
+    """The nearest state that the constraints allow, in scaled coordinates; positions that are `held` stay."""
+    scales = system.scales[: system.n].copy()
+    scales[list(held)] = 0.0
     for _ in range(MOST_STEPS):
         jacobian = dense(system.constraint_jacobian(t, q), system.m, system.n) * scales
         step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)), rcond=None)[0]
         q = q + scales * step
         if np.abs(step).max(initial=0.0) <= settled:
             break
-    jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n) * scales
-    rates = np.asarray(system.constraint_rate(t, q, v))
-    return q, v - scales * np.linalg.lstsq(jacobian, rates, rcond=None)[0]
+    return q, with_rates(system, t, q, v)
 
 
-def _well_chosen(basis: Array, weights: Array) -> list[int]:
+def with_rates(system: System, t: float, q: Array, v: Array, held: Sequence[int] = ()) -> Array:
+    """Velocities, one set or many (..., n), nearest to these that the constraints allow; those `held` stay."""
+    scales = system.scales[: system.n].copy()
+    scales[list(held)] = 0.0
+    jacobian = dense(system.rate_jacobian(t, q, v if v.ndim == 1 else v[0]), system.m, system.n) * scales
+    rates = np.asarray(system.constraint_rate(t, np.broadcast_to(q, v.shape), v))
+    return v - scales * (np.linalg.lstsq(jacobian, rates.T, rcond=None)[0]).T
+
+
+def well_chosen(basis: Array, weights: Array) -> list[int]:
     """As many rows of a basis as it has columns, each the one that is largest beside those before it."""
     left, chosen = basis.copy(), []
     for _ in range(basis.shape[1]):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import inf, pi
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechsim.analysis.flow import Chart, Flow, Local
+from mechsim.analysis.charts import Charted, charted
+from mechsim.analysis.flow import Flow, Local
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.result.layout import Array
@@ -20,6 +21,7 @@ CLOSED = 1e-9  # of the largest rate of a row: what coordinates that are left ou
 # Beside the largest eigenvalue: a real part below this is zero. Eigenvalues that are double, as those of a free
 # coordinate, are known to the root of roundings only.
 UNDAMPED = 1e-7
+ROUNDED = 1e-13  # of the terms of a difference: what is less is none
 SLOWEST = 1e-7  # 1/s: what takes months is rounding of what does not happen
 
 
@@ -42,6 +44,13 @@ class Mode:
         """The damping ratio: 0 without any, 1 where it just does not swing; negative of what grows."""
         size = abs(self.eigenvalue)
         return 0.0 if self.undamped or size == 0 else -self.eigenvalue.real / size
+
+    @property
+    def words(self) -> str:
+        """The eigenvalue, or the pair, as a person reads it."""
+        real, imaginary = self.eigenvalue.real, self.eigenvalue.imag
+        parts = [] if self.undamped and imaginary else [f"{0.0 if self.undamped else real:.8g}"]
+        return " ".join([*parts, *([f"± {abs(imaginary):.8g}i"] if imaginary else [])])
 
     @property
     def time(self) -> float:
@@ -71,18 +80,22 @@ class Linearised:
     shapes: Array  # of all coordinates, for each state
     rest: bool
     reads_time: bool
+    steady: str = ""  # of a steady motion: what carries it along; then this is as seen by who is carried too
+    neighbours: int = 0  # directions in which other steady motions lie, apart from those seen from elsewhere
+    least: bool = False  # of a steady motion: its energy in that frame is least there, and nothing gives any
 
     @cached_property
     def eigenvalues(self) -> Complex:
-        return np.asarray([mode.eigenvalue for mode in self._all])
+        return np.asarray([mode.eigenvalue for mode in self.all_modes])
 
     @property
     def modes(self) -> tuple[Mode, ...]:
         """One of each pair, slow ones first, those that do not swing before them."""
-        return tuple(mode for mode in self._all if mode.eigenvalue.imag >= 0)
+        return tuple(mode for mode in self.all_modes if mode.eigenvalue.imag >= 0)
 
     @cached_property
-    def _all(self) -> tuple[Mode, ...]:
+    def all_modes(self) -> tuple[Mode, ...]:
+        """Of pairs both."""
         values, vectors = np.linalg.eig(self.A)
         largest = np.abs(values).max(initial=0.0)
         slowest_first = np.lexsort([values.real, np.round(np.abs(values.imag) / (largest or 1.0), 9)])
@@ -96,17 +109,35 @@ class Linearised:
 
     @property
     def stability(self) -> str:
-        """Of small changes: "stable", all die out; "unstable", some grow; "undecided", some do neither, so that
-        linear terms do not tell: without damping nothing dies out, and where a potential is least it is stable."""
-        if any(not mode.undamped and mode.eigenvalue.real > 0 for mode in self._all):
+        """Of small changes, but for those to other steady motions: "stable", all die out, or the energy of a steady
+        motion is least; "unstable", some grow; "undecided", some do neither, so that linear terms do not tell: without
+        damping nothing dies out, and where a potential is least it is stable; "not told" of one moment of a motion,
+        whose eigenvalues depend on coordinates."""
+        if not self.rest and not self.steady:
+            return "not told"
+        modes = sorted(self.all_modes, key=lambda mode: abs(mode.eigenvalue))[self.neighbours :]
+        if any(not mode.undamped and mode.eigenvalue.real > 0 for mode in modes):
             return "unstable"
-        return "undecided" if any(mode.undamped for mode in self._all) else "stable"
+        return "undecided" if any(mode.undamped for mode in modes) and not self.least else "stable"
 
     def response(self, frequencies: ArrayLike) -> Complex:
         """H(i w) = C (i w - A)^-1 B + D at frequencies w in rad/s, (frequencies, outputs, inputs)."""
         w = np.atleast_1d(np.asarray(frequencies, dtype=float))
         unit = np.eye(len(self.A))
         return np.stack([self.C @ np.linalg.solve(1j * each * unit - self.A, self.B) + self.D for each in w])
+
+    def transfer(self, output: str, input: str) -> tuple[Array, Array]:
+        """The transfer function from an input to an output as two polynomials in s, numerator and denominator, highest
+        powers first: det(s - A) is the one, and det(s - A + b c) less that the other. Raises SpecError."""
+        for name, known, word in ((output, self.outputs, "output"), (input, self.inputs, "input")):
+            if name not in known:
+                raise SpecError(Fault(f"there is no {word} {name}", hint=did_you_mean(name, list(known))))
+        i, j = self.outputs.index(output), self.inputs.index(input)
+        below = np.real(np.poly(self.A))
+        changed = np.real(np.poly(self.A - np.outer(self.B[:, j], self.C[i])))
+        above = changed - below + self.D[i, j] * below
+        noise = ROUNDED * np.abs([below, changed]).max(axis=0)
+        return np.where(np.abs(above) > noise, above, 0.0), below
 
     def as_arrays(self) -> dict[str, np.ndarray]:
         """What an NPZ file has of it."""
@@ -125,9 +156,11 @@ def linearised(
     coordinates: Sequence[str] | None = None,
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
+    functions: Mapping[str, str] | None = None,
 ) -> Linearised:
     """The motion near a state. `coordinates` describe it: as many as there are freedoms, or fewer where these move by
-    themselves, whatever the others are. Raises SpecError, AssemblyError."""
+    themselves, whatever the others are; those in `functions` are signals, by their names there. Raises SpecError,
+    AssemblyError."""
     known = tuple(flow.system.mechanism.inputs)
     inputs = known if inputs is None else tuple(inputs)
     for name in inputs:
@@ -136,27 +169,28 @@ def linearised(
                 Fault(f"there is no input {name}", hint=did_you_mean(name, list(known)) or _no_inputs(known))
             )
     local = flow.at(t, q, v, inputs)
-    chart = local.chart(coordinates)
-    return _in_chart(local, chart, outputs)
+    told = dict(functions or {})
+    chart = charted(local, coordinates, told)
+    return _in_chart(local, chart, _outputs(local, chart, told, outputs))
 
 
 def _no_inputs(known: Sequence[str]) -> str:
     return "" if known else "the section Inputs of a file names them"
 
 
-def _in_chart(local: Local, chart: Chart, outputs: Sequence[str] | None) -> Linearised:
+def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearised:
     """The matrices A P = F of all directions P, and B from those of inputs."""
-    q, v, a = local.moved
-    count = sum(local.freedoms)
-    states, rates = chart.of(q, v), chart.of(v, a)
+    q, count = local.moved[0], sum(local.freedoms)
+    states, rates = chart.states, chart.rates
     back = np.linalg.pinv(states[:, :count])
     matrix = rates[:, :count] @ back
     _require_closed(chart, rates[:, :count] - matrix @ states[:, :count], rates[:, :count])
-    names = _outputs(local, chart, outputs)
-    told = np.stack([_changes(local, name) for name in names]) if names else np.zeros((0, q.shape[1]))
+    known = dict(zip(chart.names, states, strict=True))
+    rows = [known[name] if name in known else _changes(local, name) for name in names]
+    told = np.stack(rows) if rows else np.zeros((0, q.shape[1]))
     read = told[:, :count] @ back
     own = told[:, :count] - read @ states[:, :count]
-    if names and not np.abs(own).max() <= CLOSED * max(1e-300, np.abs(told[:, :count]).max()):
+    if names and not np.abs(own).max(initial=0.0) <= CLOSED * max(1e-300, np.abs(told[:, :count]).max(initial=0.0)):
         worst = names[int(np.argmax(np.abs(own).max(axis=1)))]
         message = f"the output {worst} depends on coordinates that are left out"
         raise SpecError(Fault(message, hint="leave it out too, or choose more coordinates"))
@@ -178,20 +212,23 @@ def _in_chart(local: Local, chart: Chart, outputs: Sequence[str] | None) -> Line
     )
 
 
-def _require_closed(chart: Chart, off: Array, rates: Array) -> None:
+def _require_closed(chart: Charted, off: Array, rates: Array) -> None:
     largest = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
     if not np.abs(off).max(initial=0.0) <= CLOSED * largest:
-        names = ", ".join(chart.labels[place] for place in chart.positions)
+        names = ", ".join(chart.coordinates)
         message = f"the motion of {names} depends on coordinates that are left out"
         raise SpecError(Fault(message, hint="choose more coordinates, or none, and they are chosen for you"))
 
 
-def _outputs(local: Local, chart: Chart, outputs: Sequence[str] | None) -> tuple[str, ...]:
+def _outputs(
+    local: Local, chart: Charted, functions: Mapping[str, str], outputs: Sequence[str] | None
+) -> tuple[str, ...]:
     """Those asked for; else the file's signals, or the coordinates of the chart."""
-    signals, labels = list(local.flow.system.mechanism.readouts), local.flow.labels
+    labels = local.flow.labels
+    signals = [name for name in local.flow.system.mechanism.readouts if name not in functions.values()]
     if outputs is None:
         return tuple(signals) or chart.names
-    known = [*signals, *labels, *(f"{label}_dot" for label in labels)]
+    known = [*signals, *labels, *(f"{label}_dot" for label in labels), *chart.names]
     for name in outputs:
         if name not in known:
             raise SpecError(Fault(f"there is no output {name}", hint=did_you_mean(name, known)))

@@ -14,10 +14,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from mechsim.analysis.course import Course
+from mechsim.analysis.divergence import Volumes
 from mechsim.analysis.exponents import Exponents
 from mechsim.engine import InitialState
 from mechsim.engine.control import order_with_tangents
@@ -95,8 +97,9 @@ class _Run:
         self.basis = Directions.basis(system, start.t, start.positions, start.velocities)
         self.conservative = not len(system.accounts) and bool(np.all(system.levels == 2))
         self.steps, self.fastest = FIRST_STEPS, 0.0
+        self.volumes = Volumes(system, LAPS)
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         """Of the states that the constraints allow: contacts that last take some of it, and give none back."""
         n, orders = self.system.n, len(self.weights)
@@ -136,6 +139,9 @@ class _Run:
         known, status, clock = -1, "finished", time.perf_counter()
         try:
             for lap, end in enumerate(times):
+                if lap and len(self.total) == self.dimension and self.volumes.wants(lap):
+                    self._follow(float(end - self.volumes.before(lap) * (end - times[lap - 1])), observer)
+                    self.volumes.look(*self.course.state)
                 self._follow(float(end), observer)
                 totals[lap] = self.total
                 known = lap
@@ -152,6 +158,7 @@ class _Run:
             conservative=self.conservative,
             status=status,
             statistics=statistics,
+            divergence=self.volumes.mean,
         )
 
     def _follow(self, end: float, observer: Observer) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import field, replace
 
 import numpy as np
 
-from mechsim.analysis.flow import UNHELD, Flow, Local
+from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, known, unheld
+from mechsim.analysis.deflated import beside
+from mechsim.analysis.flow import LEAST, ROUNDINGS, Flow, Local
 from mechsim.analysis.linear import SLOWEST, Linearised, linearised
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
@@ -17,13 +20,10 @@ from mechsim.result.layout import Array
 SCATTERED, FEWEST, WORK = 100, 10, 3000  # poses from which rests are looked for, fewer of many coordinates
 STRIDES, STRIDE = 24, 0.25  # how each is come to from there: at most so many steps straight on, in scales
 WIDER = (1, 1, 4, 16)  # times as long, in turn, without constraints: scales of a user's coordinates may be small
-MOST_STEPS = 60  # of Newton's method
-LONGEST = 0.5  # of these, in scales
-SMALLER, MOST_HALVINGS = 1e-4, 12  # a step has to lessen accelerations by this share of them; else it is halved
-SETTLED = 1e-11  # steps below this, in scales, are the last
+BESIDE, STAYS = (0.02, -0.013, 0.0073), 0.1  # in scales: where others are looked for, and how near to that they are
+TWICE = 1e-7  # in scales: Newton's method ends nearer to a rest
 DRIVEN = 1e-9  # of a scale and second: what moves slower is rounding
 SYMMETRIC = 1e-9  # of the largest entry
-SAME = 1e-6  # in scales
 DOUBLE = 1e-3  # of the largest: to this eigenvalues agree, of which several may be zero
 
 
@@ -36,6 +36,15 @@ class Rest:
     energy: float
     neighbours: int
     least: bool  # forces near it are those of a potential that is least there
+    within: float = 0.0  # in scales: to what distance it is known
+    singular: bool = False  # so little pulls it back in some direction that others may be nearer than can be told
+    loads: Mapping[str, float] = field(default_factory=dict)  # of contacts that it leans on, per unit of their gaps
+    sticks: tuple[str, ...] = ()  # frictions that hold it
+    held: Array | None = None  # constants of the mechanism there, which say what it leans on
+
+    @property
+    def leaning(self) -> bool:
+        return bool(self.loads)
 
     @property
     def positions(self) -> Array:
@@ -44,59 +53,129 @@ class Rest:
     @property
     def stability(self) -> str:
         """As of `Linearised`; "stable" also of what swings where a potential is least, "neutral" where it may be moved
-        to other rests beside it."""
-        found = self.linear.stability
+        to other rests beside it. Of one that is nearly singular only what grows fast is known."""
+        if self.singular:
+            rounded = TRIPLE * (ROUNDINGS * np.abs(self.linear.A).max(initial=0.0) + LEAST) / SINGULAR
+            return "unstable" if self.linear.eigenvalues.real.max(initial=0.0) ** 2 > 2 * rounded else "undecided"
+        found = self.linear.stability if len(self.linear.A) else "stable" if self.leaning else "undecided"
+        if self.leaning and found != "unstable" and min(self.loads.values()) <= 0:
+            return "undecided"  # a contact that bears nothing may open
         if found != "undecided":
             return found
         return "neutral" if self.neighbours else "stable" if self.least else "undecided"
 
 
 def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | None = None) -> tuple[Rest, ...]:
-    """All that are found from a pose and from others that it can be moved to; the one nearest to it in the way of
-    Newton's method first, the others by their energies. Raises AssemblyError where there is none."""
+    """All that are found from a pose, from others that it can be moved to, and beside those that are found; the one
+    nearest to it in the way of Newton's method first, the others by their energies. Raises AssemblyError where there is
+    none."""
     _require_stillness(flow, t, q)
-    found: list[Rest] = []
-    own = 0
-    for tried, pose in enumerate(_poses(flow, t, q)):
+    search, own, tried = _Found(), 0, 0
+    for pose in poses(flow, t, q):
         with suppress(AssemblyError, SpecError):  # no accelerations there; or a contact touches
-            local = _balanced(flow, t, pose)
-            if local.is_rest and not any(_is_same(flow, local.q, other.positions) for other in found):
-                rest = _rest(flow, local)
-                if not any(_is_family(rest, other) for other in found):
-                    found.append(rest)
-                    own += tried == 0
+            search.add(balanced(flow, t, pose, search.known))
+        own = own if tried else len(search.rests)
+        tried += 1
         if told:
-            told(len(found), tried + 1)
-    if not found:
+            told(len(search.rests), tried)
+    search.look_beside()
+    if not search.rests:
         raise _none(flow)
-    return (*found[:own], *sorted(found[own:], key=lambda rest: round(rest.energy, 9)))
+    if told:
+        told(len(search.rests), tried)
+    return (*search.rests[:own], *sorted(search.rests[own:], key=lambda rest: round(rest.energy, 9)))
+
+
+class _Found:
+    """Rests that are found, each once."""
+
+    def __init__(self) -> None:
+        self.rests: list[Rest] = []
+        self.known: list[Known] = []
+        self._alone: list[Local] = []  # those that are no part of a family
+
+    def add(self, local: Local) -> None:
+        """A pose that Newton's method came to, if it is a rest that was not known."""
+        step = local.bases[0] @ local.step
+        if not local.is_rest or any(each.draws(local.q, step) for each in self.known) or self._is_known(known(local)):
+            return
+        linear = linearised(local.flow, local.t, local.q, 0 * local.v)
+        if any(_is_family(linear, unheld(local).shape[1], other) for other in self.rests):
+            return
+        rest = rest_of(local.flow, local, linear)
+        self.rests.append(rest)
+        self.known.append(Known(local.flow, local.q, rest.within))
+        if not rest.neighbours:
+            self._alone.append(local)
+
+    def _is_known(self, found: Known) -> bool:
+        """Whether it is one of the others. If that is farther than Newton's method may be off, there may be two."""
+        for place, other in enumerate(self.known):
+            if other.is_same(found):
+                if other.distance(found.q) > TWICE:
+                    self.rests[place] = replace(self.rests[place], singular=True)
+                return True
+        return False
+
+    def look_beside(self) -> None:
+        """Near each, those that are found by it too."""
+        for local in self._alone:
+            for other in beside(local, self.known):
+                with suppress(AssemblyError, SpecError):
+                    self.add(other)
 
 
 def nearest_rest(flow: Flow, t: float, q: Array) -> Local:
     """The first that is found, from the pose itself if there is one. Raises AssemblyError."""
     _require_stillness(flow, t, q)
-    for pose in _poses(flow, t, q):
+    for pose in poses(flow, t, q):
         with suppress(AssemblyError, SpecError):
-            local = _balanced(flow, t, pose)
+            local = balanced(flow, t, pose)
             if local.is_rest:
                 return local
     raise _none(flow)
 
 
+def rest_from(flow: Flow, t: float, q: Array) -> Rest | None:
+    """The one that Newton's method comes to from a pose, if it does."""
+    try:
+        local = balanced(flow, t, q)
+        return rest_of(flow, local) if local.is_rest else None
+    except (AssemblyError, SpecError):
+        return None
+
+
 def _none(flow: Flow) -> AssemblyError:
     hint = "forces are left over wherever it goes: is something free to fall or to turn?"
     if flow.has_contacts:
-        hint = "contacts count as open here: what rests on one is not found"
+        hint = "with contacts open; nor did it come to rest on some when it sank from its start"
     return AssemblyError(Fault("no rest was found from any pose that was tried", hint=hint))
 
 
-def _rest(flow: Flow, local: Local) -> Rest:
+def rest_of(flow: Flow, local: Local, linear: Linearised | None = None) -> Rest:
     still = np.zeros(flow.system.n)
     _, potential = flow.system.energies(local.t, local.q, still)
-    sizes = np.linalg.svd(local.slopes, compute_uv=False)
-    rank = int((sizes > UNHELD * sizes.max(initial=0.0)).sum())
-    linear = linearised(flow, local.t, local.q, still)
-    return Rest(linear, float(potential), local.freedoms[0] - rank, _is_least(flow, local, linear))
+    linear = linear or linearised(flow, local.t, local.q, still)
+    neighbours = sum(_goes_on(local, direction) for direction in unheld(local).T)
+    within = known(local, neighbours).within
+    singular = within > SINGULAR
+    least = not singular and _is_least(flow, local, linear)
+    return Rest(linear, float(potential), neighbours, least, within, singular)
+
+
+def _goes_on(local: Local, direction: Array) -> bool:
+    """Whether rests go on without a gap where nothing pulls back: wherever it is put beside, it stays."""
+    flow, scales = local.flow, local.flow.system.scales[: local.flow.system.n]
+    for away in BESIDE:
+        put = local.q + away * scales * direction
+        try:
+            other = balanced(flow, local.t, put)
+        except (AssemblyError, SpecError):
+            return False
+        moved = np.abs(apart(flow, other.q, put)).max(initial=0.0)
+        if not other.is_rest or moved > STAYS * abs(away) * np.abs(direction).max(initial=0.0):
+            return False
+    return True
 
 
 def _is_least(flow: Flow, local: Local, linear: Linearised) -> bool:
@@ -124,7 +203,7 @@ def _require_stillness(flow: Flow, t: float, q: Array) -> None:
         raise AssemblyError(Fault(message, element.mark, "let it stand still, or linearise at a time of the motion"))
 
 
-def _poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
+def poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
     """The pose itself, and others scattered over all that it can be moved to, the same every time."""
     yield q
     n, scales = flow.system.n, flow.system.scales[: flow.system.n]
@@ -142,50 +221,11 @@ def _poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
         yield pose
 
 
-def _balanced(flow: Flow, t: float, q: Array) -> Local:
-    """Where Newton's method comes to from a pose; it may rest there or not."""
-    scales = flow.system.scales[: flow.system.n]
-    local = flow.at(t, q, np.zeros(flow.system.n))
-    for _ in range(MOST_STEPS):
-        step = local.step
-        moved = np.abs(local.bases[0] @ step).max(initial=0.0)
-        if moved <= SETTLED:
-            break
-        step *= min(1.0, LONGEST / moved)
-        before = (1 - SMALLER) * np.linalg.norm(local.residual)
-        for _ in range(MOST_HALVINGS):
-            nearer = _moved(flow, local, scales * (local.bases[0] @ step))
-            if nearer is not None and np.linalg.norm(nearer.residual) <= before:
-                break
-            step /= 2
-        else:
-            break
-        local = nearer
-    return local
-
-
-def _moved(flow: Flow, local: Local, change: Array) -> Local | None:
-    try:
-        return flow.at(local.t, local.q + change, np.zeros(flow.system.n))
-    except (AssemblyError, SpecError):
-        return None
-
-
-def _is_family(one: Rest, other: Rest) -> bool:
-    """Whether two that have others beside them are of one family, as a cart at two places: they are alike."""
-    if not one.neighbours or one.neighbours != other.neighbours:
+def _is_family(linear: Linearised, unheld: int, other: Rest) -> bool:
+    """Whether what nothing holds in some ways is of a family that is known, as a cart at two places: they are alike."""
+    if not unheld or unheld != other.neighbours:
         return False
-    found = [rest.linear.eigenvalues for rest in (one, other)]
+    found = [each.eigenvalues for each in (linear, other.linear)]
     parts = [np.concatenate([np.sort(values.real), np.sort(values.imag)]) for values in found]
     largest = float(np.abs(found[0]).max(initial=0.0))
     return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * SLOWEST))
-
-
-def _is_same(flow: Flow, one: Array, other: Array) -> bool:
-    """Whole turns make no difference."""
-    variables = flow.system.mechanism.variables
-    apart = (one - other) / flow.system.scales[: flow.system.n]
-    turns = [place for place, variable in enumerate(variables) if variable.kind == "angle"]
-    apart[turns] = 2 * np.sin(0.5 * (one - other)[turns])
-    apart[flow.system.accounts] = 0.0
-    return bool(np.abs(apart).max(initial=0.0) <= SAME)

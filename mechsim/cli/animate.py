@@ -104,18 +104,17 @@ def animate(
     one sped up. The picture says so. Results in .npz carry their Taylor series, which the film then follows exactly.
     """
     began = time.perf_counter()
-    from mechsim.render.options import Options
+    from mechsim.render.options import Options, usual
     from mechsim.render.source import is_sweep
     from mechsim.render.target import check_film_target
     from mechsim.result.paths import named_after, refuse_sources
 
     swept = is_sweep(result)
     target = output if output is not None else named_after(result, ".html" if swept else ".mp4")
-    gif = target.lower().endswith(".gif")
     refuse_sources(check_film_target(target), [result])
     wanted = Options(
-        fps=fps or (25.0 if gif else 30.0),
-        size=size or ((640, 360) if gif else (1280, 720)),
+        fps=fps or usual(target).fps,
+        size=size or usual(target).size,
         speed=speed, start=start, stop=stop, view=view, trace=trace, show=show, theme=theme, loop=loop,
         renderer=renderer, frames=frames,
     )  # fmt: skip

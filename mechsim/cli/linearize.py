@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from mechsim.cli import errors, interrupts, options, tables
 
 if TYPE_CHECKING:
     from mechsim.analysis.linear import Linearised, Mode
+    from mechsim.analysis.modes import Shown
+    from mechsim.spec.document import MechSpec
 
 MOST_NAMED = 4  # coordinates of a mode
 MOST_STATES = 8
@@ -30,14 +32,24 @@ FORMS = (".npz", ".json", ".csv")
     epilog="\b\nExamples:\n"
     "  mechsim linearize specs/mechanism1a.yaml --equilibrium\n"
     "  mechsim linearize robot.yaml --at 1.5 --inputs tau --outputs theta_OA -o robot.npz --plot bode.png\n"
-    "  mechsim linearize frame.yaml --equilibrium --motion 2 second.csv && mechsim animate second.csv",
+    "  mechsim linearize frame.yaml --equilibrium --motion 2 second.mp4 --modes modes.html",
     short_help="Modes, stability and matrices of the linear motion near a state.",
 )
 @options.shared(
     options.SPEC,
     click.option("--at", type=float, metavar="T", help="At this time of the motion, instead of its start."),
     click.option("--equilibrium", is_flag=True, help="At the rest that is found from the start."),
-    click.option("--coordinates", callback=options.names, metavar="NAMES", help="Coordinates to use, as theta_OA,A_x."),
+    click.option(
+        "--steady",
+        is_flag=True,
+        help="As seen by who is carried along by its steady motion; with --equilibrium, by the nearest one.",
+    ),
+    click.option(
+        "--coordinates",
+        callback=options.expressions,
+        metavar="NAMES",
+        help="Coordinates to use, as theta_OA,A_x; or expressions of positions: r=dist(O,B).",
+    ),
     click.option("--inputs", callback=options.names, metavar="NAMES", help="Inputs of the file. Default: all."),
     click.option(
         "--outputs", callback=options.names, metavar="NAMES", help="Coordinates, rates (A_x_dot) and signals."
@@ -51,8 +63,9 @@ FORMS = (".npz", ".json", ".csv")
         type=(click.IntRange(min=1), str),
         multiple=True,
         metavar="K FILE",
-        help="Write mode K, enlarged, as results to animate; may be repeated.",
+        help="Mode K, enlarged: results to animate (.csv, .npz), or a film (.mp4, .gif, .png); may be repeated.",
     ),
+    click.option("--modes", "page", metavar="FILE", help="A page on which all modes can be picked: .html."),
     options.T0,
     options.SET,
     options.TABLES,
@@ -64,12 +77,14 @@ def linearize(
     spec: str,
     at: float | None,
     equilibrium: bool,
-    coordinates: Sequence[str] | None,
+    steady: bool,
+    coordinates: Mapping[str, str | None] | None,
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,
     output: str | None,
     picture: str | None,
     motions: Sequence[tuple[int, str]],
+    page: str | None,
     t0: float | None,
     parameters: dict[str, str],
     folders: tuple[str, ...],
@@ -81,25 +96,27 @@ def linearize(
     near a rest. x are changes of coordinates and rates, as many as there are freedoms; derivatives are exact."""
     from mechsim import simulation
     from mechsim.analysis import asked
+    from mechsim.analysis.modes import Shown
+    from mechsim.handle.chosen import Chosen
 
     if at is not None and equilibrium:
         raise click.UsageError("--at is a time of the motion, --equilibrium a rest: use one of them.")
-    _check_paths(output, picture)
-    spec_read = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
+    _check_paths(output, picture, page)
+    file = simulation.read(spec, parameters, folders)
     with interrupts.at_once():
+        chosen = Chosen.of(coordinates, _labels(file) if coordinates else ())
+        spec_read = simulation.adjust(chosen.told_by(file), t0=t0, branch=branch)
         prepared = simulation.prepare(spec_read)
-        found = asked.linearize(prepared, asked.Wanted(at, equilibrium, coordinates, inputs, outputs))
+        wanted = asked.Wanted(at, equilibrium, chosen.names, inputs, outputs, steady, chosen.functions)
+        found = asked.linearize(prepared, wanted)
     for number, _ in motions:
         if number > len(found.modes):
             raise click.UsageError(f"there is no mode {number}: there are {len(found.modes)}.")
     title = spec_read.title or spec_read.path
     if output:
         _write(found, Path(output))
-    for number, path in motions:
-        from mechsim.analysis.modes import motion_of_mode
-
-        words = f"{title}: mode {number}, {_eigenvalue(found.modes[number - 1])} 1/s"
-        motion_of_mode(prepared, found, found.modes[number - 1], words).save(path)
+    if motions or page:
+        _draw_modes(Shown.of(prepared), found, title, motions, page)
     if picture:
         from mechsim.render.linear import plot_linear
 
@@ -110,29 +127,57 @@ def linearize(
     _show(title, found)
 
 
-def _check_paths(output: str | None, picture: str | None) -> None:
+def _labels(file: MechSpec) -> list[str]:
+    """Coordinates of a file."""
+    from mechsim.model import build
+
+    return [variable.label for variable in build(file, noted=False).variables]
+
+
+def _check_paths(output: str | None, picture: str | None, page: str | None) -> None:
     """Raise before anything is computed."""
     from mechsim.render import paper
     from mechsim.render.target import check_film_target
 
-    for path, forms in ((output, FORMS), (picture, paper.FORMS)):
+    for path, forms in ((output, FORMS), (picture, paper.FORMS), (page, (".html",))):
         if path:
             check_film_target(path, forms)
 
 
+def _draw_modes(
+    shown: Shown, found: Linearised, title: str, motions: Sequence[tuple[int, str]], page: str | None
+) -> None:
+    """Modes as results, films and a page."""
+    from mechsim.analysis.modes import motions_of_modes
+    from mechsim.render.film import animate
+    from mechsim.render.options import usual
+    from mechsim.render.page.modes import PERIOD, write_modes
+    from mechsim.render.target import FORMS as DRAWN
+
+    if motions:
+        all_modes = motions_of_modes(shown, found, title)
+    for number, path in motions:
+        if Path(path).suffix.lower() in DRAWN:
+            animate(all_modes[number - 1], path, usual(path))
+        else:
+            all_modes[number - 1].save(path)
+    if page:
+        write_modes(motions_of_modes(shown, found, title, PERIOD), found.modes, page)
+
+
 def _show(title: str, found: Linearised) -> None:
-    if not found.rest:
-        errors.note("it is not at rest there: this is its flow at one moment, whose eigenvalues depend on coordinates")
+    if not found.rest and not found.steady:
+        errors.note(
+            "it is not at rest there: this is its flow at one moment, whose eigenvalues depend on coordinates and tell "
+            "of no stability; --equilibrium linearises at a rest, --steady in a steady motion"
+        )
     tables.heading(title)
-    place = "at rest" if found.rest else f"at t = {found.t:g}"
-    stability = WORDS[found.stability] if found.rest else "not told by the eigenvalues of one moment of a motion"
-    freedoms = [name for name in found.states if name in found.coordinates]
-    more = ", ..." if len(freedoms) > MOST_STATES else ""
+    place = "at rest" if found.rest else f"in steady motion: {found.steady}" if found.steady else f"at t = {found.t:g}"
     tables.facts(
         [
-            ("linearised", place + (", forces as they are at t = " + f"{found.t:g}" if found.reads_time else "")),
-            ("states", f"{len(found.states)}: {', '.join(freedoms[:MOST_STATES])}{more} and their rates"),
-            ("stability", stability),
+            ("linearised", place + _as_of(found)),
+            ("states", f"{len(found.states)}: {_states(found)}"),
+            ("stability", _stability(found)),
             *([("inputs", ", ".join(found.inputs))] if found.inputs else []),
             *([("outputs", ", ".join(found.outputs))] if found.inputs else []),
         ]
@@ -141,21 +186,35 @@ def _show(title: str, found: Linearised) -> None:
     tables.table(["mode", "eigenvalue 1/s", "frequency Hz", "damping ratio", "time s", "moves"], rows, right=range(5))
 
 
+def _stability(found: Linearised) -> str:
+    if not found.rest and not found.steady:
+        return "not told by the eigenvalues of one moment of a motion"
+    if found.stability == "stable" and found.least:
+        return "stable: its energy, momenta held, is least"
+    others = ", but for those to other steady motions" if found.neighbours and found.stability == "stable" else ""
+    return WORDS[found.stability] + others
+
+
+def _as_of(found: Linearised) -> str:
+    return f", forces as they are at t = {found.t:g}" if found.reads_time and not found.steady else ""
+
+
+def _states(found: Linearised) -> str:
+    freedoms = [name for name in found.states if name in found.coordinates or f"{name}_dot" in found.states]
+    rates = " and their rates" if len(freedoms) > 1 else " and its rate"
+    names, rest = (found.states, "") if found.steady else (freedoms, rates)
+    return ", ".join(names[:MOST_STATES]) + (", ..." if len(names) > MOST_STATES else "") + rest
+
+
 def _row(mode: Mode, found: Linearised) -> list[str]:
     swings = mode.eigenvalue.imag != 0
     return [
-        _eigenvalue(mode),
+        mode.words,
         f"{mode.frequency:.8g}" if swings else "",
         f"{mode.damping:.4g}" if swings else "",
         "" if mode.time == float("inf") else f"{mode.time:.5g}",
         moves(mode, found),
     ]
-
-
-def _eigenvalue(mode: Mode) -> str:
-    real, imaginary = mode.eigenvalue.real, mode.eigenvalue.imag
-    parts = [] if mode.undamped and imaginary else [f"{0.0 if mode.undamped else real:.8g}"]
-    return " ".join([*parts, *([f"± {abs(imaginary):.8g}i"] if imaginary else [])])
 
 
 def moves(mode: Mode, found: Linearised) -> str:
@@ -174,15 +233,22 @@ def as_dict(found: Linearised) -> dict[str, object]:
     return {
         "t": found.t,
         "rest": found.rest,
-        "stability": found.stability if found.rest else None,
+        "steady": found.steady or None,
+        "stability": found.stability if found.rest or found.steady else None,
         "states": list(found.states),
         "inputs": list(found.inputs),
         "outputs": list(found.outputs),
         **{name: getattr(found, name).tolist() for name in ("A", "B", "C", "D")},
+        "transfer": [_transfer(found, output, input) for input in found.inputs for output in found.outputs],
         "positions": dict(zip(found.coordinates, found.positions.tolist(), strict=True)),
         "velocities": dict(zip(found.coordinates, found.velocities.tolist(), strict=True)),
         "modes": [mode_dict(mode, found) for mode in found.modes],
     }
+
+
+def _transfer(found: Linearised, output: str, input: str) -> dict[str, object]:
+    above, below = found.transfer(output, input)
+    return {"output": output, "input": input, "numerator": above.tolist(), "denominator": below.tolist()}
 
 
 def mode_dict(mode: Mode, found: Linearised) -> dict[str, object]:

@@ -141,6 +141,9 @@ def _facts(found: Exponents, written: list[str]) -> list[tuple[str, str]]:
     which = f"of the {len(found.values) - found.lost} that are finite" if found.lost else which
     decimals = _digits(found.sum_error)
     facts.append(("sum", f"{found.sum:.{decimals}f} ± {found.sum_error:.{decimals}f}, {which}"))
+    if found.complete and found.divergence is not None:
+        mean, error = found.divergence
+        facts.append(("divergence", f"{mean:.8g}{f' ± {error:.1g}' if error else ''}, which all add up to"))
     if found.unpaired is not None:
         facts.append(("pairs", f"of opposite sign, to {found.unpaired:.2g}"))
     if found.kaplan_yorke is not None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from mechsim.errors import Mark
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
-def _parameters(context: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+def assignments(context: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     """`NAME=EXPR`, repeated, as a mapping."""
     given: dict[str, str] = {}
     for value in values:
@@ -28,12 +32,50 @@ def names(context: click.Context, option: click.Parameter, value: str | None) ->
     return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
 
 
+def assigned(texts: Sequence[str], option: str, form: str, example: str) -> tuple[dict[str, str], dict[str, Mark]]:
+    """`NAME=VALUE`, repeated, with the place where each value begins in what was written."""
+    from mechsim.errors import Mark
+
+    given: dict[str, str] = {}
+    marks: dict[str, Mark] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            message = f"{json.dumps(text)} is not of the form {form}, for example {example}"
+            raise click.BadParameter(message, param_hint=option)
+        if name.strip() in given:
+            raise click.BadParameter(f"{name.strip()} is varied twice", param_hint=option)
+        given[name.strip()] = value
+        marks[name.strip()] = Mark(option, 1, len(name) + 2)
+    return given, marks
+
+
+def expressions(context: click.Context, option: click.Parameter, value: str | None) -> dict[str, str | None] | None:
+    """`theta_OA,r=dist(O,B)` as names, with expressions if they have one; commas in parentheses are theirs."""
+    if value is None:
+        return None
+    parts, depth = [""], 0
+    for letter in value:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    found: dict[str, str | None] = {}
+    for part in filter(None, map(str.strip, parts)):
+        name, equals, expression = (word.strip() for word in part.partition("="))
+        if not name or (equals and not expression):
+            raise click.BadParameter(f"{part!r} is not of the form NAME or NAME=EXPR, for example r=dist(O,B)")
+        found[name] = expression if equals else None
+    return found
+
+
 SPEC = click.argument("spec", type=click.Path(), metavar="SPEC.yaml")
 SET = click.option(
     "--set",
     "parameters",
     multiple=True,
-    callback=_parameters,
+    callback=assignments,
     metavar="NAME=EXPR",
     help="Replace a PhysicalParam; may be repeated.",
 )

@@ -48,6 +48,12 @@ from mechsim.cli import options
         metavar="NAMES",
         help="Write the accelerations of these points and turn angles, for example A,theta_OA, or all.",
     ),
+    click.option(
+        "--jerks",
+        callback=options.names,
+        metavar="NAMES",
+        help="Write the jerk, the rate of acceleration, of these points and turn angles.",
+    ),
     click.option("--verify", is_flag=True, help="Run again at another tolerance and count the digits that agree."),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors and warnings."),
     options.JSON,
@@ -67,6 +73,7 @@ def run(
     dt: float | None,
     reactions: tuple[str, ...] | None,
     accelerations: tuple[str, ...] | None,
+    jerks: tuple[str, ...] | None,
     verify: bool,
     quiet: bool,
     as_json: bool,
@@ -90,5 +97,5 @@ def run(
         simulation.read(spec, parameters, folders), tol=tol, order=order, t0=t0, tend=tend, branch=branch
     )
     target = output if output is not None else named_after(spec, ".csv", SIGNATURE, len(SIGNATURE))
-    problem = simulation.asking(problem, accelerations)
+    problem = simulation.asking(problem, accelerations, jerks)
     return carry_out(problem, Request(target, samples, dt, reactions, verify, quiet, as_json, began))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from mechsim.cli import options
-
-if TYPE_CHECKING:
-    from mechsim.errors import Mark
 
 
 @click.command(
@@ -91,7 +86,7 @@ def sweep(
         raise click.UsageError("--draws and --latin exclude each other.")
     if resume and restart:
         raise click.UsageError("--resume and --restart exclude each other.")
-    given, marks = _varied(vary)
+    given, marks = options.assigned(vary, "--vary", "NAME=VALUES", "k=500:1500:21")
     from mechsim.cli import interrupts, sweep_summary
     from mechsim.result.paths import named_after
     from mechsim.study.plan import plan_of
@@ -125,23 +120,3 @@ def sweep(
             outcome = running.run(progress)
         return sweep_summary.report(outcome, running.notes, time.perf_counter() - began, quiet=quiet, as_json=as_json)
     return sweep_summary.INTERRUPTED
-
-
-def _varied(vary: Sequence[str]) -> tuple[dict[str, str], dict[str, Mark]]:
-    """`NAME=VALUES`, repeated, with the place where each begins in what was written."""
-    from mechsim.errors import Mark
-
-    given: dict[str, str] = {}
-    marks: dict[str, Mark] = {}
-    for text in vary:
-        name, equals, values = text.partition("=")
-        if not equals or not name.strip() or not values.strip():
-            hint = json.dumps(text)
-            raise click.BadParameter(
-                f"{hint} is not of the form NAME=VALUES, for example k=500:1500:21", param_hint="--vary"
-            )
-        if name.strip() in given:
-            raise click.BadParameter(f"{name.strip()} is varied twice", param_hint="--vary")
-        given[name.strip()] = values
-        marks[name.strip()] = Mark("--vary", 1, len(name) + 2)
-    return given, marks

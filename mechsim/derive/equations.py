@@ -19,7 +19,7 @@ from mechsim.derive.program import Input, Program
 from mechsim.lagrangian.kind import Kind
 
 
-class _Functions:
+class Functions:
     """The kind's functions with all arguments explicit, as JAX sees them: x, v, a, lam, t, p are arrays."""
 
     def __init__(self, kind: Kind):
@@ -154,7 +154,7 @@ def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Progr
     `complete` adds derivatives of the rows with respect to positions and velocities, which only unusual structures
     need.
     """
-    functions = _Functions(kind)
+    functions = Functions(kind)
     n, multipliers, parameter_count = functions.count, kind.multiplier_count, len(kind.parameters)
     graph = Graph()
     arguments = _arguments(graph, n, multipliers + kind.observed_count, parameter_count, zero_parameters)
@@ -204,7 +204,7 @@ def derive(kind: Kind, zero_parameters: frozenset[int], complete: bool) -> Progr
 
 def depends_on_time(kind: Kind) -> bool:
     """Whether the derivatives by time of the Lagrangian and of the constraints are anything but zero."""
-    functions = _Functions(kind)
+    functions = Functions(kind)
     n, parameter_count = functions.count, len(kind.parameters)
     graph = Graph()
 

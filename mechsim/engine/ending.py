@@ -12,7 +12,7 @@ from mechsim.model.mechanism import Element
 
 AHEAD = 2.0 ** np.arange(-10, 4)  # of the last step: how far beyond the last point a formula is tried
 EARLIER = 200  # points of the march, evenly in time, that the last one is compared with
-TOUCHES = 1e-9  # of its size: how far a gap is open that may have been met
+TOUCHES = 1e-9  # of its size: how far a gap is open that may have been met, or the ends of a damper apart
 IMMOVABLE = 1e-9  # of its gradient: what constraints leave of it moves nothing
 WITHOUT_BOUND = 1e4  # a force this much larger than it used to be is running into a pole
 
@@ -37,6 +37,7 @@ def culprit(solution: Solution) -> Culprit | None:
         return None
     with np.errstate(all="ignore"):
         number = _without_value(solution, formulas)
+        number = _meeting_damper(solution) if number is None else number
         if number is not None:
             return _has_no_value(elements[number], "beyond this point")
         number = _without_bound(solution, forces)
@@ -100,6 +101,21 @@ def _without_value(solution: Solution, chosen: set[int]) -> int | None:
     first = {number: _first(~np.isfinite(values).all(axis=-1)) for number, values in rows.items()}
     broken = [number for number in first if first[number] < len(h)]
     return min(broken, key=lambda number: first[number]) if broken else None
+
+
+def _meeting_damper(solution: Solution) -> int | None:
+    """The damper whose ends have come together: exactly there, and at no number beside it, its formula has no value."""
+    states = {i for i, each in enumerate(solution.system.mechanism.variables) if each.kind == "state"}
+    constants = np.asarray(solution.system.mechanism.constants)
+    for number, element in enumerate(solution.system.mechanism.elements):
+        if element.origin.sort != "damper":
+            continue
+        slots = [slot for slot in element.slots if slot not in states]  # of both ends, axis by axis
+        ends = [solution.q[:, i] if i >= 0 else np.full(len(solution.t), constants[-1 - i]) for i in slots]
+        apart = np.linalg.norm(np.array(ends[::2]) - np.array(ends[1::2]), axis=0)
+        if apart[-1] <= TOUCHES * apart.max():
+            return number
+    return None
 
 
 def _without_bound(solution: Solution, chosen: set[int]) -> int | None:

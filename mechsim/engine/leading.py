@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ ROUNDINGS = 1e-15  # of a coordinate
 ORDINARY = 30.0  # leverage; only beyond may roundings decide
 UNSURE = 1e-7  # of the largest acceleration or multiplier of a row: then a series knows better,
 LOST = 1e-2  # and then nothing is known without one
+WILD = 1e9  # of scales and speeds: how far a state may be put back on constraints, whatever it was
 
 
 def _shaken(points: Points) -> Points:
@@ -43,16 +45,26 @@ def planned(system: System, structure: Structure) -> Plan:
 class Leading:
     """Solves for accelerations and multipliers at many states, by the sparse factorization of the march.
 
-    States are off by no more than the tolerance explains, unless they are `rough`, read from a file perhaps.
+    States are off by no more than the tolerance explains, unless they are `rough`, read from a file perhaps, or given
+    with velocities of any kind (`wild`), of which what constraints allow is wanted. `order` are the terms of series.
     """
 
     def __init__(
-        self, system: System, structure: Structure, tolerance: float, rough: bool = False, plan: Plan | None = None
+        self,
+        system: System,
+        structure: Structure,
+        tolerance: float,
+        rough: bool = False,
+        plan: Plan | None = None,
+        wild: bool = False,
+        order: int = 1,
     ):
         self.system = system
         self.plan = plan or planned(system, structure)
-        rejection = 1.0 if rough else REJECTION * tolerance
-        self.march = make_march(self.plan, order=1, tolerance=tolerance, safety=1.0, rejection=rejection)
+        rejection = WILD if wild else 1.0 if rough else REJECTION * tolerance
+        self.order = order
+        self.march = make_march(self.plan, order=order, tolerance=tolerance, safety=1.0, rejection=rejection)
+        self._make = partial(Leading, system, structure, tolerance, rough, self.plan, wild)
         self.constants = np.array(system.constants)
         self._new = self.march.snapshot()
 
@@ -60,6 +72,12 @@ class Leading:
         """As if it had not been used: pivots that it chose before would change roundings."""
         self.march.restore(self._new)
         self.constants[:] = self.system.constants
+        if "_further" in vars(self):
+            self._further.renew()
+
+    @cached_property
+    def _further(self) -> Leading:
+        return self._make(order=2)
 
     def __call__(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
         """(k, n) accelerations and (k, m) multipliers at consistent states.
@@ -81,6 +99,17 @@ class Leading:
             accelerations[unsure], multipliers[unsure] = (each[unsure] for each in instead)
         return accelerations, multipliers
 
+    def jerks(self, points: Points) -> np.ndarray:
+        """(k, n) rates of accelerations at consistent states, by one term more of the series there; NaN where roundings
+        would decide them."""
+        n = self.system.n
+        found, leverage = self._further._found(points)
+        near = np.flatnonzero(leverage > ORDINARY)
+        if len(near):
+            change = _change(found[near, 3, :n], self._further._found(_shaken(points[near]))[0][:, 3, :n])
+            found[near[~(change <= LOST)], 3] = np.nan
+        return np.asarray(6.0 * found[:, 3, :n])
+
     def states(self, points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and multipliers of the consistent states nearest to these (unknowns and rates)."""
         n = self.system.n
@@ -93,10 +122,10 @@ class Leading:
         states = np.zeros((count, orders, self.plan.size))
         for order, values in enumerate((points.q, points.v)[:orders]):
             states[:, order, : values.shape[1]] = values
-        found, leverage = np.zeros((count, max(orders, 2) + 1, self.plan.size)), np.zeros(count)
+        found, leverage = np.zeros((count, max(orders, 2) + self.order, self.plan.size)), np.zeros(count)
         for part in points.alike():
             self._hold(points.system_at(part.start).constants)
-            found[part, : orders + 1], leverage[part] = self.march.project(
+            found[part, : orders + self.order], leverage[part] = self.march.project(
                 np.ascontiguousarray(points.t[part]), states[part]
             )
         return found, leverage
@@ -117,6 +146,10 @@ class Leadings:
     def __call__(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
         with self._lent() as leading:
             return leading(points)
+
+    def jerks(self, points: Points) -> np.ndarray:
+        with self._lent() as leading:
+            return leading.jerks(points)
 
     def states(self, points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         with self._lent() as leading:

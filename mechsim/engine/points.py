@@ -79,3 +79,11 @@ def evaluated(coefficients: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.n
     """Polynomials [point, degree, unknown] and their first and second derivatives at h, each (points, unknowns)."""
     values, rates, halves = horner(coefficients.transpose(1, 0, 2)[::-1], h[:, None], 3)
     return values, rates, 2 * halves
+
+
+def lasting(times: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Without the steps of no length that lead from one side of an event to the other."""
+    long = np.flatnonzero(times[1:] != times[:-1])
+    if len(long) == len(times) - 1:
+        return times, coefficients
+    return np.append(times[:1], times[1 + long]), coefficients[long]

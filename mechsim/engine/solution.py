@@ -106,6 +106,16 @@ class Solution:
         """Accelerations and multipliers at points, see `Leading`. Threads may ask at once."""
         return self._leadings(points)
 
+    def jerks(self, points: Points, side: Side | None = None) -> np.ndarray:
+        """The rates of accelerations at points, (points, n), from the equations. Where these do not tell they are NaN
+        or, of points on a `side` of their times, those of the polynomials."""
+        found = self._leadings.jerks(points)
+        unknown = np.isnan(found).any(axis=1)
+        if side is not None and unknown.any() and self.coefficients is not None:
+            coefficients, h = self._series_at(points.t[unknown], side)
+            found[unknown] = 6.0 * horner(coefficients.transpose(1, 0, 2)[::-1], h[:, None], 4)[3][:, : self.system.n]
+        return found
+
     @cached_property
     def _leadings(self) -> Leadings:
         return Leadings(partial(Leading, self.system, self.structure, self.tolerance, plan=self.plan))
@@ -122,12 +132,6 @@ class Solution:
     def evaluate(self, times: np.ndarray, side: Side = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All unknowns and their first and second derivatives from the polynomials alone."""
         return evaluated(*self._series_at(times, side))
-
-    def jerks(self, times: np.ndarray, side: Side = "after") -> np.ndarray:
-        """The third derivatives of all coordinates, (times, n), from the polynomials alone."""
-        coefficients, h = self._series_at(times, side)
-        sixths = horner(coefficients.transpose(1, 0, 2)[::-1], h[:, None], 4)[3]
-        return 6.0 * sixths[:, : self.system.n]
 
     def _series_at(self, times: np.ndarray, side: Side) -> tuple[np.ndarray, np.ndarray]:
         """The polynomials [time, degree, unknown] of the steps in which times are, and how far in them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Point = tuple[float, np.ndarray, np.ndarray]  # t, q, v
 Part = tuple[np.ndarray, np.ndarray | None]  # of a batch: values and rates at points, polynomials of steps
 
+END = "the end"  # of the motion, among what is given: no parameter can be called so
 DEPENDENT = 1e-11  # singular values of scaled constraints below this share belong to dependent ones
 
 
@@ -39,6 +40,7 @@ class Directions:
 
     `switches` are the changes of what each switch of the mechanism sets, by constant. Changes of the start need not
     satisfy the constraints: the march brings them on the linearised ones, in the sense of the system's own inertia.
+    `given` are those of parameters by name, and of the `END` of the motion; what is not there does not change.
     """
 
     names: tuple[str, ...]
@@ -46,10 +48,15 @@ class Directions:
     velocities: np.ndarray
     numbers: NumberChanges
     switches: tuple[Mapping[int, np.ndarray], ...] = ()
+    given: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
         return len(self.names)
+
+    def change_of(self, name: str) -> np.ndarray:
+        """Of a parameter, or of the END."""
+        return self.given.get(name, np.zeros(self.count))
 
     @classmethod
     def of_state(cls, system: System, names: Sequence[str], positions: ArrayLike, velocities: ArrayLike) -> Directions:
@@ -69,14 +76,17 @@ class Directions:
         return cls(tuple(names), still, still.copy(), numbers)
 
     @classmethod
-    def basis(cls, system: System, t: float, q: np.ndarray, v: np.ndarray) -> Directions:
-        """A basis of all changes of the state that the constraints allow: of positions, then of velocities."""
+    def basis(cls, system: System, t: float, q: np.ndarray, v: np.ndarray, still: Sequence[int] = ()) -> Directions:
+        """A basis of all changes of the state that the constraints allow: of positions, then of velocities. Coordinates
+        that are to stand `still` do not change."""
         held = _held_rows(system)
         jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)[held]
-        scales = system.scales[: system.n]
+        scales = system.scales[: system.n].copy()
+        scales[system.accounts] = 1.0  # theirs may be beyond all others, and would hide the constraints
         states = [place for place, variable in enumerate(system.mechanism.variables) if variable.kind == "state"]
         rated = np.concatenate([jacobian, np.eye(system.n)[states]])  # the rate of a state is no one's to choose
-        levels = jacobian[system.levels[held] == 2], rated
+        own = np.eye(system.n)[list(still)]
+        levels = (np.concatenate([rows, own]) for rows in (jacobian[system.levels[held] == 2], rated))
         blocks = [null_space(rows * scales, relative=DEPENDENT) * scales[:, None] for rows in levels]
         of_q, of_v = (block.shape[1] for block in blocks)
         zeros = np.zeros((system.n, max(of_q, of_v)))
@@ -93,7 +103,17 @@ class Directions:
         )
         count = max(len(self.switches), len(other.switches))
         switches = tuple(_joined_switch(self, other, number) for number in range(count))
-        return Directions((*self.names, *other.names), q, v, self.numbers.joined(other.numbers), switches)
+        both = (*self.given, *(name for name in other.given if name not in self.given))
+        given = {name: np.concatenate([self.change_of(name), other.change_of(name)]) for name in both}
+        return Directions((*self.names, *other.names), q, v, self.numbers.joined(other.numbers), switches, given)
+
+    def ordered(self, names: Sequence[str]) -> Directions:
+        """The same in the order of these names, which are all."""
+        places = [self.names.index(name) for name in names]
+        switches = tuple({constant: change[places] for constant, change in each.items()} for each in self.switches)
+        given = {name: change[places] for name, change in self.given.items()}
+        q, v = self.positions[:, places], self.velocities[:, places]
+        return Directions(tuple(names), q, v, self.numbers.taken(places), switches, given)
 
     def begin(self, march: March, plan: Plan, dense: bool) -> None:
         """Let a march that has its state carry these directions."""

@@ -29,7 +29,7 @@ ROUNDING = float(np.finfo(float).eps)
 INSIDE = (0.25, 0.6)  # of a step
 SEEN = 1e-3  # of its size: what moves by less may be overlooked by a rough run
 MOST_LOOKS = 33  # down to 1e-99, near SMALLEST
-UNSEEN = 1e100  # for work in the rough run: it shortens no step there
+UNSEEN = 1e100  # for work where nobody asks for it, as in the rough run: it shortens no step
 
 
 class Sizes:
@@ -61,7 +61,7 @@ class Sizes:
                 break
             sizes[np.concatenate(unseen)] *= SEEN
         for chain in unseen:
-            reach.positions[chain] = sizes[chain]  # it rests, or moves by even less
+            reach.positions[chain] = self.guessed(q)[chain]  # a rest tells no size, and motions may start elsewhere
         return self._completed(reach.positions, min(1.0, ROUNDING / tolerance), reach.energy)
 
     def _completed(self, reached: Array, share: float, energy: float) -> Array:

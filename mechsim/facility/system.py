@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,12 @@ import numpy as np
 from mechsim._version import __version__
 from mechsim.equations import Equations
 from mechsim.errors import AssemblyError, DrawingWarning, Fault, IntegrationError, MechsimError
+from mechsim.facility.designing import Designing
 from mechsim.facility.drawing import Draw, Drawing, drawing_of, limp_part, text_of
+from mechsim.facility.dynamics import Dynamics
 from mechsim.facility.functions import Function, Functions, kind_of, said
 from mechsim.facility.lowering import mechanism_of, number, numbers, problem_of, without_place
+from mechsim.facility.optimization import Optimization
 from mechsim.kernel.system import System
 from mechsim.lagrangian.kind import Kind
 from mechsim.model.mechanism import Mechanism
@@ -24,14 +28,20 @@ from mechsim.result.trajectory import Facts, Settings
 from mechsim.spec.document import Problem
 
 if TYPE_CHECKING:
+    from mechsim.analysis.cycle import Cycle
     from mechsim.analysis.exponents import Exponents
     from mechsim.analysis.flow import Flow
+    from mechsim.analysis.invariants import Invariants
     from mechsim.analysis.linear import Linearised
     from mechsim.analysis.rest import Rest
-    from mechsim.engine import Solution
+    from mechsim.analysis.steady import Steady
+    from mechsim.engine import InitialState, Solution, State
+    from mechsim.facility.rows import Drives
     from mechsim.facility.sizes import Sizes
     from mechsim.facility.subject import LagrangianSubject, Stated
+    from mechsim.facility.symmetries import Questions
     from mechsim.initial import Start
+    from mechsim.result import Trajectory
     from mechsim.structure import Structure
 
 DEFAULT_TOLERANCE = 1e-12
@@ -94,7 +104,7 @@ def _names(coordinates: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-class LagrangianSystem(Equations):
+class LagrangianSystem(Equations, Dynamics, Optimization, Designing):
     """A user's Lagrangian with its equations, at any state, and its motions."""
 
     def __init__(self, kind: Kind, parameters: Mapping[str, float], title: str, drawing: Drawing | None = None):
@@ -103,6 +113,7 @@ class LagrangianSystem(Equations):
         self.title = title
         self.drawing = drawing
         self._names = kind.variables[:-1] if kind.account else kind.variables
+        self._drives: Drives | None = None
         self._variants: dict[frozenset[str], System] = {}
         self._system = self._with(self.parameters)
 
@@ -113,13 +124,27 @@ class LagrangianSystem(Equations):
     def _with(self, parameters: Mapping[str, float]) -> System:
         """The equations with these parameters; zeros change the structure, so each set of them is derived once."""
         zeros = frozenset(name for name, value in parameters.items() if value == 0)
-        mechanism = self._mechanism(parameters, [1.0] * len(self.kind.variables))
+        mechanism = self._mechanism(parameters, [1.0] * len(self._variables))
         if zeros not in self._variants:
             self._variants[zeros] = said(lambda: System(mechanism, {self.kind.name: self.kind}))
         return self._variants[zeros].rebuilt(mechanism)
 
     def _mechanism(self, parameters: Mapping[str, float], scales: Sequence[float]) -> Mechanism:
-        return mechanism_of(self.kind, parameters, self.title, scales, self.drawing.labels if self.drawing else ())
+        n = len(self.kind.variables)
+        drawn = self.drawing.labels if self.drawing else ()
+        own = mechanism_of(self.kind, parameters, self.title, scales[:n], drawn)
+        return own if self._drives is None else self._drives.added(own, parameters, scales[n:])
+
+    @property
+    def _variables(self) -> tuple[str, ...]:
+        return (*self.kind.variables, *(self._drives.accounts if self._drives is not None else ()))
+
+    def _driven(self, drives: Drives) -> LagrangianSystem:
+        """The same with motions that are prescribed."""
+        driven = copy(self)
+        driven._drives, driven._variants = drives, {}
+        driven._system = driven._with(self.parameters)
+        return driven
 
     def simulate(
         self,
@@ -134,6 +159,8 @@ class LagrangianSystem(Equations):
         scales: Mapping[str, float] | None = None,
         parameters: Mapping[str, float] | None = None,
         tangents: Sequence[str] = (),
+        accelerations: Sequence[str] = (),
+        jerks: Sequence[str] = (),
     ) -> Motion:
         """The motion from t0 to tend. Start values are guesses, made consistent with the constraints.
 
@@ -141,6 +168,7 @@ class LagrangianSystem(Equations):
         judged by: an error of `tol` times the scale counts. By default a coordinate is as large as the largest value it
         takes, in a rough run that is made first. `parameters` replace some. `tangents` name what the motion is
         differentiated by: parameters, coordinates of the start and their rates (`x`, `x_dot`), or "start".
+        `accelerations` and `jerks` of coordinates, or of points that coordinates are, become columns.
         """
         from mechsim.engine import integrate
         from mechsim.simulation import CutShort, failure, setting_faults
@@ -150,6 +178,8 @@ class LagrangianSystem(Equations):
         if faults := setting_faults(number(tol, "tol"), order, asked.t0.value, asked.tend.value):
             raise MechsimError(*faults)
         sized, structure, start = self._prepared(asked, parameters, self._scales(scales or {}), tol)
+        if accelerations or jerks:
+            sized = _telling(sized, accelerations, jerks)
         drawn = _drawn(self.drawing, sized, start, parameters) if self.drawing else ""
         directions = None
         if tangents:
@@ -161,6 +191,17 @@ class LagrangianSystem(Equations):
             sized, structure, start, tend=asked.tend.value, tolerance=tol, order=order, tangents=directions
         )
         settings: Settings = {"tol": tol, "order": order, "t0": t0, "tend": tend, "overrides": {}, "branch": None}
+        if self.drawing:
+            _warn_of_limp_parts(self.drawing, solution, parameters)
+        motion = Motion(solution, self._facts(settings, drawn))
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        if solution.status != "finished":
+            raise CutShort(failure(solution), motion)
+        return motion
+
+    def _facts(self, settings: Settings, drawn: str) -> Facts:
+        """What files of results carry."""
         facts: Facts = {
             "title": self.title,
             "spec_path": "",
@@ -168,15 +209,7 @@ class LagrangianSystem(Equations):
             "version": __version__,
             "settings": settings,
         }
-        if self.drawing:
-            facts["drawing"] = drawn
-            _warn_of_limp_parts(self.drawing, solution, parameters)
-        motion = Motion(solution, facts)
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
-        if solution.status != "finished":
-            raise CutShort(failure(solution), motion)
-        return motion
+        return {**facts, "drawing": drawn} if self.drawing else facts
 
     def linearize(
         self,
@@ -185,17 +218,40 @@ class LagrangianSystem(Equations):
         *,
         t: float = 0.0,
         rest: bool = False,
-        coordinates: Sequence[str] | None = None,
+        coordinates: Sequence[str] | Mapping[str, Function | None] | None = None,
         outputs: Sequence[str] | None = None,
         fixed: Sequence[str] = (),
         parameters: Mapping[str, float] | None = None,
+        steady: bool = False,
     ) -> Linearised:
         """x' = A x, y = C x near a state, made consistent with the constraints, or near the `rest` nearest to it.
-        x are changes of `coordinates` and of their rates, y of `outputs`: see `MechanismHandle.linearize`."""
+        x are changes of `coordinates` and of their rates, y of `outputs`: see `MechanismHandle.linearize`. Coordinates
+        may be functions of (q, t), parameters last, by names of your own: {"r": lambda q, t: q[0] - q[1]}."""
         from mechsim.analysis.asked import Wanted, linear_at
+        from mechsim.facility.symmetries import Questions
 
-        wanted = Wanted(None, rest, coordinates, (), outputs)
-        return linear_at(*self._flow(positions, velocities or {}, t, fixed, parameters), wanted)
+        given = coordinates if isinstance(coordinates, Mapping) else dict.fromkeys(coordinates or ())
+        functions = {name: function for name, function in given.items() if function is not None}
+        names = None if coordinates is None else tuple(given)
+        told = Questions.about(self, functions) if functions else None
+        flow, state = self._flow(positions, velocities or {}, t, fixed, parameters, told)
+        same = {name: name for name in functions}
+        return linear_at(flow, state, Wanted(None, rest, names, (), outputs, steady, same))
+
+    def mode_motions(
+        self, linear: Linearised, *, parameters: Mapping[str, float] | None = None
+    ) -> tuple[Trajectory, ...]:
+        """The modes of a linear motion, enlarged and put back on the constraints, as tables that can be saved and, with
+        `draw`, be drawn; `parameters` as it was linearised with."""
+        from mechsim.analysis.modes import Shown, motions_of_modes
+        from mechsim.engine import State
+
+        values = {**self.parameters, **(parameters or {})}
+        known = {name: linear.positions[linear.coordinates.index(name)] for name in self._names}
+        flow, (t, q, v) = self._flow(known, {}, linear.t, (), parameters)
+        drawn = _drawn(self.drawing, flow.system, State(t, q, v), values) if self.drawing else ""
+        settings: Settings = {"t0": t, "tend": t, "overrides": {}, "branch": None}
+        return motions_of_modes(Shown(flow.system, flow.system, self._facts(settings, drawn)), linear, self.title)
 
     def equilibria(
         self, positions: Mapping[str, float], *, t: float = 0.0, parameters: Mapping[str, float] | None = None
@@ -206,6 +262,21 @@ class LagrangianSystem(Equations):
         flow, (_, q, _) = self._flow(positions, {}, t, (), parameters)
         return rests(flow, t, q)
 
+    def steady_motions(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float] | None = None,
+        *,
+        t: float = 0.0,
+        parameters: Mapping[str, float] | None = None,
+    ) -> tuple[Steady, ...]:
+        """Motions in which some coordinates that no equation notices go on steadily, and all others stand still: those
+        that are found from a state, with its momenta along such coordinates."""
+        from mechsim.analysis.steady import steady_motions
+
+        flow, (_, q, v) = self._flow(positions, velocities or {}, t, (), parameters)
+        return steady_motions(flow, t, q, v)
+
     def _flow(
         self,
         positions: Mapping[str, float],
@@ -213,12 +284,16 @@ class LagrangianSystem(Equations):
         t: float,
         fixed: Sequence[str],
         parameters: Mapping[str, float] | None,
+        told: Questions | None = None,
     ) -> tuple[Flow, tuple[float, Array, Array]]:
+        """The flow, with elements that tell what is asked, and the state."""
         from mechsim.analysis.flow import Flow
 
         parameters = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
         asked = self._asked(positions, velocities, fixed, (t, t + 1.0))
         system, _, start, _ = self._consistent(asked, parameters, self._scales({}))
+        if told is not None:
+            system = said(lambda: told.told_by(system))
         return Flow(system, start.t, start.positions), (start.t, start.positions, start.velocities)
 
     def lyapunov(
@@ -239,6 +314,7 @@ class LagrangianSystem(Equations):
         """The Lyapunov exponents of the motion from t0 on, or the `n` largest: averages from `transient` after t0 to
         `tend`, with error bars. Other arguments are as for `simulate`; `tol` is 1e-9 unless it is given."""
         from mechsim.analysis.lyapunov import TOLERANCE, lyapunov
+        from mechsim.facility.sizes import UNSEEN
         from mechsim.simulation import setting_faults
 
         tol = TOLERANCE if tol is None else number(tol, "tol")
@@ -247,8 +323,83 @@ class LagrangianSystem(Equations):
         asked = self._asked(positions, velocities or {}, fixed, (t0, tend))
         if faults := setting_faults(tol, order, asked.t0.value, asked.tend.value):
             raise MechsimError(*faults)
-        problem = self._prepared(asked, parameters, self._scales(scales or {}), tol)
+        problem = self._prepared(asked, parameters, self._scales(scales or {}, work=UNSEEN), tol)
         return lyapunov(*problem, tend=asked.tend.value, n=n, transient=transient, tolerance=tol, order=order)
+
+    def conserved(
+        self,
+        positions: Mapping[str, float],
+        velocities: Mapping[str, float] | None = None,
+        *,
+        tend: float,
+        generators: Mapping[str, Function] | None = None,
+        quantities: Mapping[str, Function] | None = None,
+        t0: float = 0.0,
+        tol: float = DEFAULT_TOLERANCE,
+        order: int | None = None,
+        fixed: Sequence[str] = (),
+        scales: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> Invariants:
+        """What the Lagrangian conserves by Noether's theorem: the Hamiltonian, momenta of coordinates, and sums of
+        these and of momenta in proportion to coordinates; and what the motion from t0 to tend made of them.
+
+        `generators` are further motions G(q, t) of all coordinates, by name; `quantities` functions of (q, v, t) of
+        which it is told whether they are conserved. With parameters, these come last. The rest is as for `simulate`.
+        """
+        from mechsim.analysis.conserved import conserved
+        from mechsim.facility.symmetries import Questions
+
+        asked = Questions.of(self, generators or {}, quantities or {})
+        motion = self.simulate(
+            positions,
+            velocities,
+            tend=tend,
+            t0=t0,
+            tol=tol,
+            order=order,
+            fixed=fixed,
+            scales=scales,
+            parameters=parameters,
+        )
+        system = motion.solution.system
+        return conserved(motion.solution, asked.asked, asked.watched, said(lambda: asked.told_by(system)))
+
+    def cycle(
+        self,
+        positions: Mapping[str, float],
+        input: str,
+        outputs: str | Sequence[str] = (),
+        *,
+        points: Mapping[str, Sequence[str]] | None = None,
+        turning: Sequence[str] = (),
+        t: float = 0.0,
+        rows: int | None = None,
+        fixed: Sequence[str] = (),
+        parameters: Mapping[str, float] | None = None,
+    ) -> Cycle:
+        """All poses that constraints with one freedom allow, as they are at t: see `MechanismHandle.cycle`. `points`
+        are expressions of coordinates, by name; coordinates that are `turning` are the same again after 2 pi."""
+        from mechsim.analysis.cycle import ROWS, cycle_of
+        from mechsim.analysis.round import gone_round
+
+        subject = self._subject(positions, {}, (t, t + 1.0), fixed=fixed, parameters=parameters)
+        way = said(
+            lambda: gone_round(subject.case({}), subject.names, subject.numbers({}), input=input, turning=turning)
+        )
+        return cycle_of(way, input, (outputs,) if isinstance(outputs, str) else outputs, None, points, rows or ROWS)
+
+    def _is_start(self, name: str) -> bool:
+        return name not in self.parameters and name.removesuffix("_dot") in self._names
+
+    def _checked(self, t0: float, tend: float, tol: float, order: int | None) -> tuple[float, float]:
+        """Times as numbers. Raises MechsimError for settings that are wrong."""
+        from mechsim.simulation import setting_faults
+
+        times = number(t0, "t0"), number(tend, "tend")
+        if faults := setting_faults(number(tol, "tol"), order, *times):
+            raise MechsimError(*faults)
+        return times
 
     def _asked(
         self,
@@ -263,12 +414,12 @@ class LagrangianSystem(Equations):
         t0, tend = number(times[0], "t0"), number(times[1], "tend")
         return problem_of(self.mechanism, *levels, set(fixed), (t0, tend))
 
-    def _scales(self, given: Mapping[str, float]) -> Array:
-        """Of all variables; NaN where nobody says it."""
+    def _scales(self, given: Mapping[str, float], work: float = np.nan) -> Array:
+        """Of all variables, `work` of what forces have done; NaN where nobody says it."""
         known = numbers(given, self._names, "scales")
         if wrong := [name for name, scale in known.items() if not scale > 0]:
             raise MechsimError(Fault(f"scales of {wrong[0]} must be above 0, but is {known[wrong[0]]:g}"))
-        return np.array([known.get(name, np.nan) for name in self.kind.variables])
+        return np.array([known.get(name, np.nan if name in self._names else work) for name in self._variables])
 
     def _subject(
         self,
@@ -280,34 +431,81 @@ class LagrangianSystem(Equations):
         scales: Mapping[str, float] | None = None,
         parameters: Mapping[str, float] | None = None,
         tol: float = DEFAULT_TOLERANCE,
+        starts: Sequence[str] = (),
     ) -> LagrangianSubject:
         """Motions from this start, for analyses; sizes of coordinates are those between the `times`, with the system's
-        own parameters."""
+        own parameters. `starts` are start values that may vary as parameters do: coordinates, and rates as `x_dot`."""
         from mechsim.facility.subject import LagrangianSubject
+        from mechsim.facility.tuned import Family, Tuned
+        from mechsim.structure import analyse
 
         given = {**self.parameters, **numbers(parameters or {}, self.kind.parameters, "parameters")}
         asked, known = self._asked(positions, velocities, fixed, times), self._scales(scales or {})
         first = self._prepared(asked, given, known, tol)
         sizes = [variable.scale for variable in first[0].mechanism.variables]
+        own = {name: _start_value(name, positions, velocities) for name in starts}
 
-        def stated(parameters: Mapping[str, float]) -> Stated:
-            if parameters == given:
-                return self._stated(asked, given, first, known)
-            system, structure, start, _ = self._consistent(asked, parameters, known)
-            sized = system.rebuilt(self._mechanism(parameters, sizes))
-            return self._stated(asked, parameters, (sized, structure, start), known)
+        def made(values: Mapping[str, float]) -> Tuned:
+            system = self._with(values).rebuilt(self._mechanism(values, sizes))
+            return Tuned(self._mechanism, values, system, analyse(system))
 
-        return LagrangianSubject(given, stated)
+        def started(values: Mapping[str, float]) -> Problem:
+            q, v = dict(positions), dict(velocities)
+            for name, value in values.items():
+                if name in self._names:
+                    q[name] = value
+                else:
+                    v[name.removesuffix("_dot")] = value
+            return problem_of(self.mechanism, q, v, set(fixed), times)
+
+        def stated(values: Mapping[str, float], state: State | None) -> Stated:
+            here = {name: float(values.get(name, value)) for name, value in own.items()}
+            now = {name: float(values.get(name, value)) for name, value in given.items()}
+            if state is not None:
+                system, structure, plan = family.problem(now)
+                return replace(self._stated(asked, now, (system, structure, state), known), plan=plan)
+            if now == given and here == own:
+                found = self._stated(asked, given, first, known)
+            else:
+                problem = started(here)
+                system, structure, start, _ = self._consistent(problem, now, known)
+                sized = system.rebuilt(self._mechanism(now, sizes))
+                found = self._stated(problem, now, (sized, structure, start), known)
+            return replace(found, starts=here, started=started if own else None)
+
+        family = Family(made, given)
+        return LagrangianSubject({**given, **own}, stated, family, own, times, tol)
+
+    def _dynamic(
+        self,
+        start: tuple[Mapping[str, float], Mapping[str, float]],
+        times: tuple[float, float | None],
+        fixed: Sequence[str],
+        scales: Mapping[str, float] | None,
+        parameters: Mapping[str, float] | None,
+    ) -> LagrangianSubject:
+        t0, tend = times
+        if tend is None and not set(self._names) <= set(scales or {}):
+            message = "nobody says how large coordinates are"
+            raise MechsimError(Fault(message, hint="give tend, how far a motion is followed for it, or scales for all"))
+        end = t0 + 1.0 if tend is None else tend
+        return self._subject(*start, (t0, end), fixed=fixed, scales=scales, parameters=parameters)
 
     def _stated(
-        self, asked: Problem, parameters: Mapping[str, float], problem: tuple[System, Structure, Start], scales: Array
+        self,
+        asked: Problem,
+        parameters: Mapping[str, float],
+        problem: tuple[System, Structure, InitialState],
+        scales: Array,
     ) -> Stated:
         from mechsim.facility.subject import Stated
 
         def guessed(parameters: Mapping[str, float]) -> Array:
             return self._guessed(asked, parameters, scales)[1]
 
-        return Stated(self._mechanism, parameters, asked, *problem, guessed)
+        settings: Settings = {"t0": float(asked.t0), "tend": float(asked.tend), "overrides": {}, "branch": None}
+        drawn = _drawn(self.drawing, problem[0], problem[2], parameters) if self.drawing else ""
+        return Stated(self._mechanism, parameters, asked, *problem, guessed, self._facts(settings, drawn))
 
     def _prepared(
         self, asked: Problem, parameters: Mapping[str, float], scales: Array, tol: float
@@ -374,7 +572,26 @@ class LagrangianSystem(Equations):
             raise AssemblyError(Fault(message, hint=hint))
 
 
-def _drawn(drawing: Drawing, system: System, start: Start, parameters: Mapping[str, float]) -> str:
+def _telling(system: System, accelerations: Sequence[str], jerks: Sequence[str]) -> System:
+    """With columns of these. Raises MechsimError for names that have none."""
+    from mechsim.result.accelerations import columns_of
+
+    asked = [tuple([each] if isinstance(each, str) else each) for each in (accelerations, jerks)]
+    for name in (each for names in asked for each in names):
+        columns_of(system.mechanism, name)
+    told = copy(system)
+    told.mechanism = replace(system.mechanism, accelerations=asked[0], jerks=asked[1])
+    return told
+
+
+def _start_value(name: str, positions: Mapping[str, float], velocities: Mapping[str, float]) -> float:
+    """A coordinate without a start value starts from 0."""
+    return number(
+        positions.get(name, velocities.get(name.removesuffix("_dot"), 0.0) if name.endswith("_dot") else 0.0), name
+    )
+
+
+def _drawn(drawing: Drawing, system: System, start: InitialState, parameters: Mapping[str, float]) -> str:
     """The file that draws a motion with this start."""
     times, q, v = np.array([start.t]), start.positions[None], start.velocities[None]
     places = _places(drawing, system, (times, q, v), parameters)

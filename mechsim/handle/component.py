@@ -254,11 +254,11 @@ class Component:
     def _changes(self, name: str, port: Port, goal: float) -> dict[int, float]:
         """Constants that change where an input does."""
         before, after = self._given[name], self._set[name]
-        if port.slope is None or port.since is None:
+        if not port.slopes:
             return {port.value: after} if after != before else {}
-        if after == before and self._stops.constants[port.slope] == 0:
+        if after == before and self._stops.constants[port.slopes[0]] == 0:
             return {}
-        return {port.value: before, port.slope: (after - before) / (goal - self.time), port.since: self.time}
+        return {port.value: before, port.slopes[0]: (after - before) / (goal - self.time), port.since: self.time}
 
     def _refuse_jump(self, changed: dict[int, float]) -> None:
         """What a constraint prescribes cannot jump."""

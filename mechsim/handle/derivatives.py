@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.analysis.kept import keeping, unfolded
 from mechsim.analysis.named import joined
-from mechsim.engine.tangents import Directions
+from mechsim.engine.tangents import END, Directions
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.initial import Start
+from mechsim.initial.coordinates import coordinate_changes
 from mechsim.initial.problem import InitialValueProblem
 from mechsim.initial.sensitivity import Living, start_changes
 from mechsim.kernel.changes import NumberChanges
@@ -26,8 +29,13 @@ from mechsim.spec.document import MechSpec, Problem
 from mechsim.spec.living import Living as LivingNumber
 from mechsim.spec.living import Tape, settled
 
+if TYPE_CHECKING:
+    from mechsim.handle.run import Run
+
 SAME = 1e-9  # metres or radians: two starts that differ by less are one
 BESIDE = 1e-4  # of a parameter: how far beside its value it is looked whether placed points move
+
+StartChanges = tuple[np.ndarray, np.ndarray]  # of positions and of velocities, (n, directions)
 
 
 @frozen(slots=False)
@@ -44,7 +52,8 @@ def directions_of(prepared: Prepared, wanted: Sequence[str]) -> Differentiated:
     own = by_parameters(prepared, parameters) if parameters else None
     prepared = prepared if own is None else own.prepared  # its equations keep parameters that are zero
     known = None if own is None else own.directions
-    return Differentiated(prepared, joined(prepared.system, prepared.start, wanted, known, prepared.spec.parameters))
+    given, beside = prepared.spec.parameters, partial(_beside, prepared)
+    return Differentiated(prepared, joined(prepared.system, prepared.start, wanted, known, given, beside))
 
 
 def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
@@ -68,7 +77,28 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
         positions, velocities = (np.zeros((system.n, len(names))) for _ in range(2))
     switches = sorted(traced.mechanism.switches, key=lambda switch: switch.time)
     held = tuple({constant: changes.of(value) for constant, value in switch.values.items()} for switch in switches)
-    return Differentiated(prepared, Directions(tuple(names), positions, velocities, own, held))
+    given = {name: changes.of(number) for name, number in traced.given.items()}
+    return Differentiated(prepared, Directions(tuple(names), positions, velocities, own, held, given))
+
+
+def by_numbers(run: Run, names: Sequence[str]) -> Directions | None:
+    """The same of a member of a family that starts from a given state, by the numbers that the family knows; None where
+    that is not all there is to it: a start that changes too, tables, a zero that would be left out."""
+    member, start = run.member, run.prepared.start
+    if member is None or isinstance(start, Start) or run.prepared.system.switches:
+        return None
+    variation = member.variation
+    if any(name not in variation.names for name in names):
+        return None
+    units = np.eye(len(variation.names))[:, [variation.names.index(name) for name in names]]
+    changes = variation.numbers.changes(member.values, units)
+    zeros = zip(run.prepared.system.groups, variation.numbers.parameters, strict=True)
+    if any(np.any(changes[nodes[i]] != 0) for group, nodes in zeros for i in group.zero_parameters):
+        return None
+    if not np.isfinite(changes).all():
+        return None
+    still = np.zeros((run.prepared.system.n, len(names)))
+    return Directions(tuple(names), still, still.copy(), variation.numbers.as_changes(changes))
 
 
 def _keeping(prepared: Prepared, traced: _Traced) -> Prepared:
@@ -81,14 +111,41 @@ def _keeping(prepared: Prepared, traced: _Traced) -> Prepared:
     return replace(prepared, system=system, structure=structure, start=start)
 
 
-def _start_changes(prepared: Prepared, start: Start, traced: _Traced) -> tuple[np.ndarray, np.ndarray]:
+def _beside(prepared: Prepared, name: str) -> StartChanges | None:
+    """Of a start that was found, by a coordinate or a rate of it; None where it was given, or if that coordinate is
+    none that it was found by, as those of a pin's second half."""
+    start = prepared.start
+    if not isinstance(start, Start):
+        return None
+    if prepared.spec.whole is None:
+        system = prepared.system.bilateral
+        return coordinate_changes(system, replace(start, system=system), prepared.spec.problem, name)
+    whole = _whole(prepared)
+    if name.removesuffix("_dot") not in whole.system.labels:
+        return None
+    system = whole.system.bilateral
+    found = coordinate_changes(system, replace(whole.start, system=system), whole.asked, name)
+    return _parted(prepared, start, whole, found)
+
+
+def _start_changes(prepared: Prepared, start: Start, traced: _Traced) -> StartChanges:
     """Of a start that was found. One of pins that events let go is that of the mechanism in which they are whole."""
     if traced.spec.whole is None:
         return _nearest_changes(prepared.system, start, traced, traced.mechanism, traced.problem)
-    whole = InitialValueProblem.of(prepared.spec).whole
-    assert whole is not None
+    whole = _whole(prepared)
     mechanism = build(traced.spec.whole, noted=False)
     found = _nearest_changes(whole.system, whole.start, traced, mechanism, traced.timed(traced.spec.whole.problem))
+    return _parted(prepared, start, whole, found)
+
+
+def _whole(prepared: Prepared) -> InitialValueProblem:
+    whole = InitialValueProblem.of(prepared.spec).whole
+    assert whole is not None
+    return whole
+
+
+def _parted(prepared: Prepared, start: Start, whole: InitialValueProblem, found: StartChanges) -> StartChanges:
+    """The changes of the whole mechanism's start in the coordinates of the one whose pins are taken apart."""
     places = _places_in(whole.mechanism, prepared.mechanism, prepared.spec.twins)
     known = places >= 0
     if not np.allclose(whole.start.positions[places[known]], start.positions[known], rtol=0, atol=SAME):
@@ -123,11 +180,14 @@ class _Traced:
 
     def __init__(self, spec: MechSpec, names: tuple[str, ...]):
         self.names, self.tape = names, Tape(names, follows=True)
-        self.spec: MechSpec = parse(spec.text, spec.path, spec.overrides, spec.files, tape=self.tape)
+        self.spec: MechSpec = parse(spec.text, spec.path, spec.overrides, spec.files, tape=self.tape, asked=spec.asked)
         self._t0 = spec.problem.t0
         self.problem = self.timed(self.spec.problem)
         self.mechanism: Mechanism = build(self.spec, noted=False)
         values = settled(self.spec.parameters)
+        self.given = {name: number.value for name, number in self.spec.parameters.items()}
+        if settled(self.spec.problem.tend).value == spec.problem.tend.value:  # else somebody said when it ends
+            self.given[END] = self.spec.problem.tend.value
         self.here = np.array([[float(values[name])] for name in names]).reshape(len(names), 1)
         self.guards = dict(self.tape.guards)  # those of the file itself, before its equations add theirs
 

@@ -17,7 +17,7 @@ from mechsim.engine import order_for
 from mechsim.engine.fleets import Fleets
 from mechsim.engine.leading import planned
 from mechsim.engine.machine import Machines
-from mechsim.errors import AssemblyError, IntegrationError, Note, warn_of_branch
+from mechsim.errors import AssemblyError, Fault, IntegrationError, Note, warn_caller
 from mechsim.frozen import frozen
 from mechsim.handle.tuning import StraightWay, Tuning
 from mechsim.initial import Beside, Lost, Start, Way, assemble, start_beside
@@ -258,15 +258,20 @@ def start_on_branch(
     found = other if beside is None else start_beside(beside, system, problem, way, thorough=thorough)
     if isinstance(found, Start):
         return found
-    start = assemble(system.mechanism, system, problem, branch=problem.branch)
     message = f"{found.why}: the start was searched for anew, and may be on another branch"
-    tell(message)
+    tell(message)  # who does not want that may stop it here
+    start = assemble(system.mechanism, system, problem, branch=problem.branch)
     return replace(start, notes=(*start.notes, Note(message)))
 
 
 def warned(message: str) -> None:
     """What a person is told where one motion is asked for."""
-    warn_of_branch(message)
+    warn_caller(message)
+
+
+def refused(message: str) -> None:
+    """Where only starts on the branch are wanted, and quickly."""
+    raise AssemblyError(Fault(f"{message.split(': the start')[0]}: there is no start on its branch"))
 
 
 def untold(message: str) -> None:

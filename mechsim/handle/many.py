@@ -25,7 +25,7 @@ from mechsim.errors import (
     IntegrationError,
     MechsimError,
     SpecError,
-    warn_of_branch,
+    warn_caller,
 )
 from mechsim.frozen import frozen
 from mechsim.handle.batch import Batch
@@ -256,7 +256,7 @@ class _Work:
         self.remarks[k] = message
         given = [f"{name} = {value}" for name, value in self.given[k].items()]
         shown = ", ".join([*given[:SHOWN], *["..."] * (len(given) > SHOWN)])
-        warn_of_branch(f"case {k} ({shown}): {message}")
+        warn_caller(f"case {k} ({shown}): {message}")
 
     def _refuse(self, k: int, warning: BranchWarning) -> None:
         self.alone[k] = Alone(problem=AssemblyError(Fault(str(warning))))

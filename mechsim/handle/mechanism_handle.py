@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from mechsim.analysis.asked import Wanted, equilibria, linearize
+from mechsim.analysis.asked import Wanted, equilibria, linearize, reactions_at, steady
+from mechsim.analysis.conserved import conserved
 from mechsim.analysis.exponents import Exponents
+from mechsim.analysis.invariants import Invariants
 from mechsim.analysis.linear import Linearised
 from mechsim.analysis.lyapunov import TOLERANCE, lyapunov
 from mechsim.analysis.rest import Rest
+from mechsim.analysis.steady import Steady
 from mechsim.engine import State
 from mechsim.equations import Equations
 from mechsim.errors import AssemblyError, Fault, IntegrationError, MechsimError
 from mechsim.handle.begun import Beginning, Beginnings, Begun
+from mechsim.handle.chosen import Chosen, Coordinates
 from mechsim.handle.component import Component
+from mechsim.handle.dynamics import Dynamics
 from mechsim.handle.family import Family, Member, Told, untold, warned
 from mechsim.handle.many import Settings, many_motions
 from mechsim.handle.motions import Motions
+from mechsim.handle.optimization import Optimization
+from mechsim.handle.poses import Poses
 from mechsim.handle.run import Run
+from mechsim.handle.subject import FileSubject
+from mechsim.handle.symmetries import Questions, told
 from mechsim.handle.wanted import Given, ManyParameters, ends_of
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -30,6 +40,9 @@ from mechsim.result.layout import Array
 from mechsim.simulation import Prepared, adjust
 from mechsim.source import Folders, Parameters, Source, given_number, read
 from mechsim.spec.document import MechSpec
+
+if TYPE_CHECKING:
+    from mechsim.result import Trajectory
 
 Times = tuple[float | None, float | None]  # from and to; None: the file's own
 
@@ -40,7 +53,7 @@ def mechanism(source: Source, parameters: Parameters | None = None, *, tables_fr
     return MechanismHandle(read(source, parameters, tables_from))
 
 
-class MechanismHandle(Equations):
+class MechanismHandle(Equations, Dynamics, Optimization, Poses):
     """A mechanism that is read and derived once: `simulate` it with other parameters and from other starts.
 
     Several threads may use one handle, and it can be pickled.
@@ -88,6 +101,7 @@ class MechanismHandle(Equations):
         tend: float | None = None,
         reactions: Sequence[str] | None = None,
         accelerations: Sequence[str] | None = None,
+        jerks: Sequence[str] | None = None,
         keep: str = "polynomials",
         tangents: Sequence[str] = (),
     ) -> Motion:
@@ -101,7 +115,8 @@ class MechanismHandle(Equations):
         `tangents` name what the motion is differentiated by, see `Motion.derivative`: parameters, inputs, coordinates
         of the start and their rates (`A_x`, `A_x_dot`), or "start" for a basis of all that the constraints allow.
         """
-        run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend).asking(accelerations)
+        run = self._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
+        run = run.asking(accelerations, jerks)
         return run.motion(reactions, keep, (tangents,) if isinstance(tangents, str) else tangents)
 
     def lyapunov(
@@ -129,6 +144,31 @@ class MechanismHandle(Equations):
             tolerance=tol,
             order=order,
         )
+
+    def conserved(
+        self,
+        *,
+        generators: Mapping[str, object] | None = None,
+        quantities: Mapping[str, str] | None = None,
+        tend: float | None = None,
+        tol: float | None = None,
+        order: int | None = None,
+        t0: float | None = None,
+        parameters: Parameters | None = None,
+        start: Beginning | None = None,
+    ) -> Invariants:
+        """What the model conserves: energy, momenta, angular momenta and sums of these, by Noether's theorem; by what
+        the others change; and what the motion made of all of them.
+
+        `generators` are further motions of points, by name: expressions of `x, y, z` for all points,
+        {"screw": ["-y", "x", "0.1"]}, or for some, {"orbit": {"A": ["-A.y", "A.x"]}}. `quantities` are expressions of
+        the state, by name, of which it is told whether they are conserved. The rest is as for `simulate`.
+        """
+        asked = Questions.of(self.spec, generators or {}, quantities or {})
+        handle = MechanismHandle(asked.told_by(self._file), self._given) if generators or quantities else self
+        run = handle._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
+        solution = run.motion(None, "polynomials", ()).solution
+        return conserved(solution, asked.asked(solution.system.mechanism), asked.watched(solution.system.mechanism))
 
     def simulate_many(
         self,
@@ -179,22 +219,71 @@ class MechanismHandle(Equations):
         rest: bool = False,
         start: Beginning | None = None,
         parameters: Parameters | None = None,
-        coordinates: Sequence[str] | None = None,
+        coordinates: Coordinates | None = None,
         inputs: Sequence[str] | None = None,
         outputs: Sequence[str] | None = None,
+        steady: bool = False,
     ) -> Linearised:
         """x' = A x + B u, y = C x + D u near a state: the start, the motion `at` a time, or the nearest `rest`.
 
         x are changes of `coordinates` and of their rates, as many as there are freedoms, or fewer where these move by
-        themselves; u of `inputs` of the file, y of `outputs`: coordinates, their rates (`A_x_dot`) and signals.
+        themselves: names of the file's, or expressions of positions, by themselves or by names of your own
+        ({"r": "dist(O,B)"}). u are changes of `inputs` of the file, y of `outputs`: coordinates, their rates
+        (`A_x_dot`) and signals. With `steady` it is as seen by who is carried along by the steady motion that the
+        state is in, or that is nearest.
         """
+        chosen = Chosen.of(coordinates, self.coordinates if coordinates else ())
+        handle = MechanismHandle(chosen.told_by(self._file), self._given) if chosen.expressions else self
+        prepared = handle._run(parameters or {}, start).prepared
+        return linearize(prepared, Wanted(at, rest, chosen.names, inputs, outputs, steady, chosen.functions))
+
+    def mode_motions(
+        self, linear: Linearised, *, start: Beginning | None = None, parameters: Parameters | None = None
+    ) -> tuple[Trajectory, ...]:
+        """The modes of a linear motion, enlarged and put back on the constraints, as tables that can be saved and
+        drawn; `start` and `parameters` as it was linearised with."""
+        from mechsim.analysis.modes import Shown, motions_of_modes
+
         prepared = self._run(parameters or {}, start).prepared
-        return linearize(prepared, Wanted(at, rest, coordinates, inputs, outputs))
+        return motions_of_modes(Shown.of(prepared), linear, prepared.mechanism.title)
 
     def equilibria(self, *, start: Beginning | None = None, parameters: Parameters | None = None) -> tuple[Rest, ...]:
         """Rests that are found from the start and from poses that it can be moved to, with their stability. First is
-        the one that is found from the start itself, if there is one."""
+        the one that is found from the start itself, if there is one; before it one that leans on contacts."""
         return equilibria(self._run(parameters or {}, start).prepared)
+
+    def reactions_at(
+        self, rest: Rest | Steady, point: str, *, parameters: Parameters | None = None
+    ) -> dict[str, list[float]]:
+        """The force on each part at a point, in newtons, in a rest or steady motion that was found with these
+        parameters; what it leans on pushes."""
+        return reactions_at(self._run(parameters or {}).prepared, rest.linear, point, getattr(rest, "held", None))
+
+    def steady_motions(
+        self, *, start: Beginning | None = None, parameters: Parameters | None = None
+    ) -> tuple[Steady, ...]:
+        """Motions in which it is carried along by a turn or shift that its equations do not notice, while nothing else
+        moves: those that are found from the start, with the momenta that it has along such motions."""
+        return steady(self._run(parameters or {}, start).prepared)
+
+    def _dynamic(self, parameters: Parameters | None, start: Beginning | None, t0: float | None) -> FileSubject:
+        """The file is read with these parameters: a zero that they replace would else make it be read for others again
+        and again."""
+        given = {**self._given, **(parameters or {})}
+        if not given and start is None:
+            return FileSubject(self, t0)
+        begun = self._run(parameters or {}, start, t0=t0).prepared.start
+        return FileSubject(MechanismHandle(read(self._file, given)) if given else self, t0, begun)
+
+    def _measurable(self, t0: float | None, *, strict: bool = False) -> FileSubject:
+        return FileSubject(self, t0, strict=strict)
+
+    def _asked(self, parameters: Parameters, signals: Mapping[str, str]) -> MechanismHandle:
+        return MechanismHandle(told(read(self._file, {**self._given, **parameters}), signals))
+
+    @property
+    def _duration(self) -> float:
+        return float(self._file.problem.tend) - float(self._file.problem.t0)
 
     def _run(
         self,
@@ -206,6 +295,7 @@ class MechanismHandle(Equations):
         t0: float | None = None,
         tend: float | None = None,
         tell: Told = warned,
+        nearest: bool = False,
     ) -> Run:
         state = None if start is None else self._state(start, t0)
         since = self._since(state, t0)
@@ -217,7 +307,7 @@ class MechanismHandle(Equations):
         # Derivatives go through formulas that are given, too.
         formulas = {name: value for name, value in {**self._given, **parameters}.items() if isinstance(value, str)}
         run = Run(replace(prepared, spec=replace(spec, overrides={**spec.overrides, **formulas})), member)
-        return run if state is None else run.starting(state)
+        return run if state is None else run.starting(state, nearest)
 
     def _since(self, start: Beginning | None, t0: float | None) -> float | None:
         """What a file says of its own time holds for later starts too, but not for earlier ones."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mechsim.analysis.flow import projected
 from mechsim.engine import State
 from mechsim.engine.leading import planned
 from mechsim.errors import AssemblyError, Fault, SpecError
@@ -36,23 +37,27 @@ class Run:
     def plan(self) -> Plan:
         return planned(self.prepared.system, self.prepared.structure) if self.member is None else self.member.plan
 
-    def starting(self, state: State) -> Run:
-        """The same from a state, which must satisfy the constraints."""
+    def starting(self, state: State, nearest: bool = False) -> Run:
+        """The same from a state, which must satisfy the constraints, or from the one `nearest` to it that does."""
+        if nearest:
+            positions = projected(self.prepared.independent, state.t, state.positions, state.velocities)
+            state = State(state.t, *positions)
         return replace(self, prepared=replace(self.prepared, start=consistent(self.prepared, state)))
 
-    def asking(self, accelerations: Sequence[str] | None) -> Run:
-        """The same with these accelerations as columns. Raises SpecError."""
+    def asking(self, accelerations: Sequence[str] | None, jerks: Sequence[str] | None = None) -> Run:
+        """The same with these accelerations and jerks as columns. Raises SpecError."""
         prepared = self.prepared
-        spec = asking(prepared.spec, accelerations)
+        spec = asking(prepared.spec, accelerations, jerks)
         if spec is prepared.spec:
             return self
         labels = {variable.label for variable in prepared.mechanism.variables}
-        for angle in (name for name in spec.output.accelerations if name.startswith("theta_")):
+        output = spec.output
+        for angle in (name for name in (*output.accelerations, *output.jerks) if name.startswith("theta_")):
             if angle not in labels:
-                hint = "name it in Output.accelerations of the file, which makes it one"
+                hint = "name it in Output.accelerations (or jerks) of the file, which makes it one"
                 raise SpecError(Fault(f"the turn angle {angle} is no coordinate of this mechanism", hint=hint))
         system = copy(prepared.system)
-        system.mechanism = replace(system.mechanism, accelerations=spec.output.accelerations)
+        system.mechanism = replace(system.mechanism, accelerations=output.accelerations, jerks=output.jerks)
         return replace(self, prepared=replace(prepared, spec=spec, system=system))
 
     def motion(self, reactions: Sequence[str] | None, keep: str, tangents: Sequence[str] = ()) -> Motion:

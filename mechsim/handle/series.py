@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mechsim.engine.points import lasting
 from mechsim.engine.solution import Solution
 from mechsim.frozen import frozen
 
@@ -66,11 +67,3 @@ def steps_of(solution: Solution, unknowns: tuple[str, ...]) -> Steps | None:
     known = [place for place, at in enumerate(places) if at >= 0]
     found[:, :, known] = solution.coefficients[:, [places[place] for place in known]].transpose(0, 2, 1)
     return lasting(np.asarray(solution.t), found)
-
-
-def lasting(times: Array, coefficients: Array) -> Steps:
-    """Without the steps of no length that lead from one side of an event to the other."""
-    long = np.flatnonzero(times[1:] != times[:-1])
-    if len(long) == len(times) - 1:
-        return times, coefficients
-    return np.append(times[:1], times[1 + long]), coefficients[long]

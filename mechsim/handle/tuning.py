@@ -34,7 +34,7 @@ class Tuning:
 
     def __init__(self, spec: MechSpec, system: System, names: tuple[str, ...], times: Times = (None, None)):
         tape = Tape(names)
-        living = spec.as_this(parse(spec.text, spec.path, spec.overrides, spec.files, tape=tape))
+        living = spec.as_this(parse(spec.text, spec.path, spec.overrides, spec.files, tape=tape, asked=spec.asked))
         living = adjust(living, t0=times[0], tend=times[1])
         self.names, self.like, self.mechanism = names, system, build(living, noted=False)
         problem: Problem = living.problem

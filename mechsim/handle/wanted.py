@@ -113,7 +113,9 @@ def with_formulas(file: MechSpec, alike: Alike) -> Alike:
 def _evaluated(file: MechSpec, alike: Alike, columns: Array) -> Array:
     tape = Tape(alike.names)
     try:
-        living = parse(file.text, file.path, {**file.overrides, **alike.formulas}, file.files, tape=tape)
+        living = parse(
+            file.text, file.path, {**file.overrides, **alike.formulas}, file.files, tape=tape, asked=file.asked
+        )
     except SpecError:
         return np.full((len(alike.formulas), columns.shape[1]), np.nan)
     nodes = [tape.number_of(living.parameters[name].value) for name in alike.formulas]

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from mechsim.initial.closure import Closure, numbering
 from mechsim.initial.start import Array, Indices
+from mechsim.nonlinear import UNBOUNDED, signals_kept_back, solve
 
 ITERATIONS = 60  # a mechanism that closes takes about ten; one that does not would wander in restoration
 TOLERANCE = 1e-9  # Newton's method polishes afterwards, so IPOPT need not squeeze out the last digits
-
-
-@contextmanager
-def signals_kept_back() -> Iterator[list[int]]:
-    """Signals that come meanwhile, which their handlers hear of only afterwards.
-
-    An exception that a handler raises within a callback (Ctrl-C) passes IPOPT's own frames, which may end the process.
-    """
-    heard: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # handlers never run in others
-        yield heard
-        return
-    handlers = {number: handler for number in signal.valid_signals() if callable(handler := signal.getsignal(number))}
-    for number in handlers:
-        signal.signal(number, lambda number, _: heard.append(number))
-    try:
-        yield heard
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for first in heard[:1]:
-            signal.raise_signal(first)
 
 
 class Distance:
@@ -99,18 +73,13 @@ class Distance:
 
 def minimise(closure: Closure, target: Array, weights: Array, start: Array) -> Array | None:
     """IPOPT's last point from `start`, None if that is no point."""
-    from cyipopt import Problem  # here only: it imports scipy.optimize, which takes longer than most runs
-
     count, equations = len(closure.free), len(closure.rows)
-    zeros = np.zeros(equations)
-    infinite = np.full(count, 1e20)
-    options = {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS, "tol": TOLERANCE}
+    zeros, infinite = np.zeros(equations), np.full(count, UNBOUNDED)
+    options: dict[str, str | float | int] = {"max_iter": ITERATIONS, "tol": TOLERANCE}
     if closure.hessian_of is None:
         options |= {"jac_c_constant": "yes", "hessian_constant": "yes"}
     with signals_kept_back() as interrupted:
         distance = Distance(closure, target, weights, interrupted)
-        problem = Problem(count, equations, distance, lb=-infinite, ub=infinite, cl=zeros, cu=zeros)
-        for name, value in options.items():
-            problem.add_option(name, value)
-        solution, _ = problem.solve(((start - target) / closure.scales)[closure.free])
-    return closure.moved(target, solution) if np.all(np.isfinite(solution)) else None
+        first = ((start - target) / closure.scales)[closure.free]
+        found = solve(distance, first, (-infinite, infinite), (zeros, zeros), options).x
+    return closure.moved(target, found) if np.all(np.isfinite(found)) else None

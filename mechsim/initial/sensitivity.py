@@ -51,12 +51,19 @@ def start_changes(system: System, start: Start, living: Living) -> tuple[Array, 
         raise AssemblyError(Fault(message))
     if np.any(living.change_of(living.problem.t0.value)):
         raise AssemblyError(Fault("t0 changes with a parameter whose derivative is asked for: give it as a number"))
-    wanted = wishes(living.mechanism, living.problem)
-    q = _positions(system, start, living, wanted[0])
-    return q, _velocities(system, start, living, wanted[1], q)
+    return asked_changes(system, start, living, wishes(living.mechanism, living.problem))
 
 
-def _positions(system: System, start: Start, living: Living, asked: Wishes) -> Array:
+def asked_changes(
+    system: System, start: Start, living: Living, asked: tuple[Wishes, Wishes], pulled: bool = True
+) -> tuple[Array, Array]:
+    """The same for what is asked of positions and velocities; if it is not `pulled` towards guesses, the start changes
+    as little as it can."""
+    q = _positions(system, start, living, asked[0], pulled)
+    return q, _velocities(system, start, living, asked[1], q, pulled)
+
+
+def _positions(system: System, start: Start, living: Living, asked: Wishes, pulled: bool) -> Array:
     t, q, count = start.t, start.positions, living.numbers.count
     target, change, placing = _targets(system, living, asked)
     still = np.zeros((system.n, count))
@@ -74,7 +81,7 @@ def _positions(system: System, start: Start, living: Living, asked: Wishes) -> A
     nearest = _Nearest(
         "positions",
         system,
-        q - target,
+        (q - target) * pulled,
         change,
         asked,
         rows,
@@ -86,7 +93,7 @@ def _positions(system: System, start: Start, living: Living, asked: Wishes) -> A
     return result
 
 
-def _velocities(system: System, start: Start, living: Living, asked: Wishes, of_q: Array) -> Array:
+def _velocities(system: System, start: Start, living: Living, asked: Wishes, of_q: Array, pulled: bool) -> Array:
     t, q, v, count = start.t, start.positions, start.velocities, living.numbers.count
     target = asked.written_into(np.zeros(system.n))
     change = np.zeros((system.n, count))
@@ -111,7 +118,7 @@ def _velocities(system: System, start: Start, living: Living, asked: Wishes, of_
 
     found = changes_of(system, ("rate",), (t, q, v), (of_q, still), living.numbers)
     jacobian = dense(system.rate_jacobian(t, q, v), system.m, system.n)
-    nearest = _Nearest("velocities", system, v - target, change, asked, np.arange(system.m), jacobian)
+    nearest = _Nearest("velocities", system, (v - target) * pulled, change, asked, np.arange(system.m), jacobian)
     missed = gathered(found, lambda g, k: g.multipliers[k[1]], system.m, count)
     bends = bool(np.any(system.levels == 1))
     return nearest.changes(living.numbers.scales, missed, gradient_changes, bending if bends else None)

@@ -144,10 +144,10 @@ class Beside:
         middle = stages[1]
         if middle is None or None in stages:
             return False
-        begin, between, end = ([stage.fixed[name] for name in middle.fixed] for stage in stages if stage is not None)
-        return bool(
-            turned_back([begin, between, end], middle.system.scales[_places(middle.system, list(middle.fixed))])
-        )
+        known = [stage for stage in stages if stage is not None]
+        names = [name for name in middle.fixed if all(name in stage.fixed for stage in known)]  # some may be let go
+        values = [[stage.fixed[name] for name in names] for stage in known]
+        return bool(turned_back(values, middle.system.scales[_places(middle.system, names)]))
 
     def _taken_to(self, stage: Stage | None, x: Array) -> Array | None:
         """The pose of a stage that is beside x, one of a stage before it."""

@@ -6,13 +6,18 @@ The product rule of src/dual.cpp at Taylor degree 0, for what is asked now and t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechsim.derive.program import NEGATIVE_SLOPE, Key, Operation, Program
 from mechsim.frozen import frozen
 from mechsim.kernel.evaluate import registers_of
+from mechsim.kernel.outputs import extended
 from mechsim.kernel.system import Group, System
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @frozen(slots=False)
@@ -46,6 +51,12 @@ class NumberChanges:
         rest = (np.concatenate([getattr(self, name), getattr(other, name)], axis=-1) for name in names)
         return NumberChanges(tables, *rest)
 
+    def taken(self, places: Sequence[int]) -> NumberChanges:
+        """Some of the directions, in this order."""
+        names = "constants", "scales", "gaps", "frictions"
+        tables = tuple(table[..., places] for table in self.tables)
+        return NumberChanges(tables, *(getattr(self, name)[..., places] for name in names))
+
 
 Found = list[tuple[Group, list[Key], list[np.ndarray]]]
 
@@ -53,21 +64,26 @@ Found = list[tuple[Group, list[Key], list[np.ndarray]]]
 def changes_of(
     system: System,
     names: tuple[str, ...],
-    point: tuple[float, np.ndarray, np.ndarray],
-    directions: tuple[np.ndarray, np.ndarray],
+    point: Sequence[ArrayLike],
+    directions: Sequence[np.ndarray],
     numbers: NumberChanges,
     groups: tuple[Group, ...] | None = None,
     late: np.ndarray | None = None,
 ) -> Found:
-    """As System._values: outputs whose key begins with one of `names`, (lanes, directions) each. `point` is (t, q, v),
-    `directions` are changes of q and v, (n, directions), `late` those of the time, if it changes."""
-    t, q, v = point
-    count = numbers.count
+    """As System._values: outputs whose key begins with one of `names`, (..., lanes, directions) each. `point` is
+    (t, q, v), or (t, q, v, a, multipliers) for outputs that read these; `directions` are the changes of all but the
+    time, (..., n, directions), `late` those of the time, if it changes. With leading axes these are many points, and
+    constants of the mechanism may have them too."""
+    t, q, v, *more = point
+    count, constants = numbers.count, system.constants.shape[-1]
     late = np.zeros(count) if late is None else late
-    nothing = np.zeros(len(system.constants))
-    values = [np.concatenate([q, system.constants[::-1]]), np.concatenate([v, nothing])]
-    still = np.zeros((len(system.constants), count))
-    moved = [np.concatenate([directions[0], numbers.constants[::-1]]), np.concatenate([directions[1], still])]
+    tails = [system.constants[..., ::-1], *[np.zeros(constants)] * 2]
+    still = np.zeros((constants, count))
+    moving = [numbers.constants[..., ::-1, :], still, still]
+    values = [extended(x, tail) for x, tail in zip((q, v, *more[:1]), tails, strict=False)]
+    moved = [_extended_changes(x, tail) for x, tail in zip(directions[:3], moving, strict=False)]
+    lam = extended(more[1], np.zeros(1)) if more else None
+    pushed = _extended_changes(directions[3], np.zeros((1, count))) if more else np.zeros((1, count))
     found = []
     for number, group in enumerate(system.groups):
         if groups is not None and not any(group is each for each in groups):
@@ -77,16 +93,23 @@ def changes_of(
             continue
         inputs, changes = [], []
         for source in program.inputs:
+            inputs.append(system._input(group, source, t, values, lam))
             if source.kind == "time":
-                inputs.append(np.full(group.lanes, float(t)))
                 changes.append(np.tile(late, (group.lanes, 1)))
-            else:  # none of these outputs reads multipliers
-                places = group.variables[source.index]
-                inputs.append(values[source.order][places])
-                changes.append(moved[source.order][places])
+            elif source.kind == "multiplier":
+                changes.append(np.take(pushed, group.multipliers[source.index], axis=-2))
+            else:
+                changes.append(np.take(moved[source.order], group.variables[source.index], axis=-2))
         results = _output_changes(program, group.constants, inputs, numbers.tables[number], changes)
         found.append((group, [output.key for output in program.outputs], results))
     return found
+
+
+def _extended_changes(changes: np.ndarray, tail: np.ndarray) -> np.ndarray:
+    """Of coordinates and of the constants behind them."""
+    shape = np.broadcast_shapes(changes.shape[:-2], tail.shape[:-2])
+    both = (np.broadcast_to(each, (*shape, *each.shape[-2:])) for each in (changes, tail))
+    return np.concatenate(list(both), axis=-2)
 
 
 def gathered(found: Found, place: Callable[[Group, Key], np.ndarray], size: int, count: int) -> np.ndarray:
@@ -115,8 +138,8 @@ def _output_changes(
     for output in program.outputs:
         total = np.zeros(constant_changes.shape[1:]) if output.constant < 0 else constant_changes[output.constant]
         for factor, register in output.terms:
-            total = total + constants[factor][:, None] * changes[register]
-            total = total + registers[register][:, None] * constant_changes[factor]
+            total = total + constants[factor][..., None] * changes[register]
+            total = total + registers[register][..., None] * constant_changes[factor]
         results.append(total)
     return results
 
@@ -130,20 +153,20 @@ def _operation(
     constant_changes: np.ndarray,
 ) -> np.ndarray:
     name = operation.name
-    a, da, w = registers[operation.a][:, None], changes[operation.a], own[:, None]
+    a, da, w = registers[operation.a][..., None], changes[operation.a], own[..., None]
     if name == "function":  # its slope may come after it, but does not depend on it at this degree
         sign = -1.0 if operation.function in NEGATIVE_SLOPE else 1.0
-        result: np.ndarray = sign * registers[operation.b][:, None] * da
+        result: np.ndarray = sign * registers[operation.b][..., None] * da
         return result
     if name in ("add", "subtract", "multiply", "divide"):
-        b, db = registers[operation.b][:, None], changes[operation.b]
+        b, db = registers[operation.b][..., None], changes[operation.b]
         rules = {"add": lambda: da + db, "subtract": lambda: da - db, "multiply": lambda: a * db + b * da}
         return rules[name]() if name in rules else (da - w * db) / b
     if name == "square":
         return 2 * a * da
     if name == "root":
         return da / (2 * w)
-    c, dc = constants[operation.constant][:, None], constant_changes[operation.constant]
+    c, dc = constants[operation.constant][..., None], constant_changes[operation.constant]
     if name == "ratio":
         return (dc - w * da) / a
     return c * da + a * dc if name == "scale" else da + dc

@@ -53,7 +53,7 @@ class March(Protocol):
         """Not zero for gaps, and behind them frictions, that bore what others could have."""
 
     def project(self, times: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of each state up to what leads, and its leverage."""
+        """All coefficients of each state, with order 1 those up to what leads, and its leverage."""
 
     def set_tangents(self, state: np.ndarray, tables: np.ndarray, constants: np.ndarray) -> None:
         """Changes of the state (order, unknown, direction), of the blocks' constants and of the mechanism's."""

@@ -39,8 +39,8 @@ class Outputs:
         """For each group the outputs whose key begins with one of `names`, with their keys."""
         # Constant k is slot -1 - k: a negative index counts from the end of the extended vector.
         tails = [self.constants[..., ::-1], *[np.zeros(self.constants.shape[-1])] * 2]
-        derivatives = [None if x is None else _extended(x, tail) for x, tail in zip((q, v, a), tails, strict=True)]
-        lam = None if lam is None else _extended(lam, np.zeros(1))
+        derivatives = [None if x is None else extended(x, tail) for x, tail in zip((q, v, a), tails, strict=True)]
+        lam = None if lam is None else extended(lam, np.zeros(1))
         found = []
         for group in self.groups if groups is None else groups:
             program = self._restricted(group, names)
@@ -101,7 +101,8 @@ def triplets(found: Iterable[Found], place: Callable[[Group, Key], tuple[np.ndar
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
 
 
-def _extended(values: ArrayLike, tail: np.ndarray) -> np.ndarray:
+def extended(values: ArrayLike, tail: np.ndarray) -> np.ndarray:
+    """A vector with the constants behind it."""
     values = np.asarray(values, dtype=float)
     if values.ndim > 1 or tail.ndim > 1:
         shape = np.broadcast_shapes(values.shape[:-1], tail.shape[:-1])

@@ -7,6 +7,7 @@ the constraints; unknowns are the coordinates, then the multipliers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,12 @@ class System(Incidence, Values):
         held = System.__new__(type(self))
         held.__dict__.update(self.__dict__, constants=np.asarray(constants, dtype=float))
         return held
+
+    def switching(self, switches: tuple[Switch, ...]) -> System:
+        """The same system with other times at which constants change."""
+        other = System.__new__(type(self))
+        other.__dict__.update(self.__dict__, mechanism=replace(self.mechanism, switches=switches), switches=switches)
+        return other
 
     def rebuilt(self, mechanism: Mechanism) -> System:
         """The equations of this system for a mechanism of the same elements with other parameters or scales.

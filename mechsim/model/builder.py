@@ -70,6 +70,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         facings=_facings(spec),
         attitudes=tuple(Attitude(part, way) for part, way in spec.output.attitudes),
         accelerations=spec.output.accelerations,
+        jerks=spec.output.jerks,
         events=events,
         gaps=(*gaps, *lent),
         pairs=pairs,

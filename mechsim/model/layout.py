@@ -92,8 +92,9 @@ def _turning_planes(spec: MechSpec) -> set[str]:
 
 
 def accelerated_angles(spec: MechSpec) -> set[str]:
-    """Turn angles whose accelerations the file asks for, by part."""
-    return {angle.part for angle in map(reference, spec.output.accelerations) if isinstance(angle, TurnAngle)}
+    """Turn angles whose accelerations or jerks the file asks for, by part."""
+    asked = *spec.output.accelerations, *spec.output.jerks
+    return {angle.part for angle in map(reference, asked) if isinstance(angle, TurnAngle)}
 
 
 def marks_of_angles(spec: MechSpec) -> dict[str, Mark]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -99,11 +99,12 @@ class Switch:
 
 @frozen
 class Port:
-    """The constants that hold an input: its value and, where it is linear in time, its slope and since when."""
+    """The constants that hold an input: its value and, where it is a polynomial in time, since when, and its further
+    coefficients, the slope first."""
 
     value: int
-    slope: int | None = None
-    since: int | None = None
+    since: int = -1
+    slopes: tuple[int, ...] = ()
 
 
 @frozen
@@ -247,6 +248,7 @@ class Mechanism:
     facings: tuple[Facing, ...] = ()
     attitudes: tuple[Attitude, ...] = ()  # columns about parts in space that are asked for
     accelerations: tuple[str, ...] = ()  # points and turn angles whose accelerations are; or "all"
+    jerks: tuple[str, ...] = ()  # ... and whose rates of these
     events: tuple[Watched, ...] = ()
     gaps: tuple[Gap, ...] = ()  # their elements are the last that have constraints
     pairs: tuple[Pair, ...] = field(default=(), metadata=PLAIN)
@@ -277,16 +279,26 @@ class Mechanism:
         """The same without gaps and without bonds: what always holds."""
         return self._without(self.gaps)
 
-    def _without(self, gaps: tuple[Gap, ...]) -> Mechanism:
-        """Elements of the gaps stay, with nothing but their accounts; the other ones are constraints like all."""
+    def leaning(self, closed: Collection[int], stuck: Collection[int]) -> Mechanism:
+        """The same with some gaps, by their numbers, as joints that always hold, and what sticks in some frictions
+        held; all others hold nothing."""
+        return self._without(tuple(gap for k, gap in enumerate(self.gaps) if k not in closed), stuck)
+
+    def _without(self, gaps: tuple[Gap, ...], stuck: Collection[int] = ()) -> Mechanism:
+        """Elements of the gaps stay, with nothing but their accounts; the other ones are constraints like all. So do
+        those of frictions, but for what sticks."""
         if not self.gaps and not self.frictions:
             return self
         elements, laws = list(self.elements), dict(self.laws)
+        holding = {friction.element for k, friction in enumerate(self.frictions) if k in stuck}
         for number in (*(gap.element for gap in gaps), *(friction.element for friction in self.frictions)):
             element = elements[number]
-            law = replace(laws[element.kind], constraints=(), nonholonomic=(), push=None, signals=(), observed=0)
+            law = replace(laws[element.kind], push=None, signals=(), observed=0)
+            if number not in holding:
+                law = replace(law, constraints=(), nonholonomic=())
             laws[law.name] = law
-            elements[number] = replace(element, kind=law.name, multipliers=(), observed=())
+            multipliers = element.multipliers if number in holding else ()
+            elements[number] = replace(element, kind=law.name, multipliers=multipliers, observed=())
         return replace(self, elements=tuple(elements), laws=laws, gaps=(), pairs=(), frictions=())
 
     @property

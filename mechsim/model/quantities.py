@@ -61,12 +61,17 @@ class Quantities:
             self.known[each.name] = self._input(each)
 
     def _input(self, given: Input) -> Formula:
-        slots = [self.book.constant(given.start.value)]
-        if given.linear:
-            slots += [self.book.constant(0.0), self.book.constant(self.spec.problem.t0.value)]
-        self.book.inputs[given.name] = Port(*(-1 - slot for slot in slots))
-        value, *slope = map(coordinate, slots)
-        return value + slope[0] * (TIME - slope[1]) if slope else value
+        value = self.book.constant(given.start.value)
+        if not given.degree:
+            self.book.inputs[given.name] = Port(-1 - value)
+            return coordinate(value)
+        slopes = [self.book.constant(0.0) for _ in range(given.degree)]
+        since = self.book.constant(self.spec.problem.t0.value)
+        self.book.inputs[given.name] = Port(-1 - value, -1 - since, tuple(-1 - slope for slope in slopes))
+        gone, total = TIME - coordinate(since), coordinate(slopes[-1])
+        for slope in reversed(slopes[:-1]):
+            total = coordinate(slope) + gone * total
+        return coordinate(value) + total * gone
 
     def of(self, expression: Expression, local: Mapping[str, Formula] = {}) -> Formula:
         """A user's expression as a formula; `local` are further names."""

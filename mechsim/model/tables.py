@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,7 +48,7 @@ def table(given: Table, problem: Problem, book: Book) -> Formula:
             f"table {given.name} cannot be followed: its values jump too far between times too close to each other"
         )
         raise SpecError(Fault(message, given.mark, "give its times and values in units that keep them near 1"))
-    if given.kind == "cubic":
+    if given.kind in ("cubic", "quintic"):
         _note_overshoot(settled(given), plain, book)
     level = (0.0,) * (len(inside[0]) - 1)
     before, after = (given.values[0], *level, given.times[0]), (given.values[-1], *level, given.times[-1])
@@ -68,17 +69,19 @@ def _polynomials(given: Table) -> Coefficients:
     if given.kind == "linear":
         points = pairwise(zip(given.times, given.values, strict=True))
         return [(a, (b - a) / (t - s)) for (s, a), (t, b) in points]
-    if given.kind == "cubic" and any(isinstance(value, Living) for value in given.values):
+    if given.kind in ("cubic", "quintic") and any(isinstance(value, Living) for value in given.values):
         return _living_spline(given)
-    return [tuple(map(float, column)) for column in _cubics(given, given.values).T]
+    return [tuple(map(float, column)) for column in _splines(given, given.values).T]
 
 
-def _cubics(given: Table, values: ArrayLike) -> np.ndarray:
-    """The coefficients of splines through one column of values, or through many: (4, intervals, ...)."""
+def _splines(given: Table, values: ArrayLike) -> np.ndarray:
+    """The coefficients of splines through one column of values, or through many: (degree + 1, intervals, ...)."""
     from scipy.interpolate import CubicSpline, PchipInterpolator  # half a second to import, and rarely needed
 
     with np.errstate(all="ignore"):
         try:
+            if given.kind == "quintic":
+                return _quintics(given.times, values)
             if given.kind == "pchip":
                 spline = PchipInterpolator(given.times, values)
             else:
@@ -88,21 +91,30 @@ def _cubics(given: Table, values: ArrayLike) -> np.ndarray:
     return np.asarray(spline.c[::-1])
 
 
+def _quintics(times: Sequence[float], values: ArrayLike) -> np.ndarray:
+    """The spline of degree five whose ends are smooth at the two points next to them, too (not-a-knot)."""
+    from scipy.interpolate import make_interp_spline
+
+    spline = make_interp_spline(times, values, k=5)
+    return np.stack([spline(times[:-1], nu=order) / factorial(order) for order in range(6)])
+
+
 def _living_spline(given: Table) -> Coefficients:
-    """A cubic spline is linear in its values, so it follows from those through a single 1 how it changes with them."""
-    shares = _cubics(given, np.eye(len(given.values)))
+    """A spline is linear in its values, so it follows from those through a single 1 how it changes with them."""
+    shares = _splines(given, np.eye(len(given.values)))
     return [
         tuple(sum((float(share) * value for share, value in zip(row, given.values, strict=True)), 0.0) for row in piece)
         for piece in shares.transpose(1, 0, 2)
     ]
 
 
-def _note_overshoot(given: Table, cubics: np.ndarray, book: Book) -> None:
+def _note_overshoot(given: Table, pieces: np.ndarray, book: Book) -> None:
     """A spline may swing far out between its points, above all where their distances differ much."""
     low, high = min(given.values), max(given.values)
     since = np.diff(given.times)[:, None] * np.arange(1, LOOKS) / LOOKS
-    c0, c1, c2, c3 = cubics.T[:, :, None]
-    values = c0 + since * (c1 + since * (c2 + since * c3))
+    values = np.zeros_like(since)
+    for coefficients in reversed(pieces.T):
+        values = coefficients[:, None] + since * values
     beyond = np.maximum(low - values, values - high)
     place = np.unravel_index(np.argmax(beyond), beyond.shape)
     if beyond[place] > FAR * (high - low):

@@ -26,7 +26,7 @@ def plot_linear(title: str, found: Linearised, path: str | Path) -> None:
     drawn: list[Drawing] = [_eigenvalues(found)]
     for number in range(min(len(found.inputs), MOST_INPUTS)):
         drawn += [_bode(found, number, phase=False), _bode(found, number, phase=True)]
-    remark = "at rest" if found.rest else f"at t = {found.t:g}"
+    remark = "at rest" if found.rest else "in steady motion" if found.steady else f"at t = {found.t:g}"
     write_sheet(sheet_of([title], drawn, "light", None, remark=remark), Path(path))
 
 

@@ -36,6 +36,11 @@ class Options:
     frames: int | None = None  # pictures on a contact sheet
 
 
+def usual(path: str) -> Options:
+    """What a file of this ending has if nobody says otherwise: GIFs are large, so they are small and slow."""
+    return Options(size=(640, 360), fps=25.0) if path.lower().endswith(".gif") else Options()
+
+
 def default_speed(duration: float) -> float:
     """Real time where that is pleasant to watch; short motions fill ten seconds, long ones about twenty."""
     if duration <= 0:

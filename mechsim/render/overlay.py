@@ -56,7 +56,7 @@ class Overlay:
 
     def draw(self, index: int) -> None:
         """What changes from frame to frame."""
-        if "time" in self.options.show or self.bare:
+        if "time" in self.options.show or (self.bare and self.options.show):  # nothing is shown of what has no time
             self.pen.text(self.margin, 26 * self.unit, self.times[index], 19 * self.unit, self.theme.text)
         t = float(self.frames.t[index])
         for key, curve in self.curves.items():

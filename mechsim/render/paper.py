@@ -34,15 +34,16 @@ def sheet_of(
     *,
     remark: str = "",
     dashes: Mapping[str, str] | None = None,
+    columns: int = 0,
 ) -> Figure:
-    """Panels in one column or two below their titles. At the right of these stands a remark, or which dashes belong to
-    which file."""
+    """Panels in one column or two, or in so many, below their titles. At the right of these stands a remark, or which
+    dashes belong to which file."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     theme = THEMES[theme_name]
-    columns = 1 if len(drawn) == 1 else 2
+    columns = columns or (1 if len(drawn) == 1 else 2)
     rows = math.ceil(len(drawn) / columns)
     width, height = size or ((1000, 720) if columns == 1 else (1280, 100 + 290 * rows))
     with rc_context(_style(theme)):  # type: ignore[arg-type]  # other versions know other words

@@ -14,13 +14,21 @@ from mechsim.render.panels import Panel
 from mechsim.render.paper import sheet_of, write_sheet
 from mechsim.render.plotted import Result, coordinates
 from mechsim.render.theme import Theme
-from mechsim.result.accelerations import ANGLE_UNIT, POINT_UNIT
+from mechsim.result.accelerations import ANGLE_JERK_UNIT, ANGLE_UNIT, POINT_JERK_UNIT, POINT_UNIT
 from mechsim.result.trajectory import Trajectory
 from mechsim.spec.names import AXES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+SHOWN = (
+    (POINT_UNIT, "acceleration"),
+    (ANGLE_UNIT, "angular acceleration"),
+    (POINT_JERK_UNIT, "jerk"),
+    (ANGLE_JERK_UNIT, "angular jerk"),
+)  # what is shown if it was asked for, by its unit
 
 
 @frozen
@@ -67,9 +75,9 @@ def _panels(results: Sequence[Result], options: PlotOptions) -> list[Panel]:
     for axis in AXES:
         chosen += _some([label for label in places if label.endswith(f"_{axis}")], axis)
     units = dict(zip(results[0].trajectory.labels, results[0].trajectory.units, strict=False))
-    angles = [label for label in first if label.startswith("theta_") and not label.endswith(("_dot", "_ddot"))]
+    angles = [label for label in first if label.startswith("theta_") and not label.endswith("dot")]
     chosen += _some(angles, "turn angle")
-    for unit, words in ((POINT_UNIT, "acceleration"), (ANGLE_UNIT, "angular acceleration")):
+    for unit, words in SHOWN:
         chosen += _some([label for label in first if units.get(label) == unit], words)
     return [*chosen, panels.difference_panel] if len(results) > 1 else chosen
 

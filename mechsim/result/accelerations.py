@@ -1,4 +1,5 @@
-"""Accelerations as columns: `A_ax`, `A_ay` (and `A_az` in space) of a point, `theta_OA_ddot` of a turn angle."""
+"""Accelerations as columns: `A_ax`, `A_ay` (and `A_az` in space) of a point, `theta_OA_ddot` of a turn angle; and
+jerks, the rates of these: `A_jx`, `theta_OA_dddot`."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from mechsim.spec.motion import ALL
 from mechsim.spec.suggest import did_you_mean, listed
 
 POINT_UNIT, ANGLE_UNIT = "m/s^2", "rad/s^2"
+POINT_JERK_UNIT, ANGLE_JERK_UNIT = "m/s^3", "rad/s^3"
 UNITS = {"position": POINT_UNIT, "angle": ANGLE_UNIT}  # of others nobody says
 
 
@@ -40,8 +42,12 @@ class Accelerations:
             return cls(tuple(column for column in all_columns(mechanism) if column.slot >= 0 and column.unit))
         return cls(tuple(column for name in dict.fromkeys(names) for column in columns_of(mechanism, name)))
 
+    def jerks(self) -> Accelerations:
+        """The rates of these."""
+        return Accelerations(tuple(map(jerk_of, self.columns)))
+
     def table(self, accelerations: Array) -> Array:
-        """The columns, of the accelerations of all coordinates at many states."""
+        """The columns, of the accelerations (or jerks) of all coordinates at many states."""
         found = np.zeros((len(accelerations), len(self.columns)))
         for place, column in enumerate(self.columns):
             if column.slot >= 0:
@@ -69,6 +75,13 @@ def all_columns(mechanism: Mechanism) -> list[Column]:
     taken = {column.slot for column in found}
     variables = ((slot, each) for slot, each in enumerate(mechanism.variables) if each.kind != "state")
     return found + [_of_coordinate(slot, each) for slot, each in variables if slot not in taken]
+
+
+def jerk_of(column: Column) -> Column:
+    """The rate of an acceleration: `A_jx`, `theta_OA_dddot`."""
+    stem, _, last = column.label.rpartition("_")
+    label = f"{stem}_dddot" if last == "ddot" else f"{stem}_j{last[1:]}"
+    return Column(label, column.unit.replace("^2", "^3"), column.slot)
 
 
 def _of_point(mechanism: Mechanism, name: str) -> list[Column]:

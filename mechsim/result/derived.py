@@ -35,7 +35,8 @@ class Derived:
     `names` are what the labels would be if no other column had one of them.
 
     `leading` makes a function that gives accelerations and multipliers at consistent states, and is called only when a
-    column needs them. `state` is (t, q, v) at the start. `reactions` are points, or "all".
+    column needs them; `jerks` are the rates of accelerations, of which without it there are no columns. `state` is
+    (t, q, v) at the start. `reactions` are points, or "all".
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Derived:
         leading: Callable[[], Leading],
         state: tuple[float, Array, Array],
         reactions: Sequence[str] = (),
+        jerks: Callable[[Points], Array] | None = None,
     ):
         self.system, self.redundant, self._make_leading = system, len(redundancy.rows), leading
         self.has_hamiltonian = has_hamiltonian(system)
@@ -62,7 +64,9 @@ class Derived:
         columns += [(name, unit_of(system.mechanism, _slots(each, system))) for name, each in self.rubbing.items()]
         columns += list(zip(self.reactions.labels, self.reactions.units, strict=True))
         self.accelerations = Accelerations.of(system.mechanism, system.mechanism.accelerations)
-        columns += [(column.label, column.unit) for column in self.accelerations.columns]
+        self.jerks = Accelerations.of(system.mechanism, system.mechanism.jerks if jerks else ()).jerks()
+        self._find_jerks = jerks
+        columns += [(column.label, column.unit) for column in (*self.accelerations.columns, *self.jerks.columns)]
         self.orientations = Orientations(system.mechanism, system.mechanism.attitudes)
         columns += list(zip(self.orientations.labels, self.orientations.units, strict=True))
         taken = set(full_layout(system.mechanism).labels)
@@ -90,7 +94,7 @@ class Derived:
     @property
     def _takes_leading(self) -> bool:
         forces = self.drives or len(self.loads) or self.rubbing or self.reactions.labels
-        return bool(forces or self.accelerations.columns)
+        return bool(forces or self.accelerations.columns or self.jerks.columns)
 
     def table(self, points: Points) -> Array:
         """The columns at consistent states, (k, columns)."""
@@ -109,6 +113,8 @@ class Derived:
             columns.append(self._frictions(system, (*state, accelerations, full)))
             columns.append(self.reactions.table(system, *state, accelerations, full))
             columns.append(self.accelerations.table(accelerations))
+            if self._find_jerks is not None and self.jerks.columns:
+                columns.append(self.jerks.table(self._find_jerks(points)))
             if self.balance:
                 self.balance.observe(system, *state, accelerations, full)
         if self.orientations.asked:

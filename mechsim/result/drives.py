@@ -26,7 +26,8 @@ class Drive:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """`drive_OA` (the force or torque) and `drive_OA_power`; names and units."""
-        return [(label, self.unit) for label in self.labels] + [(f"{self.labels[0]}_power", "W")]
+        power = "W" if self.unit else ""
+        return [(label, self.unit) for label in self.labels] + [(f"{self.labels[0]}_power", power)]
 
     def table(self, system: System, t: Array, q: Array, v: Array, accelerations: Array, multipliers: Array) -> Array:
         """Force and power at many states, (k, columns). `system` has all constraints."""
@@ -50,8 +51,11 @@ def drives(mechanism: Mechanism) -> list[Drive]:
 
 
 def unit_of(mechanism: Mechanism, slots: tuple[int, ...]) -> str:
-    """Newton metre for a drive of turn angles alone."""
-    kinds = {mechanism.variables[slot].kind for slot in slots if slot >= 0} - {"state"}
+    """Newton metre for a drive of turn angles alone; none where coordinates have none, as those of a Lagrangian."""
+    moving = [mechanism.variables[slot] for slot in slots if slot >= 0]
+    if any(variable.units is not None and not any(variable.units) for variable in moving):
+        return ""
+    kinds = {variable.kind for variable in moving} - {"state"}
     return "N m" if kinds == {"angle"} else "N"
 
 

@@ -127,10 +127,10 @@ class Motion:
         return self._vector(columns, found, t)
 
     def jerk(self, name: str, t: float | Array, side: Side = "after") -> Array:
-        """The rate of an acceleration at time t, the third derivative of the step's polynomial."""
+        """The rate of an acceleration at time t, from the equations differentiated once more."""
         columns = columns_of(self.mechanism, name)
         self._check(t)
-        found = self.solution.jerks(np.atleast_1d(np.asarray(t, float)), side)
+        found = self.solution.jerks(self._points_at(np.atleast_1d(np.asarray(t, float)), side), side)
         return self._vector(columns, found, t)
 
     def _vector(self, columns: Sequence[Column], found: Array, t: float | Array) -> Array:
@@ -309,7 +309,14 @@ def tabulate(
 def derived_columns(solution: Solution, reactions: Sequence[str] = ()) -> Derived:
     """The columns beyond the state for a solution, with the forces at these points."""
     state = solution.t[0], solution.q[0], solution.v[0]
-    return Derived(solution.system, solution.structure.redundancy, lambda: solution.leading, state, reactions)
+    return Derived(
+        solution.system,
+        solution.structure.redundancy,
+        lambda: solution.leading,
+        state,
+        reactions,
+        solution.jerks,
+    )
 
 
 def polynomials(solution: Solution) -> Polynomials | None:

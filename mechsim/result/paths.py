@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -23,7 +23,7 @@ class OutputError(MechsimError):
     exit_code = 2
 
 
-def check_target(path: str | Path, sources: Iterable[str | Path] = ()) -> Path:
+def check_target(path: str | Path, sources: Iterable[str | Path] = (), endings: Sequence[str] = ENDINGS) -> Path:
     """The path results can be written to (links followed), or an OutputError that says why not; `sources` are files
     that must stay as they are."""
     if Path(path) == STANDARD_OUTPUT:
@@ -34,9 +34,9 @@ def check_target(path: str | Path, sources: Iterable[str | Path] = ()) -> Path:
             raise OutputError(Fault(f"cannot write {path}: it is a folder", hint=f"name a file in it: {path}/out.csv"))
         if target.exists() and not target.is_file():
             return target
-        if target.suffix.lower() not in ENDINGS:
+        if target.suffix.lower() not in endings:
             said = f"the ending {target.suffix!r}" if target.suffix else "a name without ending"
-            hint = f"use one of {', '.join(ENDINGS)}"
+            hint = f"use one of {', '.join(endings)}"
             raise OutputError(Fault(f"cannot write {path}: {said} is not known", hint=hint))
         check_folder(target, path)
         for name in (target, partial_path(target)):

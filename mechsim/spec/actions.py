@@ -157,17 +157,18 @@ class Controller:
 
 @frozen
 class Input:
-    """A value that is set from outside while the mechanism moves: held between two times, or `linear` between them."""
+    """A value that is set from outside while the mechanism moves: between two times a polynomial of this degree."""
 
     name: str
     start: Number
-    linear: bool
+    degree: int
     mark: Mark
 
 
 @frozen
 class Table:
-    """A function of time through given values. `kind`: step, linear, cubic or pchip; outside, values are held."""
+    """A function of time through given values. `kind`: step, linear, cubic, pchip or quintic; outside,
+    values are held."""
 
     name: str
     times: tuple[float, ...]
@@ -459,12 +460,13 @@ class Actions:
 @frozen
 class Output:
     """What is computed on request: reactions at these points, values of these signals, of parts in space how they
-    stand and turn (model/mechanism.py: Attitude), and accelerations of points and turn angles."""
+    stand and turn (model/mechanism.py: Attitude), and accelerations and jerks of points and turn angles."""
 
     reactions: tuple[str, ...] = ()
     signals: tuple[str, ...] = ()
     attitudes: tuple[tuple[str, str], ...] = ()
     accelerations: tuple[str, ...] = ()
+    jerks: tuple[str, ...] = ()
 
 
 def written(value: object) -> Iterator[Expression | str]:

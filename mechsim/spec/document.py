@@ -17,6 +17,7 @@ NUMBER_FORMAT = r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[eEfFgG]"  # prints one number, as
 SMALLEST_TOLERANCE = 1e-16  # a double holds no more digits: beyond, steps only become shorter and roundings more
 
 __all__ = ["Collinear", "FixedPoint", "Known", "MechSpec", "Number", "OutFile", "Particle", "PointForce", "Problem"]
+__all__ += ["Optimize"]
 __all__ += ["Reference", "Rigid", "Solid", "Solver", "Spring", "StartValue", "Sweep", "Torque", "Vector", "Written"]
 
 
@@ -200,6 +201,19 @@ class Sweep:
 
 
 @frozen
+class Optimize:
+    """What is chosen for the best, and what for: `through` are places by point, `fit` is a file of measured columns."""
+
+    vary: Mapping[str, Written]
+    minimise: Written | None
+    squares: tuple[Written, ...]
+    through: Mapping[str, tuple[tuple[float, ...], ...]]
+    fit: str | None
+    subject: tuple[Written, ...]
+    mark: Mark
+
+
+@frozen
 class MechSpec:
     path: str
     text: str
@@ -221,9 +235,12 @@ class MechSpec:
     files: Mapping[str, str] = field(default_factory=dict)  # texts of tables that stand in files of their own
     actions: Actions = field(default_factory=Actions)  # expression forces, drives, controllers, further joints
     output: Output = field(default_factory=Output)
+    asked: Mapping[str, str] = field(default_factory=dict)  # signals given beside the file, for what is asked of it
     unused: tuple[str, ...] = ()  # parameters that nothing depends on
     reference: Reference | None = field(default=None, metadata=PLAIN)  # answers known from elsewhere
     sweep: Sweep | None = field(default=None, metadata=PLAIN)  # what `mechsim sweep` does unless told otherwise
+    tolerances: Mapping[str, Written] = field(default_factory=dict, metadata=PLAIN)
+    optimize: Optimize | None = field(default=None, metadata=PLAIN)  # what `mechsim optimize` does
     # The file before pins and rods that events let go were taken apart: its start is that of the motion. By the names
     # of points that this made, the points whose twins they are.
     whole: MechSpec | None = field(default=None, metadata=PLAIN)

@@ -53,9 +53,9 @@ def _check_name(name: str, mark: Mark) -> None:
         raise SpecError(Fault("t is the time", mark, "choose another name"))
 
 
-KINDS = ("step", "linear", "cubic", "pchip")
+KINDS = ("step", "linear", "cubic", "pchip", "quintic")
 ENDS = ("not-a-knot", "natural", "clamped")  # of a cubic table; the first if left out
-FEWEST = {"step": 1, "linear": 2, "pchip": 2, "natural": 2, "clamped": 2, "not-a-knot": 4}  # points
+FEWEST = {"step": 1, "linear": 2, "pchip": 2, "natural": 2, "clamped": 2, "not-a-knot": 4, "quintic": 6}  # points
 
 
 class TableShape:
@@ -77,7 +77,9 @@ TABLE = Record(
     {
         "points": Field(Rows(Quantity()), "values by time: [[t, value], ...]"),
         "file": Field(Text(), "a CSV file with columns time and value, beside the mechanism file"),
-        "kind": Field(Word({kind: kind for kind in KINDS}, ALIKE), "step, linear (if omitted), cubic or pchip"),
+        "kind": Field(
+            Word({kind: kind for kind in KINDS}, ALIKE), "step, linear (if omitted), cubic, pchip or quintic"
+        ),
         "ends": Field(
             Word({end: end for end in ENDS}), "of a cubic table: not-a-knot (if omitted), natural or clamped (level)"
         ),
@@ -88,22 +90,23 @@ INPUT = Record(
     {
         "start": Field(Quantity(), "its value until it is set; 0 if omitted"),
         "hold": Field(
-            Word({"constant": False, "linear": True}),
-            "between two times: constant (if omitted), or linear from one value to the next",
+            Word({"constant": 0, "linear": 1, "cubic": 3}),
+            "between two times: constant (if omitted), linear from one value to the next, or, as `mechsim optimize` "
+            "chooses it, cubic",
         ),
     }
 )
 
 
 class InputShape:
-    """A start value, or a record with one. Reads to (start or None, linear)."""
+    """A start value, or a record with one. Reads to (start, degree)."""
 
-    def read(self, node: Node, reading: Reading, label: str) -> tuple[Number, bool]:
+    def read(self, node: Node, reading: Reading, label: str) -> tuple[Number, int]:
         if isinstance(node, DictNode):
             values = INPUT.read(node, reading, label)
-            return values.get("start") or Number(0.0, "0", node.mark), values.get("hold", False)
+            return values.get("start") or Number(0.0, "0", node.mark), values.get("hold", 0)
         start: Number = Quantity().read(node, reading, label)
-        return start, False
+        return start, 0
 
     def schema(self) -> Schema:
         return {"anyOf": [Quantity().schema(), INPUT.schema()]}

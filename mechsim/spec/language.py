@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechsim.errors import Fault, SpecError
-from mechsim.spec import bonds, contacts, events, functions, known, loads, motion
+from mechsim.spec import bonds, contacts, designing, events, functions, known, loads, motion
 from mechsim.spec.animation import ANIMATION, SKELETON, SKELS
 from mechsim.spec.document import NUMBER_FORMAT, SMALLEST_TOLERANCE, Number, StartValue
 from mechsim.spec.expression import ARITY, IF
@@ -221,6 +221,7 @@ DOCUMENT = Record(
         "SolverParams": Field(SOLVER, "how to solve and what to write", may_be_empty=True),
         "Reference": Field(known.Section(), "answers known from elsewhere, for `mechsim bench`", may_be_empty=True),
         "Sweep": Field(SWEEP, "many runs: which parameters vary, what is measured", may_be_empty=True),
+        **designing.SECTIONS,
         "Animation": Field(ANIMATION, "how to draw the motion", may_be_empty=True),
         "Skeleton": Field(SKELETON, "thickness of drawn parts; may stand inside Animation", may_be_empty=True),
         "Skels": Field(SKELS, "outlines of drawn parts; may stand inside Animation", may_be_empty=True),

@@ -102,6 +102,7 @@ class OneOrMoreWays:
         return {"anyOf": [way, {"type": "array", "items": way}]}
 
 
+MOVING = ("accelerations", "jerks")  # what may be asked of points and turn angles
 OUTPUT = Record(
     {
         "reactions": Field(PointsOrAll(), "points whose joint reactions are written, or all", may_be_empty=True),
@@ -121,6 +122,11 @@ OUTPUT = Record(
             "points and turn angles whose accelerations are written: [A, theta_OA], or all",
             may_be_empty=True,
         ),
+        "jerks": Field(
+            MovingOrAll(),
+            "points and turn angles whose jerk, the rate of acceleration, is written: [A, theta_OA], or all",
+            may_be_empty=True,
+        ),
     }
 )
 SECTIONS = {
@@ -134,7 +140,7 @@ SECTIONS = {
         "controllers: {theta_OA: {target: ..., kp: ..., kd: ..., ki: ...}}",
         may_be_empty=True,
     ),
-    "Output": Field(OUTPUT, "further columns: reactions, signals, accelerations", may_be_empty=True),
+    "Output": Field(OUTPUT, "further columns: reactions, signals, accelerations, jerks", may_be_empty=True),
 }
 
 
@@ -159,20 +165,21 @@ def build_output(values: Mapping[str, Any], place: Mark, scope: Scope) -> Output
         if name not in scope.functions and name not in scope.broken:
             hint = did_you_mean(name, scope.functions) or "define it in Signals"
             scope.reading.fault(f"Output.signals names {name}, which is no signal", place, hint)
-    accelerated = tuple(values.get("accelerations", ()))
+    moving = {key: tuple(values.get(key, ())) for key in MOVING}
     points, rigids = scope.parts.on_parts | scope.parts.fixed_names, scope.parts.rigid_points
     if not scope.parts.names_lost:
         turning = None if scope.reading.dimension == SPACE else rigids
-        scope.reading.record(acceleration_faults(accelerated, points, turning, "Output.accelerations", place))
+        for key, names in moving.items():
+            scope.reading.record(moving_faults(names, points, turning, f"Output.{key}", place))
     return Output(
         tuple(values.get("reactions", ())),
         tuple(values.get("signals", ())),
         _attitudes(values, place, scope),
-        accelerated,
+        **moving,
     )
 
 
-def acceleration_faults(
+def moving_faults(
     names: Iterable[str], points: Collection[str], rigids: Collection[str] | None, user: str, place: Mark | None
 ) -> list[Fault]:
     """Names that are neither a point nor a turn angle: of a rigid part or, where there are none for it, in space."""

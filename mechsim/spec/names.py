@@ -45,19 +45,24 @@ class TurnAngle:
 
 Reference = Coordinate | Distance | TurnAngle
 ANGLES = {"theta_": False, "omega_": True}  # whether it is a rate
+COORDINATE, DISTANCE = re.compile(r"(\w+)\.(\w+)"), re.compile(r"(\w+)\((\w+),(\w+)\)")
+ANGLE = re.compile(rf"({'|'.join(ANGLES)})(\w+)")
 
 
 def reference(name: str) -> Reference | None:
-    """What a name of an expression refers to in the mechanism, as far as its form tells; None for a plain name."""
-    if "." in name:
-        point, attribute = name.split(".")
+    """What a name of an expression refers to in the mechanism, as far as its form tells; None for a plain name, and for
+    an expression of several."""
+    if found := COORDINATE.fullmatch(name):
+        point, attribute = found.groups()
         is_rate = attribute.startswith("v")
         return Coordinate(point, attribute[is_rate:], is_rate)
-    if "(" in name:
-        word, _, inside = name.rstrip(")").partition("(")
-        first, second = inside.split(",")
+    if found := DISTANCE.fullmatch(name):
+        word, first, second = found.groups()
         return Distance((first, second), word == "rate")
-    return TurnAngle(name[6:], ANGLES[name[:6]]) if name[:6] in ANGLES else None
+    if found := ANGLE.fullmatch(name):
+        word, part = found.groups()
+        return TurnAngle(part, ANGLES[word])
+    return None
 
 
 def points_of(name: str, mark: Mark) -> tuple[str, ...]:

@@ -11,7 +11,9 @@ from typing import Any
 from mechsim.errors import OVERRIDES_FILE, Fault, Mark, SpecError
 from mechsim.spec.actions import Actions
 from mechsim.spec.animation import build_animation
+from mechsim.spec.asked import with_signals
 from mechsim.spec.contacts import build_contacts
+from mechsim.spec.designing import build_optimize, build_tolerances
 from mechsim.spec.document import MechSpec
 from mechsim.spec.events import build_events
 from mechsim.spec.functions import build_functions
@@ -60,14 +62,17 @@ def parse(
     files: Mapping[str, str] = {},
     tables_from: Sequence[str | Path] | None = (),
     tape: Tape | None = None,
+    asked: Mapping[str, str] = {},
 ) -> MechSpec:
     """Read a mechanism from text; `path` is what faults call it, and its folder is where its tables are looked for
     unless their texts are in `files`; `tables_from` None: nowhere else. Raises SpecError with all faults. With a `tape`
-    numbers that follow from its parameters are Living."""
+    numbers that follow from its parameters are Living. `asked` are further Signals, which are told as those of Output
+    are."""
     text = text.removeprefix("\ufeff")
     if len(text) > MAX_BYTES:
         raise _too_large(path)
     root, faults = compose(text, path)
+    root = with_signals(root, asked)
     folder = None if tables_from is None else Path(path).parent
     tables = TableFiles(folder, tables_from or (), dict(files))
     reading = Reading(faults=faults, files=tables, changed=bool(overrides) or tape is not None, tape=tape)
@@ -79,7 +84,8 @@ def parse(
         raise SpecError(*_sorted(_once_a_place(reading.faults, root)))
     spec = parted(spec)
     needed = _needed(reading)
-    return replace(spec, unused=tuple(name for name in spec.parameters if name not in needed))
+    unused = tuple(name for name in spec.parameters if name not in needed)
+    return replace(spec, unused=unused, asked=dict(asked))
 
 
 def _needed(reading: Reading) -> set[str]:
@@ -137,6 +143,8 @@ def _build(root: DictNode, reading: Reading, text: str, path: str, overrides: Ma
         output=build_output(values.get("Output", {}), nodes["Output"].mark if "Output" in nodes else root.mark, scope),
         reference=build_reference(values, nodes.get("Reference", root).mark, problem, parts, reading),
         sweep=build_sweep(values.get("Sweep"), nodes["Sweep"].mark if "Sweep" in nodes else root.mark, reading),
+        tolerances=build_tolerances(values, reading),
+        optimize=build_optimize(values, nodes.get("Optimize", root).mark, reading),
     )
 
 

@@ -31,14 +31,14 @@ class Range:
 
     def _item(self, node: Node, reading: Reading, label: str) -> Written:
         hint = "for example 500:1500:21, log:0.1:10:9, [1, 2, 5] or normal:1:0.001"
-        return _written(node, f"{label} must be a range or a list", hint)
+        return written(node, f"{label} must be a range or a list", hint)
 
     def schema(self) -> Schema:
         one = {"type": ["number", "string"]}
         return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
 
 
-def _written(node: Node, needed: str, hint: str) -> Written:
+def written(node: Node, needed: str, hint: str) -> Written:
     """Text that is read later."""
     if not isinstance(node, TextNode) or node.empty:
         raise SpecError(Fault(f"{needed}, not {describe(node)}", node.mark, hint))
@@ -54,7 +54,7 @@ class Measured:
 
     def _item(self, node: Node, reading: Reading, label: str) -> Written:
         hint = 'for example max(A_y); in brackets, quote what holds a comma: ["at(A_y, 2)"]'
-        return _written(node, f"{label} must be an expression", hint)
+        return written(node, f"{label} must be an expression", hint)
 
     def schema(self) -> Schema:
         return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}

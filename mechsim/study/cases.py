@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from mechsim.errors import Fault, Mark, SpecError
+from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
+from mechsim.result.given import read_numbers
 from mechsim.result.layout import Array
-from mechsim.spec.expression import NUMERAL
+from mechsim.spec.suggest import did_you_mean, listed
 from mechsim.study.vary import Varied
 
 MOST_CASES = 1_000_000_000
-MOST_BYTES = 2_000_000_000  # of a file of cases
 
 
 @frozen
@@ -96,63 +96,13 @@ def _draws(varied: Varied, count: int, latin: bool, seed: int) -> Array:
 
 def listed_cases(path: str | Path, parameters: Sequence[str]) -> Dimension:
     """The cases of a CSV file: a row each, under names of parameters. Raises SpecError with places."""
-    name = str(path)
-    try:
-        with open(path, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise SpecError(Fault(f"cannot read {name}: {(error.strerror or str(error)).lower()}")) from None
-    except UnicodeDecodeError:
-        raise SpecError(Fault(f"cannot read {name}: it is not text", hint="save the cases as CSV, in UTF-8")) from None
-    if len(content) > MOST_BYTES:
-        raise SpecError(Fault(f"cannot read {name}: it is larger than {MOST_BYTES:g} bytes"))
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
-    if len(lines) < 2:
-        hint = "the first line names parameters, each further line is a case"
-        raise SpecError(Fault("there are no cases", Mark(name, 1, 1), hint))
-    titles = _titles(lines[0][1], Mark(name, lines[0][0], 1), parameters)
-    table = _numbers(lines[1:], titles, name)
+
+    def refused(title: str) -> tuple[str, str] | None:
+        if title in parameters:
+            return None
+        hint = did_you_mean(title, parameters) or f"the mechanism has the parameters {listed(parameters)}"
+        return f"the title {title!r} is no parameter", hint
+
+    nothing = "there are no cases", "the first line names parameters, each further line is a case"
+    titles, table = read_numbers(path, refused, nothing)
     return Dimension(titles, tuple(np.ascontiguousarray(column) for column in table.T))
-
-
-def _titles(line: str, mark: Mark, parameters: Sequence[str]) -> tuple[str, ...]:
-    from mechsim.spec.suggest import did_you_mean, listed
-
-    titles, faults, column = [], [], 1
-    for cell in line.split(","):
-        title = cell.strip().strip('"').strip()
-        place = Mark(mark.file, mark.line, column)
-        if title not in parameters:
-            hint = did_you_mean(title, parameters) or f"the mechanism has the parameters {listed(parameters)}"
-            faults.append(Fault(f"the title {title!r} is no parameter", place, hint))
-        elif title in titles:
-            faults.append(Fault(f"there are two columns {title}", place))
-        titles.append(title)
-        column += len(cell) + 1
-    if faults:
-        raise SpecError(*faults)
-    return tuple(titles)
-
-
-def _numbers(lines: Sequence[tuple[int, str]], titles: tuple[str, ...], name: str) -> Array:
-    try:
-        table = np.loadtxt([line for _, line in lines], delimiter=",", ndmin=2, comments=None)
-        if table.shape[1] == len(titles) and np.isfinite(table).all():
-            return table
-    except ValueError:
-        pass
-    faults = [fault for number, line in lines if (fault := _fault(line, titles, Mark(name, number, 1)))]
-    raise SpecError(*faults[:20])  # one slip may be in every line
-
-
-def _fault(line: str, titles: tuple[str, ...], mark: Mark) -> Fault | None:
-    cells = line.split(",")
-    if len(cells) != len(titles):
-        return Fault(f"{len(cells)} values, but there are {len(titles)} titles", mark)
-    column = 1
-    for title, cell in zip(titles, cells, strict=True):
-        if not NUMERAL.fullmatch(cell.strip()) or not math.isfinite(float(cell)):
-            return Fault(f"{cell.strip()!r} is no number for {title}", Mark(mark.file, mark.line, column))
-        column += len(cell) + 1
-    return None

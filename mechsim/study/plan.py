@@ -11,6 +11,7 @@ from pathlib import Path
 from mechsim._version import __version__
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
+from mechsim.measure.measures import Measures
 from mechsim.result.layout import Array
 from mechsim.simulation import adjust
 from mechsim.source import Folders, Parameters, Source, read
@@ -18,7 +19,6 @@ from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, Sweep, Written
 from mechsim.spec.suggest import did_you_mean, listed
 from mechsim.study.cases import Cases, Dimension, cases_of, listed_cases
-from mechsim.study.measures import Measures
 from mechsim.study.rows import COLUMNS
 from mechsim.study.vary import Varied, varied
 

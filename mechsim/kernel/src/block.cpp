@@ -77,6 +77,7 @@ void Block::allocate(int degree_count) {
         op.change = vec(change(count + int(i)));
         op.a_change = op.fresh_a ? vec(change(op.a)) : unchanged;
         op.b_change = op.fresh_b ? vec(change(op.b)) : unchanged;
+        op.step = stride / kWidth;
         if (!op.silent) predicted.push_back(int(i));
         if (op.corrected) corrected.push_back(int(i));
         if (!op.silent && !leaves_out(op.code)) {
@@ -84,15 +85,15 @@ void Block::allocate(int degree_count) {
             if (op.absent_b) clear[op.b] = true;
         }
     }
+    for (const Operation& op : operations) tasks.push_back(task(op, false));
     for (std::size_t r = 0; r < registers; ++r)
         if (clear[r]) cleared.push_back(int(r));
     if (watched) make_watch();
     for (int i = 0; i < count; ++i)
         if (inputs[i].read && !inputs[i].time) read.push_back(i);
-    auto constant_input = [&](int reg) { return reg < count && !inputs[reg].time && inputs[reg].available >= kAlways; };
     for (std::size_t o = 0; o < outputs.size(); ++o)
         for (int t = outputs[o].first_term; t < outputs[o].last_term; ++t)
-            for (int l = 0; l < (motions ? 1 : lanes) && !terms[t].silent && !constant_input(terms[t].reg); ++l)
+            for (int l = 0; l < (motions ? 1 : lanes) && !terms[t].silent && !is_constant(terms[t].reg); ++l)
                 if (motions || rows[o * stride + l] != no_row) contributions.push_back({rows[o * stride + l], outputs[o].lead,
                                          std::size_t(terms[t].reg) * degrees * stride + l,
                                          constant(terms[t].constant)[l],
@@ -102,6 +103,50 @@ void Block::allocate(int degree_count) {
                      [](const Contribution& one, const Contribution& other) { return one.row < other.row; });
     for (std::size_t k = 0; k < contributions.size(); ++k)
         contributions[k].last = k + 1 == contributions.size() || contributions[k + 1].row != contributions[k].row;
+}
+
+Task Block::task(const Operation& op, bool predicting) const {
+    const int step = op.step, lead = op.lead;
+    const int without_a = predicting && op.absent_a, without_b = predicting && op.absent_b;
+    const Lanes* a = op.a_row + (lead + op.ahead()) * step;
+    const Lanes* extra = op.extra >= 0 ? vec(row(op.extra, 0)) : op.a_row;
+    Task task{op.w + lead * step, a, a, a, op.a_row, op.constant_row, extra, lead, 0, step, lanes, op.code, op.function};
+    switch (op.code) {
+        case Code::add:
+        case Code::subtract: task.v = op.b_row + lead * step; break;
+        case Code::multiply:
+            task.u = op.a_row + without_b * step;
+            task.v = op.b_row + (lead - without_b) * step;
+            task.terms = lead + 1 - without_a - without_b;
+            break;
+        case Code::square:
+            task.u = op.a_row + without_a * step;
+            task.v = op.a_row + (lead - without_a) * step;
+            task.terms = without_a;
+            break;
+        case Code::divide:
+            task.first = op.b_row;
+            task.u = op.b_row + step;
+            task.v = op.w + (lead - 1) * step;
+            break;
+        case Code::ratio:
+            task.u = op.a_row + step;
+            task.v = op.w + (lead - 1) * step;
+            break;
+        case Code::root:
+            task.first = op.w;
+            task.u = op.w + step;
+            task.v = op.w + (lead - 1) * step;
+            task.terms = 1;
+            break;
+        case Code::function:
+            task.u = op.a_row;
+            task.v = op.b_row + lead * step;
+            task.terms = lead - without_a;
+            break;
+        default: break;
+    }
+    return task;
 }
 
 Block of_motions(const Block& block, int instance, int width) {
@@ -127,7 +172,6 @@ Block of_motions(const Block& block, int instance, int width) {
 // A linear operation on what a stage finds and on constants is zero before it, too: these are, beyond degree 0.
 void Block::silence() {
     const int count = int(inputs.size());
-    const auto is_constant = [&](int reg) { return reg < count && !inputs[reg].time && inputs[reg].available >= kAlways; };
     const auto lead = [&](int reg) { return reg < count ? inputs[reg].available : operations[reg - count].lead; };
     const auto is_silent = [&](int reg, int wanted) {
         return lead(reg) == wanted && (reg < count ? inputs[reg].hot : operations[reg - count].silent);
@@ -138,6 +182,30 @@ void Block::silence() {
     }
     for (const Output& output : outputs)
         for (int t = output.first_term; t < output.last_term; ++t) terms[t].silent |= is_silent(terms[t].reg, output.lead);
+}
+
+std::vector<Drawn> drawn_operations(const Block& block) {
+    const int count = int(block.inputs.size());
+    std::vector<Drawn> found(block.operations.size());
+    for (int i : block.corrected) {
+        const Operation& op = block.operations[i];
+        const auto moves = [&](int reg) { return reg < count && !block.inputs[reg].time && block.inputs[reg].available == op.lead; };
+        if (block.watched || !op.silent) continue;
+        const bool sum = op.code == Code::add || op.code == Code::subtract;
+        if (moves(op.a) && (op.code == Code::shift || (sum && block.is_constant(op.b))))
+            found[i] = {op.a, -1, 0};
+        else if (sum && moves(op.b) && (moves(op.a) || block.is_constant(op.a)) && block.inputs[op.a].order == block.inputs[op.b].order)
+            found[i] = {op.a, op.b, op.code == Code::add ? 1 : -1};
+    }
+    return found;
+}
+
+bool has_readers(const Block& block, int input, const std::vector<Drawn>& drawn) {
+    for (std::size_t i = 0; i < block.operations.size(); ++i) {
+        const Operation& op = block.operations[i];
+        if (drawn[i].input < 0 && (op.a == input || op.b == input || op.extra == input)) return true;
+    }
+    return block.watched;
 }
 
 void Block::tune(const double* table) {

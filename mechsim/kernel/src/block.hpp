@@ -37,6 +37,7 @@ struct Operation {
     // operand a.
     Lanes *w = nullptr, *a_row = nullptr, *b_row = nullptr, *constant_row = nullptr;
     Lanes *change = nullptr, *a_change = nullptr, *b_change = nullptr;
+    int step = 0;  // vectors in a row
     bool is_linear() const {
         return code == Code::add || code == Code::subtract || code == Code::scale || code == Code::shift ||
                code == Code::total || code == Code::rate;
@@ -47,6 +48,19 @@ struct Operation {
     bool is_integral() const {
         return code == Code::function && (function == Function::atan2 || function == Function::zero);
     }
+};
+
+// An operation as a stage does it: where all it reads and writes is at stage 0. At stage k what it makes is k rows further on,
+// and so are its operand `a` and the factor v of a sum of products, which is read backwards; the factor u stays.
+struct Task {
+    Lanes* w;
+    const Lanes *a, *u, *v;
+    const Lanes *first, *constant, *extra;  // the divisor of a quotient or root, at degree 0
+    int lead;         // the degree of what it makes
+    int terms;        // ... and of products and functions the terms of the sum; of squares and roots the first factor
+    int step, lanes;  // vectors in a row, and lanes that do not only pad
+    Code code;
+    Function function;
 };
 
 struct Input {
@@ -110,9 +124,11 @@ struct Watch {
 struct Block {
     int lanes = 0, stride = 0, degrees = 0, constant_count = 0;
     bool watched = false;  // a formula: see Watch
+    bool whole = false;    // series of its outputs are read term by term, by events
     bool motions = false;  // lanes are motions of one instance, side by side also in unknowns and rows (fleet.hpp)
     std::vector<Input> inputs;
     std::vector<Operation> operations;
+    std::vector<Task> tasks;    // the same, as stages k <= 0 do them
     std::vector<Output> outputs;
     std::vector<Term> terms;
     std::vector<int> unknowns;  // inputs x stride
@@ -129,7 +145,14 @@ struct Block {
     double* row(int reg, int degree) const { return series.get() + (std::size_t(reg) * degrees + degree) * stride; }
     double* change(int reg) const { return delta.get() + std::size_t(reg) * stride; }
     const double* constant(int index) const { return constants.get() + std::size_t(index) * stride; }
+    // An input that has only a first coefficient.
+    bool is_constant(int reg) const {
+        return reg < int(inputs.size()) && !inputs[reg].time && inputs[reg].available >= kAlways;
+    }
     void allocate(int degree_count);
+    // An operation as stages k <= 0 do it, or as those beyond do before their solve (`predicting`): operands that are absent
+    // count as zero and are not read.
+    Task task(const Operation& operation, bool predicting) const;
     // Other constants, (constants, lanes). Lanes that only pad repeat the first one, so they compute nothing strange.
     void tune(const double* table);
     void silence();
@@ -137,6 +160,17 @@ struct Block {
   private:
     void make_watch();
 };
+
+// An operation that is an input beyond degree 0, or the sum or difference of two of one derivative: it is read from unknowns
+// as inputs are.
+struct Drawn {
+    int input = -1;  // or it is none
+    int other = -1, sign = 0;
+};
+// Of each operation; formulas are looked at by all of their registers, and keep them.
+std::vector<Drawn> drawn_operations(const Block& block);
+// Whether the coefficients of an input are read by operations that are not drawn.
+bool has_readers(const Block& block, int input, const std::vector<Drawn>& drawn);
 
 // Taylor coefficients of all unknowns: degree-major, `width` columns (unknowns, then constants of the mechanism).
 struct Coefficients {
@@ -146,18 +180,15 @@ struct Coefficients {
     const double* degree(int n) const { return values.data() + std::size_t(n) * width; }
 };
 
-// At a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the block's
-// contribution to the residual of every row that is active. Many motions always have a mask: the series of those that are not in it stay as they are, bit by bit.
-void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual, const Mask* mask = nullptr);
+// Of many motions, at a stage k <= 0: read the unknowns of this stage, compute every operation's coefficient, and add the
+// block's contribution to the residual of every row that is active. The series of motions that are not in the mask stay as
+// they are, bit by bit. (Of one motion: stages.hpp.)
+void evaluate_stage(Block& block, const Coefficients& x, int stage, double* residual, const Mask* mask);
 // ... and after a solve there: the series of all operations are those of what was found.
-void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask = nullptr);
+void finish_stage(Block& block, const Coefficients& x, int stage, const Mask* mask);
 // After stage 0: add the sizes of all that the block adds to rows of offset 0.
 void add_sizes(const Block& block, double* sizes);
-// At a stage k >= 1: evaluate_stage before its solve, when what it will find counts as zero (of motions: fleet_series.hpp) ...
-void predict_stage(Block& block, int stage, double* residual);
-// ... and after it: tell the operations whose history is read what was found.
-void correct_stage(Block& block, const Coefficients& x, int stage);
-// Add the values of a Jacobian block to the matrix entries (`rows` are entries there). Motions have a time each.
+// Of many motions, which have a time each: add the values of a Jacobian block to the matrix entries (`rows` are entries there).
 void evaluate_matrix(Block& block, const Coefficients& x, const double* time, double* entries);
 // The block of one instance over `width` motions, which have no constants yet.
 Block of_motions(const Block& block, int instance, int width);

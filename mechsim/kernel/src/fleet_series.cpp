@@ -9,23 +9,6 @@ namespace mechsim {
 
 namespace {
 
-// Operations that shift an input by a constant (a point beside a fixed one): beyond degree 0 they are the input, which is
-// told for each; or -1. Formulas are looked at by all of their registers, and keep them.
-std::vector<int> shifted_inputs(const Block& block) {
-    const int count = int(block.inputs.size());
-    const auto is_constant = [&](int reg) {
-        return reg < count && !block.inputs[reg].time && block.inputs[reg].available >= kAlways;
-    };
-    std::vector<int> found(block.operations.size(), -1);
-    for (int i : block.corrected) {
-        const Operation& op = block.operations[i];
-        const bool by_constant = op.code == Code::shift || ((op.code == Code::add || op.code == Code::subtract) && is_constant(op.b));
-        const bool same = op.silent && op.a < count && block.inputs[op.a].available == op.lead;
-        if (!block.watched && by_constant && same) found[i] = op.a;
-    }
-    return found;
-}
-
 // Products that rows read, at the degree they have found last, and no operation does.
 std::vector<bool> only_told(const Block& block) {
     const int count = int(block.inputs.size());
@@ -44,15 +27,10 @@ std::vector<bool> only_told(const Block& block) {
     return found;
 }
 
-// Whether an input's own coefficients are read by what is not only it, shifted.
-bool is_read(const Block& block, int input, const std::vector<int>& shifted) {
-    for (std::size_t i = 0; i < block.operations.size(); ++i) {
-        const Operation& op = block.operations[i];
-        if (shifted[i] < 0 && (op.a == input || op.b == input || op.extra == input)) return true;
-    }
+bool is_read(const Block& block, int input, const std::vector<Drawn>& drawn) {
     for (const Term& term : block.terms)
         if (term.reg == input && !term.silent) return true;
-    return block.watched;
+    return has_readers(block, input, drawn);
 }
 
 }  // namespace
@@ -69,35 +47,41 @@ void FleetSeries::list(const std::vector<Block>& blocks, int size) {
         if (block.contributions.empty()) continue;  // nothing to say after stage 0
         const std::vector<bool> told = only_told(block);
         for (int i : block.predicted) {
+            const Task task = block.task(block.operations[i], true);
             if (told[i])
-                products_.push_back({block.operations[i], vec(places_.data()) + step_ * products_.size()});
+                products_.push_back({task, block.operations[i].w, vec(places_.data()) + step_ * products_.size()});
             else
-                predicted_.push_back({&block, block.operations[i]});
+                predicted_.push_back(task);
         }
-        const std::vector<int> shifted = shifted_inputs(block);
+        const std::vector<Drawn> drawn = drawn_operations(block);
         for (int i : block.corrected)
-            if (shifted[i] < 0) corrected_.push_back({&block, block.operations[i]});
+            if (drawn[i].input < 0) corrected_.push_back(block.operations[i]);
         for (int reg : block.cleared)
             cleared_.push_back({vec(block.row(reg, 0)),
                                 reg < inputs ? block.inputs[reg].available : block.operations[reg - inputs].lead});
         for (const Contribution& part : block.contributions) {
             Part found{vec(block.series.get() + part.offset), vec(block.constants.get() + part.source), part.lead, step_};
             for (const Product& product : products_)
-                if (product.operation.w == found.values) found.values = product.value, found.stride = 0;
+                if (product.series == found.values) found.values = product.value, found.stride = 0;
             of_row[part.row / block.stride].push_back(found);
         }
-        const auto read = [&](int input, Lanes* row, Lanes* change) {
-            const int unknown = block.unknowns[std::size_t(input) * block.stride] / block.stride;
-            if (unknown < size)  // a constant has no coefficients but the first
-                reads_.push_back({unknown, block.inputs[input].order, block.inputs[input].available, row, change});
+        // A constant has no coefficients but the first.
+        const auto unknown = [&](int input) {
+            const int found = input < 0 ? size : block.unknowns[std::size_t(input) * block.stride] / block.stride;
+            return found < size ? found : -1;
+        };
+        const auto read = [&](const Drawn& each, Lanes* row, Lanes* change) {
+            Read found{unknown(each.input), unknown(each.other), each.sign, block.inputs[each.input].order,
+                       block.inputs[block.is_constant(each.input) ? each.other : each.input].available, row, change};
+            if (found.unknown >= 0 || found.other >= 0) reads_.push_back(found);
         };
         for (int i : block.read)
-            if (is_read(block, i, shifted)) read(i, vec(block.row(i, 0)), vec(block.change(i)));
+            if (is_read(block, i, drawn)) read({i, -1, 0}, vec(block.row(i, 0)), vec(block.change(i)));
         for (int i : block.corrected)
-            if (shifted[i] >= 0) read(shifted[i], block.operations[i].w, block.operations[i].change);
+            if (drawn[i].input >= 0) read(drawn[i], block.operations[i].w, block.operations[i].change);
     }
     std::set<const void*> wanted;
-    for (const Timed& each : corrected_) wanted.insert({each.operation.a_change, each.operation.b_change});
+    for (const Operation& each : corrected_) wanted.insert({each.a_change, each.b_change});
     for (Read& read : reads_)
         if (!wanted.contains(read.change)) read.change = nullptr;
     for (int row = 0; row < size; ++row) {
@@ -112,10 +96,13 @@ MECHSIM_INLINE void FleetSeries::predict_rows(int stage, const double* row_facto
     constexpr Shape shape{Step, true};
     for (const Cleared& cleared : cleared_)
         for (int s = 0; s < Step; ++s) cleared.row[(stage + cleared.lead) * Step + s] = Lanes{0, 0, 0, 0};
-    for (const auto& [block, operation] : predicted_)
-        evaluate_operation<true, shape>(*block, operation, stage + operation.lead);
-    for (const auto& [operation, value] : products_)
-        evaluate_product<true, shape>(operation, stage + operation.lead, value, Step);
+    for (const Task& task : predicted_) evaluate_task<shape>(task, stage);
+    for (const auto& [task, series, value] : products_) {
+        if (task.code == Code::multiply)
+            evaluate_task<Code::multiply, shape>(task, stage, value);
+        else
+            evaluate_task<Code::square, shape>(task, stage, value);
+    }
     for (const Sum& sum : sums_) {
         Lanes total[Step];
         for (int s = 0; s < Step; ++s) total[s] = Lanes{0, 0, 0, 0};
@@ -139,13 +126,13 @@ MECHSIM_INLINE void FleetSeries::correct_rows(int stage, const double* unknown_f
     for (const Read& read : reads_) {
         const int n = stage + read.available;
         const double factor = falling(read.order, n);
-        const Lanes* value = vec(x.degree(n + read.order)) + read.unknown * Step;
+        const Lanes* coefficients = vec(x.degree(n + read.order));
         Lanes* row = read.row + n * Step;
-        for (int s = 0; s < Step; ++s) row[s] = factor * value[s];
+        for (int s = 0; s < Step; ++s) row[s] = read.unknown >= 0 ? factor * coefficients[read.unknown * Step + s] : Lanes{0, 0, 0, 0};
+        for (int s = 0; s < Step && read.other >= 0; ++s) row[s] += read.sign * factor * coefficients[read.other * Step + s];
         for (int s = 0; s < Step && read.change; ++s) read.change[s] = row[s];
     }
-    for (const auto& [block, operation] : corrected_)
-        correct_operation<false, shape>(*block, operation, stage + operation.lead);
+    for (const Operation& operation : corrected_) correct_operation<false, shape>(operation, stage);
 }
 
 MECHSIM_CLONES void FleetSeries::predict_lanes(const FleetSeries& series, int stage, const double* row_factors,

@@ -20,17 +20,14 @@ class FleetSeries {
                  const double* found, Coefficients& x) const;
 
   private:
-    struct Timed {
-        const Block* block;
-        Operation operation;
-    };
     struct Cleared {
         Lanes* row;  // of coefficient 0
         int lead;
     };
     // A product that only rows read: its coefficients need not be kept, and one place serves all.
     struct Product {
-        Operation operation;
+        Task task;
+        const Lanes* series;
         Lanes* value;
     };
     struct Part {
@@ -41,7 +38,8 @@ class FleetSeries {
         int row, first, last;  // of its parts
     };
     struct Read {
-        int unknown, order, available;
+        int unknown, other, sign;  // -1: there is none
+        int order, available;
         Lanes *row, *change;  // a change that no operation reads is not written
     };
     template <int Step>
@@ -54,7 +52,8 @@ class FleetSeries {
                               const double* found, Coefficients& x);
 
     int size_ = 0, step_ = 0;
-    std::vector<Timed> predicted_, corrected_;
+    std::vector<Task> predicted_;
+    std::vector<Operation> corrected_;
     std::vector<Product> products_;
     AlignedDoubles places_;  // of products
     std::vector<Cleared> cleared_;

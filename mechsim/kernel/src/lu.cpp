@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <set>
 
 namespace mechsim {
@@ -250,27 +249,28 @@ bool SparseLU::analyse(const double* values, const std::vector<char>& given) {
     }
     values_.assign(matrix.current.size(), 0.0);
     inverse_.assign(size_, 0.0);
-    u_solve_.clear();
-    l_solve_.clear();
-    for (const Entry& entry : u_) u_solve_.push_back({0.0, entry.index});
-    collect_rows();
+    list_rows();
     return true;
 }
 
-// The entries below pivots once more, by rows: a solve then sums each row in a register.
-void SparseLU::collect_rows() {
-    std::vector<std::vector<std::pair<int, int>>> below(size_);  // per row: pivot and entry
-    for (int p = 0; p < int(pivots_.size()); ++p)
-        for (int k = pivots_[p].l_first; k < pivots_[p].l_last; ++k) below[l_[k].index].push_back({p, l_[k].slot});
-    l_solve_.clear();
-    l_slots_.clear();
-    l_rows_.assign(1, 0);
-    for (const Pivot& pivot : pivots_) {
-        for (const auto& [p, slot] : below[pivot.row]) {
-            l_solve_.push_back({0.0, p});
-            l_slots_.push_back(slot);
+void SparseLU::list_rows() {
+    using Cells = std::vector<std::pair<int, int>>;  // index and slot
+    const auto add = [](Triangle& triangle, int number, const Cells& cells) {
+        triangle.rows.push_back({number, int(cells.size())});
+        for (const auto& [index, slot] : cells) {
+            triangle.entries.push_back({0.0, index});
+            triangle.slots.push_back(slot);
         }
-        l_rows_.push_back(int(l_solve_.size()));
+    };
+    lower_ = upper_ = {};
+    std::vector<Cells> below(size_);
+    for (int p = 0; p < size_; ++p)
+        for (int k = pivots_[p].l_first; k < pivots_[p].l_last; ++k) below[l_[k].index].push_back({p, l_[k].slot});
+    for (const Pivot& pivot : pivots_) add(lower_, pivot.row, below[pivot.row]);
+    for (int p = size_ - 1; p >= 0; --p) {
+        Cells right;
+        for (int k = pivots_[p].u_first; k < pivots_[p].u_last; ++k) right.push_back({u_[k].index, u_[k].slot});
+        add(upper_, pivots_[p].column, right);
     }
 }
 
@@ -290,7 +290,7 @@ double SparseLU::growth(const double* values, const std::vector<double>& column_
     return largest;
 }
 
-std::vector<int> SparseLU::pivots() const {
+std::vector<int> Factors::pivots() const {
     std::vector<int> found;
     for (const Pivot& pivot : pivots_) found.insert(found.end(), {pivot.row, pivot.column});
     return found;
@@ -316,6 +316,7 @@ double SparseLU::eliminate(const double* values) {
     const std::size_t entries = rows_.size();
     std::copy(values, values + entries, values_.begin());
     std::fill(values_.begin() + entries, values_.end(), 0.0);
+    inverted_ = false;
     double* a = values_.data();
     const int* target = targets_.data();
     double growth = 0;
@@ -334,62 +335,34 @@ double SparseLU::eliminate(const double* values) {
         }
     }
     // What a solve reads, side by side: it runs once per stage, the elimination once per step.
-    for (std::size_t k = 0; k < u_.size(); ++k) u_solve_[k].value = a[u_[k].slot];
-    for (std::size_t k = 0; k < l_slots_.size(); ++k) l_solve_[k].value = a[l_slots_[k]];
+    for (Triangle* triangle : {&lower_, &upper_})
+        for (std::size_t k = 0; k < triangle->slots.size(); ++k) triangle->entries[k].value = a[triangle->slots[k]];
     return growth;
 }
 
-void SparseLU::solve(double* b) {
-    double* y = work_.data();
-    const double* inverse = inverse_.data();
-    const Pivot* pivot = pivots_.data();
-    const int* first = l_rows_.data();
-    const int count = int(pivots_.size());
-    const Factor* entry = l_solve_.data();
-    for (int p = 0; p < count; ++p) {
-        double value = b[pivot[p].row];
-        for (const Factor* last = l_solve_.data() + first[p + 1]; entry < last; ++entry)
-            value -= entry->value * y[entry->index];
-        y[p] = value * inverse[p];
-    }
-    for (int p = count - 1; p >= 0; --p) {
-        double value = y[p];
-        const Factor* last = u_solve_.data() + pivot[p].u_last;
-        for (entry = u_solve_.data() + pivot[p].u_first; entry < last; ++entry) value -= entry->value * b[entry->index];
-        b[pivot[p].column] = value;
-    }
+const double* SparseLU::solve(double* b) {
+    substitute(*this, b, work_.data());
+    return b;
 }
 
-// `Width` is the number of vectors in a row when it is small, 0 when it is known only at run time.
-template <int Width>
-MECHSIM_INLINE void SparseLU::solve_vectors(Lanes* b, Lanes* y, int given) const {
-    const std::size_t vectors = Width ? Width : given;
-    const int count = int(pivots_.size());
-    for (int p = 0; p < count; ++p)
-        for (std::size_t v = 0; v < vectors; ++v) {
-            Lanes value = b[pivots_[p].row * vectors + v];
-            for (int k = l_rows_[p]; k < l_rows_[p + 1]; ++k) value -= l_solve_[k].value * y[l_solve_[k].index * vectors + v];
-            y[p * vectors + v] = value * inverse_[p];
-        }
-    for (int p = count - 1; p >= 0; --p)
-        for (std::size_t v = 0; v < vectors; ++v) {
-            Lanes value = y[p * vectors + v];
-            for (int k = pivots_[p].u_first; k < pivots_[p].u_last; ++k)
-                value -= u_solve_[k].value * b[u_solve_[k].index * vectors + v];
-            b[pivots_[p].column * vectors + v] = value;
-        }
+const double* SparseLU::solve_often(double* b) {
+    if (size_ > kSmall) return solve(b);
+    if (!inverted_) invert();
+    multiply_small(vec(inverse_rows_.data()), (size_ + kWidth - 1) / kWidth, vec(b), vec(work_.data()));
+    return work_.data();
 }
 
-MECHSIM_CLONES void SparseLU::solve_many(double* right, int vectors) {
-    many_.resize(std::size_t(size_) * vectors * kWidth + kWidth);
-    const auto address = reinterpret_cast<std::uintptr_t>(many_.data());
-    Lanes* y = reinterpret_cast<Lanes*>((address + sizeof(Lanes) - 1) / sizeof(Lanes) * sizeof(Lanes));
-    Lanes* b = reinterpret_cast<Lanes*>(right);
-    switch (vectors) {
-        case 1: solve_vectors<1>(b, y, vectors); break;
-        case 2: solve_vectors<2>(b, y, vectors); break;
-        default: solve_vectors<0>(b, y, vectors);
-    }
+void SparseLU::invert() {
+    const std::size_t width = (size_ + kWidth - 1) / kWidth * kWidth;
+    inverse_rows_.resize(width * width);
+    work_.resize(std::max(work_.size(), width * width));
+    invert_small(*this, vec(work_.data()), vec(inverse_rows_.data()));
+    inverted_ = true;
+}
+
+void SparseLU::solve_many(double* right, int vectors) {
+    work_.resize(std::max(work_.size(), std::size_t(size_) * vectors * kWidth));
+    substitute_many(*this, vec(right), vec(work_.data()), vectors);
 }
 
 }  // namespace mechsim

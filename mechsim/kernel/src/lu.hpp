@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "lanes.hpp"
+#include "block.hpp"
 
 namespace mechsim {
 
@@ -26,17 +26,32 @@ struct Factors {
         double value;
         int index;
     };
+    // The factors once more, as a solve reads them: rows in the order in which they are substituted, of a right-hand side (L)
+    // or of the solution (U), and how many of the entries that follow each other are theirs.
+    struct Row {
+        int number, count;
+    };
+    struct Triangle {
+        std::vector<Row> rows;
+        std::vector<Factor> entries;
+        std::vector<int> slots;  // of entries
+        template <class Archive>
+        void transfer(Archive& archive) {
+            archive(rows), archive(entries), archive(slots);
+        }
+    };
     std::vector<Pivot> pivots_;
     std::vector<Entry> u_, l_;
-    std::vector<Factor> u_solve_, l_solve_;  // u_ by columns of the matrix; l_ by rows, in the order of pivots,
-    std::vector<int> l_rows_, l_slots_;      // where each row begins there, and the slot of each entry
+    Triangle lower_, upper_;
     std::vector<int> targets_;
-    std::vector<double> values_, inverse_;
+    std::vector<double> values_, inverse_;  // of entries; one over each pivot
 
+    // Row and column of each pivot.
+    std::vector<int> pivots() const;
     template <class Archive>
     void transfer(Archive& archive) {
-        archive(pivots_), archive(u_), archive(l_), archive(u_solve_), archive(l_solve_);
-        archive(targets_), archive(l_rows_), archive(l_slots_), archive(values_), archive(inverse_);
+        archive(pivots_), archive(u_), archive(l_), lower_.transfer(archive), upper_.transfer(archive);
+        archive(targets_), archive(values_), archive(inverse_);
     }
 };
 
@@ -51,8 +66,12 @@ class SparseLU : private Factors {
     // What adds up to each inertia on the diagonal: one that is much less is a rounding.
     void weigh(std::vector<double> weights) { weights_ = std::move(weights); }
     bool is_weighed() const { return !weights_.empty(); }
-    // Solve in place: b becomes the solution.
-    void solve(double* b);
+    // Solve in place: b becomes the solution, and is returned.
+    const double* solve(double* b);
+    // The same where solves are many: small matrices are inverted, which is quicker by a factor, and rounds more where a
+    // matrix is nearly singular or forces balance. `b` is aligned as Lanes are and goes on with zeros up to a whole vector.
+    // The solution stands in it or elsewhere, until the next solve.
+    const double* solve_often(double* b);
     // The same for many right-hand sides at once: `b` has `vectors` vectors per row, aligned as Lanes are.
     void solve_many(double* b, int vectors);
     // Of these rows, the `count` that depend most on all others: what is left of them after the others are eliminated is
@@ -62,8 +81,7 @@ class SparseLU : private Factors {
     std::vector<double> column_scales(const double* values) const;
     // How much entries of U grow, scaled by such numbers, if these values are factored by the pivots chosen last.
     double growth(const double* values, const std::vector<double>& column_scales);
-    // Row and column of each pivot.
-    std::vector<int> pivots() const;
+    using Factors::pivots;
     // Choose pivots now, and first among entries that are `steady`: those of other matrices are the same. False if there are none.
     bool choose(const double* values, const std::vector<char>& steady) { return analyse(values, steady); }
     // Entries of the factors, which a solve reads.
@@ -82,6 +100,7 @@ class SparseLU : private Factors {
         archive(analyses_), archive(weights_), Factors::transfer(archive), archive(count);
         known_.resize(count);
         for (Factors& each : known_) each.transfer(archive);
+        inverted_ = false;
     }
 
   private:
@@ -89,18 +108,27 @@ class SparseLU : private Factors {
     struct Elimination;
     bool recall(const double* values);
     bool analyse(const double* values, const std::vector<char>& steady = {});
-    void collect_rows();
-    template <int Width>
-    void solve_vectors(Lanes* b, Lanes* y, int given) const;
+    void list_rows();
     double eliminate(const double* values);  // returns the growth of scaled entries of U
+    void invert();
 
     int size_, analyses_ = 0;
     double growth_limit_ = 1e2;
     std::vector<int> rows_, columns_;
     std::vector<Factors> known_;  // other sequences of pivots, the last one used first
     std::vector<double> weights_;
-    std::vector<double> work_;
-    std::vector<double> many_;  // work of solve_many, a vector more than needed to align it
+    AlignedDoubles work_;          // of a solve
+    AlignedDoubles inverse_rows_;  // of the matrix, ...
+    bool inverted_ = false;        // ... unless it has changed since
 };
+
+// What a solve does (lu_solve.cpp): b becomes the solution, by way of `work`, which has as much room.
+void substitute(const Factors& factors, double* b, double* work);
+void substitute_many(const Factors& factors, Lanes* b, Lanes* work, int vectors);
+// The inverse of a matrix of at most kSmall rows, by way of `work`, which has as much room; and its product with b
+// (lu_inverse.cpp). Rows are whole vectors, and there are as many as in whole vectors.
+constexpr int kSmall = 32;
+void invert_small(const Factors& factors, Lanes* work, Lanes* rows);
+void multiply_small(const Lanes* rows, int vectors, const Lanes* b, Lanes* found);
 
 }  // namespace mechsim

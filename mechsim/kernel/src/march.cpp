@@ -23,6 +23,10 @@ double stage_factor(int stage, int offset) {
     return f;
 }
 
+MECHSIM_CLONES void scale(const double* __restrict values, double factor, double* __restrict scaled, int count) {
+    for (int i = 0; i < count; ++i) scaled[i] = values[i] * factor;
+}
+
 }  // namespace
 
 March::March(int size, std::vector<int> equation_offsets, std::vector<int> variable_offsets, std::vector<double> scales,
@@ -91,14 +95,17 @@ void March::find_chains() {
 }
 
 void March::ready() {
-    x_.width = size_ + int(constants_.size());
-    for (int j = 0; j < size_; ++j) found_.push_back(std::size_t(d_[j]) * x_.width + j);
+    x_.width = (size_ + int(constants_.size()) + kWidth - 1) / kWidth * kWidth;
+    for (int j = 0; j < size_; ++j) {
+        if (j == 0 || d_[j] != d_[j - 1]) stretches_.push_back({j, j, d_[j]});
+        ++stretches_.back().last;
+    }
     x_.degrees = std::max(degrees_, 3);
     x_.values.assign(std::size_t(x_.width) * x_.degrees, 0.0);
     std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
     polynomial_ = x_;
     low_.assign(std::size_t(size_) * std::max(largest_offset_, 1), 0.0);
-    residual_.assign(size_ + 1 + watchers_.size(), 0.0);
+    residual_.assign((size_ + 1 + watchers_.size() + kWidth - 1) / kWidth * kWidth, 0.0);
     matrix_.assign(matrix_constant_.size() + 1, 0.0);
     for (Block& block : blocks_) {
         block.allocate(x_.degrees);
@@ -108,7 +115,8 @@ void March::ready() {
                 for (int l = 0; l < block.stride; ++l) block.row(int(i), 1)[l] = 1.0;
     }
     for (Block& block : matrix_blocks_) block.allocate(1);
-    sum_.assign(size_, 0.0);
+    step_lengths_.assign((size_ + kWidth - 1) / kWidth * kWidth, 0.0);
+    advances_.assign(kMostOffsets * step_lengths_.size(), 0.0);
     for (const Block& block : matrix_blocks_)
         for (std::size_t i = 0; i < block.inputs.size(); ++i)
             for (int l = 0; l < block.lanes; ++l) {
@@ -123,6 +131,7 @@ void March::ready() {
 
 // After stage 0 a block whose rows are linear in what a stage finds, or constant, has nothing to say, but for gaps.
 void March::find_working() {
+    listed_ = false;
     working_.clear();
     idle_.assign(blocks_.size(), 0);
     // Rows that are lent and open are read only where gaps are met.
@@ -137,14 +146,19 @@ void March::find_working() {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         idle_[i] = (open[i] > 0 && open[i] == blocks_[i].lanes) || (rubs[i] && !acts[i]);
         if (idle_[i]) continue;
-        bool told = !blocks_[i].contributions.empty();
-        for (const Gap& gap : gaps_) told = told || gap.block == int(i);  // its series is read
+        bool& read = blocks_[i].whole = false;
+        for (const Gap& gap : gaps_) read = read || gap.block == int(i);
         for (const Friction& friction : frictions_)
-            told = told || friction.block == int(i) || friction.limit_block == int(i);
-        for (const Watcher& watcher : watchers_) told = told || watcher.block == int(i);
-        if (told) working_.push_back(&blocks_[i]);
+            read = read || friction.block == int(i) || friction.limit_block == int(i);
+        for (const Watcher& watcher : watchers_) read = read || watcher.block == int(i);
+        if (read || !blocks_[i].contributions.empty()) working_.push_back(&blocks_[i]);
     }
     if (tangents_) tangents_->find_working();
+}
+
+// Who changes what works adds to it after `find_working`: it is listed when it is needed.
+void March::list_stages() {
+    if (!std::exchange(listed_, true)) stages_.list(blocks_, working_, matrix_blocks_, -largest_offset_, tangents_ != nullptr);
 }
 
 std::size_t March::table_size() const {
@@ -185,14 +199,16 @@ void March::tune(const double* tables, std::vector<double> constants, std::vecto
     std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
     std::copy(constants_.begin(), constants_.end(), polynomial_.degree(0) + size_);
     for (Block& block : blocks_) read_constants(block);
+    stages_.tune();
 }
 
 void March::set_time(double t) {
     t_ = t;
-    for (Block& block : blocks_)
-        for (std::size_t i = 0; i < block.inputs.size(); ++i)
-            if (block.inputs[i].time)
-                for (int l = 0; l < block.stride; ++l) block.row(int(i), 0)[l] = t;
+    for (auto* blocks : {&blocks_, &matrix_blocks_})
+        for (Block& block : *blocks)
+            for (std::size_t i = 0; i < block.inputs.size(); ++i)
+                if (block.inputs[i].time)
+                    for (int l = 0; l < block.stride; ++l) block.row(int(i), 0)[l] = t;
 }
 
 void March::set_state(double t, const double* derivatives) {
@@ -248,7 +264,8 @@ void March::read_constants(Block& block) const {
 
 void March::fill_matrix() {
     std::copy(matrix_constant_.begin(), matrix_constant_.end(), matrix_.begin());
-    for (Block& block : matrix_blocks_) evaluate_matrix(block, x_, &t_, matrix_.data());
+    list_stages();
+    stages_.fill(x_, matrix_constant_.data(), matrix_.data());
 }
 
 // What adds up to each inertia: what is constant of it, and the largest of those that an element computes together.
@@ -311,16 +328,14 @@ void March::rest_rows(int stage) {
 void March::residual_of(int stage) {
     ++statistics_.evaluations;
     std::fill(residual_.begin(), residual_.end(), 0.0);
-    for (Block& block : blocks_) evaluate_stage(block, x_, stage, residual_.data());
+    stages_.evaluate(stage, x_, equation_factors_[stage + largest_offset_].data(), residual_.data());
 }
 
 // One Newton step at a stage k <= 0. Returns the correction relative to the unknowns of its kind, or to what they were: a
 // mechanism may come to rest in it.
 double March::solve_stage(int stage, std::array<double, kMostOffsets>& reference) {
     residual_of(stage);
-    const std::vector<double>& equation_factor = equation_factors_[stage + largest_offset_];
     const std::vector<double>& unknown_factor = unknown_factors_[stage + largest_offset_];
-    for (int i = 0; i < size_; ++i) residual_[i] = stage + c_[i] >= 0 ? residual_[i] * equation_factor[i] : 0.0;
     rest_rows(stage);
     lu_.solve(residual_.data());
     // Unknowns found at the same degree are of one kind: compared with the largest of them, by scale.
@@ -342,6 +357,10 @@ double March::solve_stage(int stage, std::array<double, kMostOffsets>& reference
         extent[degree] = std::max(extent[degree], std::abs(*x) * scale);
         if (!std::isfinite(delta)) return delta;
     }
+    // What rests pushes nothing at all: where another row is its pivot, a rounding would be left.
+    if (stage == 0)
+        for (const Spare& row : may_rest_)
+            if (resting_[row.number]) x_.degree(0)[row.number] = 0;
     double relative = 0;
     for (int degree = 0; degree <= largest_offset_; ++degree) {
         // Positions are compared with the scale itself, which is what makes a length long or short.
@@ -420,7 +439,7 @@ bool March::settle(int stage) {
         if (stage == 0 && (careful || !affine_ || rate > kConverging) && !factor()) return false;
         previous = moved;
     }
-    for (Block& block : blocks_) finish_stage(block, x_, stage);
+    stages_.finish(stage, x_);
     return true;
 }
 
@@ -488,17 +507,19 @@ bool March::is_close() const {
 }
 
 void March::expand() {
+    list_stages();
+    // By the inverse the multiplier of a row that rests would be a rounding, not zero; near a singular pose roundings count.
+    const bool often = control_.order >= kManyStages && may_rest_.empty() && largest_leverage() <= kOrdinary;
     for (int stage = 1; stage < control_.order; ++stage) {
         std::fill(residual_.begin(), residual_.end(), 0.0);
-        for (Block* block : working_) predict_stage(*block, stage, residual_.data());
-        const double* equation_factor = equation_factors_[stage + largest_offset_].data();
+        stages_.predict(stage, equation_factors_[stage + largest_offset_].data(), residual_.data());
         const double* unknown_factor = unknown_factors_[stage + largest_offset_].data();
-        for (int i = 0; i < size_; ++i) residual_[i] *= equation_factor[i];
         rest_rows(stage);
-        lu_.solve(residual_.data());
-        double* found = x_.degree(stage);
-        for (int j = 0; j < size_; ++j) found[found_[j]] = residual_[j] * unknown_factor[j];
-        for (Block* block : working_) correct_stage(*block, x_, stage);
+        const double* found = often ? lu_.solve_often(residual_.data()) : lu_.solve(residual_.data());
+        for (const Stretch& each : stretches_)
+            scale(found + each.first, unknown_factor[each.first], x_.degree(stage + each.offset) + each.first,
+                  each.last - each.first);
+        stages_.correct(stage, x_);
     }
     if (tangents_) tangents_->expand();
 }

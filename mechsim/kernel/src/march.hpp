@@ -14,6 +14,7 @@
 #include "block.hpp"
 #include "lu.hpp"
 #include "pairs.hpp"
+#include "stages.hpp"
 #include "tangent.hpp"
 
 namespace mechsim {
@@ -233,6 +234,7 @@ class March {
     friend class Tangents;
     friend class Fleet;  // many motions of the same plan
     void find_working();
+    void list_stages();
     template <class Archive>
     void transfer(Archive& archive);
     void remember();
@@ -260,6 +262,7 @@ class March {
     int held(int pair, int way) const;
     int lend(int pair, int way);
     double size_of(int pair) const;
+    double let_in(int pair) const;
     double slowest(double size) const;
     int degree_of_pairs() const { return last_ + 2; }  // coordinates of points are known so far
     double border_change(const std::vector<double>& changes) const;
@@ -364,16 +367,21 @@ class March {
     int size_, largest_offset_ = 0, degrees_ = 0;
     std::vector<int> c_, d_;
     std::vector<std::vector<int>> of_offset_;  // the unknowns of each offset
-    std::vector<std::size_t> found_;           // where a stage's coefficient of each unknown is, from that of degree k on
+    struct Stretch {
+        int first, last, offset;
+    };
+    std::vector<Stretch> stretches_;           // of unknowns that have one offset
     std::vector<int> chain_;                   // per unknown, the first of those that constraints and masses join it with
     std::vector<double> scales_, inverse_scales_, constants_, matrix_constant_, matrix_;
     Control control_;
     std::vector<Block> blocks_, matrix_blocks_;
     std::vector<char> idle_;       // blocks that have nothing to say now
     std::vector<Block*> working_;  // those that take part in stages k >= 1
+    Stages stages_;                // what stages do with these, ...
+    bool listed_ = false;          // ... unless that is not listed yet
     std::vector<std::vector<double>> equation_factors_, unknown_factors_;  // per stage: -(k + c)!/k!, k!/(k + d)!
     std::vector<std::vector<double>> binomials_;                          // n over m, per m
-    std::vector<double> sum_;
+    AlignedDoubles step_lengths_, advances_;  // of a step, for all unknowns; per degree, by how much it changes them
     SparseLU lu_;
     // Constraints that are more than needed: of the `spare_` ones, `redundant_` rest at any time (see choose_rows).
     std::vector<Spare> spare_;
@@ -404,7 +412,7 @@ class March {
     bool chosen_ = false;
     Coefficients x_, polynomial_;
     std::vector<double> low_, low_before_;  // what rounding took from the state, per derivative and unknown
-    std::vector<double> residual_;  // one more than size: the trash row
+    AlignedDoubles residual_;  // one more than size: the trash row
     double t_ = 0, t_low_ = 0, t_before_ = 0, t_low_before_ = 0;
     double distance_ = 0, turned_ = 0;  // how far the last projection moved positions, and how much it changed velocities
     double extent_speed_ = 0;           // ... and the largest of these

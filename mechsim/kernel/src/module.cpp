@@ -109,12 +109,12 @@ nb::tuple advance(March& march, double t_end, std::int64_t steps, double seconds
                           owned(std::move(record.polynomials), {taken, std::size_t(march.degrees()), size}));
 }
 
-// Project each state; returns coefficients 0..largest offset of every unknown, and the leverage of each state, which is
-// large near a singular pose. There a projection may move a state further than it can be off: then the state is given
-// back as it is. What the equations do not determine is no number.
+// Project each state; returns all coefficients of every unknown, with order 1 those up to what leads, and the leverage of
+// each state, which is large near a singular pose. There a projection may move a state further than it can be off: then
+// the state is given back as it is. What the equations do not determine is no number.
 nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
     const std::size_t count = times.size(), size = begun(march).size();
-    const std::size_t orders = march.largest_offset(), kept = orders + 1;
+    const std::size_t orders = march.largest_offset(), kept = march.degrees();
     require(states.size() == count * orders * size, "states have a row for each derivative that is part of them");
     std::vector<double> values(count * kept * size), leverages(count);
     {
@@ -127,6 +127,7 @@ nb::tuple project(March& march, const Doubles& times, const Doubles& states) {
             const bool regular = status == Status::reached || status == Status::not_finite;
             const bool close = regular && march.is_close();
             leverages[s] = regular ? march.leverage() : INFINITY;
+            if (regular && kept > orders + 1) march.expand();
             for (std::size_t n = 0; n < kept; ++n)
                 for (std::size_t j = 0; j < size; ++j) {
                     const bool of_state = int(n) < march.offset(int(j));

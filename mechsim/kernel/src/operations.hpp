@@ -1,4 +1,4 @@
-// What each operation of a program does to the series of its result: see block_stages.cpp and fleet_series.cpp.
+// What each operation of a program does to the series of its result: see stage_lists.cpp, block_stages.cpp and fleet_series.cpp.
 #pragma once
 
 #include <cmath>
@@ -39,63 +39,61 @@ struct Several {
     }
 };
 
-// sum_{i=first}^{last} u_i v_{n-i} for the lanes of `Count` vectors; rows are `step` vectors apart. A sum that waits for
-// its own multiply-add is slow: there are four for each of a few vectors, or one for each of many.
+// u_0 v_0 + u_1 v_{-1} + ... for the lanes of `Count` vectors; rows are `step` vectors apart. A sum that waits for its own
+// multiply-add is slow: there are four for each of a few vectors, or one for each of many.
 template <int Count>
-MECHSIM_INLINE Several<Count> convolve(ConstRow u, ConstRow v, int n, int first, int last, int step) {
+MECHSIM_INLINE Several<Count> convolve(ConstRow u, ConstRow v, int terms, int step) {
     Several<Count> s0;
-    ConstRow a = u + first * step;
-    ConstRow b = v + (n - first) * step;
-    int left = last - first + 1;
     if constexpr (Count >= 4) {
-        for (; left > 0; --left, a += step, b -= step)
-            for (int l = 0; l < Count; ++l) s0.v[l] += a[l] * b[l];
+        for (; terms > 0; --terms, u += step, v -= step)
+            for (int l = 0; l < Count; ++l) s0.v[l] += u[l] * v[l];
         return s0;
     }
     Several<Count> s1, s2, s3;
-    for (; left >= 4; left -= 4, a += 4 * step, b -= 4 * step)
+    for (int fours = terms >> 2; fours > 0; --fours, u += 4 * step, v -= 4 * step)
         for (int l = 0; l < Count; ++l) {
-            s0.v[l] += a[l] * b[l];
-            s1.v[l] += a[step + l] * b[l - step];
-            s2.v[l] += a[2 * step + l] * b[l - 2 * step];
-            s3.v[l] += a[3 * step + l] * b[l - 3 * step];
+            s0.v[l] += u[l] * v[l];
+            s1.v[l] += u[step + l] * v[l - step];
+            s2.v[l] += u[2 * step + l] * v[l - 2 * step];
+            s3.v[l] += u[3 * step + l] * v[l - 3 * step];
         }
-    if (left & 2) {
+    if (terms & 2) {
         for (int l = 0; l < Count; ++l) {
-            s0.v[l] += a[l] * b[l];
-            s1.v[l] += a[step + l] * b[l - step];
+            s0.v[l] += u[l] * v[l];
+            s1.v[l] += u[step + l] * v[l - step];
         }
-        a += 2 * step;
-        b -= 2 * step;
+        u += 2 * step;
+        v -= 2 * step;
     }
-    if (left & 1)
-        for (int l = 0; l < Count; ++l) s2.v[l] += a[l] * b[l];
+    if (terms & 1)
+        for (int l = 0; l < Count; ++l) s2.v[l] += u[l] * v[l];
     for (int l = 0; l < Count; ++l) s0.v[l] = (s0.v[l] + s1.v[l]) + (s2.v[l] + s3.v[l]);
     return s0;
 }
 
-// sum_{i=1}^{last} i u_i g_{n-i}
+// 1 u_1 v_{-1} + 2 u_2 v_{-2} + ..., so many terms.
 template <int Count>
-MECHSIM_INLINE Several<Count> convolve_slope(ConstRow u, ConstRow g, int n, int last, int step) {
+MECHSIM_INLINE Several<Count> convolve_slope(ConstRow u, ConstRow v, int terms, int step) {
     Several<Count> even, odd;
     int i = 1;
-    for (; i + 1 <= last; i += 2)
+    for (; i + 1 <= terms; i += 2)
         for (int l = 0; l < Count; ++l) {
-            even.v[l] += double(i) * u[i * step + l] * g[(n - i) * step + l];
-            odd.v[l] += double(i + 1) * u[(i + 1) * step + l] * g[(n - i - 1) * step + l];
+            even.v[l] += double(i) * u[i * step + l] * v[l - i * step];
+            odd.v[l] += double(i + 1) * u[(i + 1) * step + l] * v[l - (i + 1) * step];
         }
-    for (int l = 0; l < Count && i <= last; ++l) even.v[l] += double(i) * u[i * step + l] * g[(n - i) * step + l];
+    for (int l = 0; l < Count && i <= terms; ++l) even.v[l] += double(i) * u[i * step + l] * v[l - i * step];
     for (int l = 0; l < Count; ++l) even.v[l] += odd.v[l];
     return even;
 }
 
-// sum_{i=first}^{n-first} u_i u_{n-i}, each product once
+// w_first w_{n-first} + ... + w_{n-first} w_first, each product once; u is w_first, v is w_{n-first}.
 template <int Count>
-MECHSIM_INLINE Several<Count> convolve_square(ConstRow u, int n, int first, int step) {
-    Several<Count> sum = convolve<Count>(u, u, n, first, (n + 1) / 2 - 1, step);
+MECHSIM_INLINE Several<Count> convolve_square(ConstRow u, ConstRow v, int n, int first, int step) {
+    const int terms = ((n + 1) >> 1) - first;
+    Several<Count> sum = convolve<Count>(u, v, terms, step);
     for (int l = 0; l < Count; ++l) sum.v[l] += sum.v[l];
-    for (int l = 0; l < Count && n % 2 == 0 && n / 2 >= first; ++l)
-        sum.v[l] += u[n / 2 * step + l] * u[n / 2 * step + l];
+    ConstRow middle = u + terms * step;
+    for (int l = 0; l < Count && n % 2 == 0 && terms >= 0; ++l) sum.v[l] += middle[l] * middle[l];
     return sum;
 }
 
@@ -111,108 +109,112 @@ MECHSIM_INLINE void fill_row(Row w, int step, Sum sum, Value value) {
 }
 
 // The sum over the components of an instance, which fill a vector (kernel/components.py), for each of them.
-MECHSIM_INLINE Lanes total_of(Lanes a) { return Lanes{} + ((a[0] + a[1]) + (a[2] + a[3])); }
+MECHSIM_INLINE Lanes total_of(Lanes a) {
+    const Lanes pairs = a + Lanes{a[1], a[0], a[3], a[2]};
+    return pairs + Lanes{pairs[2], pairs[3], pairs[0], pairs[1]};
+}
 
 MECHSIM_INLINE double slope_sign(Function f) { return f == Function::cos || f == Function::acos ? -1.0 : 1.0; }
 
-inline void function_at_degree_zero(const Block& block, const Operation& op, double* w) {
-    const double* u = block.row(op.a, 0);
-    const double* constant = op.constant >= 0 ? block.constant(op.constant) : u;
-    const double* extra = op.extra >= 0 ? block.row(op.extra, 0) : u;
-    for (int l = 0; l < block.stride; ++l) w[l] = value_of(op.function, u[l], constant[l], extra[l]);
-}
-
 // A quotient whose denominator is beyond all measure does not change any more: 1/(1 + exp(t/w)) where exp has overflown.
-MECHSIM_INLINE void settle_quotients(ConstRow denominator, Row w, int step) {
-    const double* below = reinterpret_cast<const double*>(denominator);
-    double* quotient = reinterpret_cast<double*>(w);
-    for (int l = 0; l < step * kWidth; ++l)
-        if (std::abs(below[l]) > kBeyondMeasure) quotient[l] = 0;
+MECHSIM_INLINE Lanes settled_quotient(Lanes denominator, Lanes quotient, int n) {
+    return n == 0 ? quotient : absolute(denominator) > kBeyondMeasure ? Lanes{} : quotient;
 }
 
-// Coefficient n of a product of series, or of a square, into the row w.
-template <bool Predicting, Shape Form>
-MECHSIM_INLINE void evaluate_product(const Operation& op, int n, Row w, int step) {
-    const auto same = [](int, Lanes sum) MECHSIM_LAMBDA { return sum; };
-    ConstRow a0 = op.a_row, b0 = op.b_row;
-    const int last = Predicting && op.absent_a ? n - 1 : n;  // of the coefficients of a that count
-    const int first = Predicting && op.absent_b ? 1 : 0;
-    if (op.code == Code::multiply)
-        fill_row<Form.together()>(
-            w, step, [&](auto count, int l) MECHSIM_LAMBDA { return convolve<count.value>(a0 + l, b0 + l, n, first, last, step); }, same);
-    else
-        fill_row<Form.together()>(
-            w, step, [&](auto count, int l) MECHSIM_LAMBDA { return convolve_square<count.value>(a0 + l, n, n - last, step); }, same);
+// A function or a root at degree 0; lanes that only pad repeat the first one.
+inline void value_at_degree_zero(const Task& task) {
+    double* w = reinterpret_cast<double*>(task.w - task.lead * task.step);
+    const auto first = [](const Lanes* row) { return reinterpret_cast<const double*>(row); };
+    const double *u = first(task.a - task.lead * task.step), *constant = first(task.constant), *extra = first(task.extra);
+    for (int l = 0; l < task.lanes; ++l)
+        w[l] = task.code == Code::root ? std::sqrt(u[l]) : value_of(task.function, u[l], constant[l], extra[l]);
+    for (int l = task.lanes; l < task.step * kWidth; ++l) w[l] = w[0];
 }
 
-// Coefficient n of one operation. Recurrences: Griewank and Walther, Evaluating Derivatives, table 13.2.
-// Before the solve of a stage (`Predicting`) operands that are absent count as zero and are not read.
-template <bool Predicting, Shape Form>
-MECHSIM_INLINE void evaluate_operation(const Block& block, const Operation& op, int n) {
-    const int step = Form.steps(block);
-    Row w0 = op.w;
-    Row w = w0 + n * step;
+// Coefficient n = stage + lead of one operation, into the row w. Recurrences: Griewank and Walther, Evaluating
+// Derivatives, table 13.2.
+template <Code code, Shape Form>
+MECHSIM_INLINE void evaluate_task(const Task& task, int stage, Row w) {
+    const int step = Form.step ? Form.step : task.step;
+    const int n = stage + task.lead;
+    const std::ptrdiff_t moved = std::ptrdiff_t(stage) * step;
+    ConstRow a = task.a + moved, u = task.u, v = task.v + moved;
     const auto fill = [&](auto sum, auto value) MECHSIM_LAMBDA { fill_row<Form.together()>(w, step, sum, value); };
-    ConstRow a0 = op.a_row, b0 = op.b_row, constant = op.constant_row;
-    const int last = Predicting && op.absent_a ? n - 1 : n;  // of the coefficients of a that count
-    switch (op.code) {
-        case Code::add:
-            for (int l = 0; l < step; ++l) w[l] = a0[n * step + l] + b0[n * step + l];
-            break;
-        case Code::subtract:
-            for (int l = 0; l < step; ++l) w[l] = a0[n * step + l] - b0[n * step + l];
-            break;
-        case Code::multiply:
-        case Code::square: return evaluate_product<Predicting, Form>(op, n, w, step);
-        case Code::divide:  // w b = a
-            fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve<count.value>(b0 + l, w0 + l, n, 1, n, step); },
-                 [&](int l, Lanes sum) MECHSIM_LAMBDA { return (a0[n * step + l] - sum) / b0[l]; });
-            if (n > 0) settle_quotients(b0, w, step);
-            break;
-        case Code::ratio:  // w a = constant
-            fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve<count.value>(a0 + l, w0 + l, n, 1, n, step); },
-                 [&](int l, Lanes sum) MECHSIM_LAMBDA { return n == 0 ? constant[l] / a0[l] : -sum / a0[l]; });
-            if (n > 0) settle_quotients(a0, w, step);
-            break;
-        case Code::root:  // w w = a
-            if (n == 0) {
-                double* out = reinterpret_cast<double*>(w0);
-                const double* in = reinterpret_cast<const double*>(a0);
-                for (int l = 0; l < block.stride; ++l) out[l] = std::sqrt(in[l]);
-            } else {
-                fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve_square<count.value>(w0 + l, n, 1, step); },
-                     [&](int l, Lanes sum) MECHSIM_LAMBDA { return (a0[n * step + l] - sum) / (2.0 * w0[l]); });
-            }
-            break;
-        case Code::scale:
-            for (int l = 0; l < step; ++l) w[l] = constant[l] * a0[n * step + l];
-            break;
-        case Code::shift:
-            for (int l = 0; l < step; ++l) w[l] = n == 0 ? a0[l] + constant[l] : a0[n * step + l];
-            break;
-        case Code::total:
-            for (int l = 0; l < step; ++l) w[l] = total_of(a0[n * step + l]);
-            break;
-        case Code::rate:
-            for (int l = 0; l < step; ++l) w[l] = double(n + 1) * a0[(n + 1) * step + l];
-            break;
-        case Code::function:  // w' = +- b a'
-            if (n == 0) {
-                function_at_degree_zero(block, op, reinterpret_cast<double*>(w0));
-            } else {
-                const double factor = slope_sign(op.function) / n;
-                fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve_slope<count.value>(a0 + l, b0 + l, n, last, step); },
-                     [&](int, Lanes sum) MECHSIM_LAMBDA { return factor * sum; });
-            }
-            break;
+    const auto product = [&](int terms) MECHSIM_LAMBDA {
+        return [&, terms](auto count, int l) MECHSIM_LAMBDA { return convolve<count.value>(u + l, v + l, terms, step); };
+    };
+    const auto square = [&](auto count, int l) MECHSIM_LAMBDA {
+        return convolve_square<count.value>(u + l, v + l, n, task.terms, step);
+    };
+    const auto same = [](int, Lanes sum) MECHSIM_LAMBDA { return sum; };
+    if constexpr (code == Code::add) {
+        for (int l = 0; l < step; ++l) w[l] = a[l] + v[l];
+    } else if constexpr (code == Code::subtract) {
+        for (int l = 0; l < step; ++l) w[l] = a[l] - v[l];
+    } else if constexpr (code == Code::scale) {
+        for (int l = 0; l < step; ++l) w[l] = task.constant[l] * a[l];
+    } else if constexpr (code == Code::shift) {
+        for (int l = 0; l < step; ++l) w[l] = n == 0 ? a[l] + task.constant[l] : a[l];
+    } else if constexpr (code == Code::total) {
+        for (int l = 0; l < step; ++l) w[l] = total_of(a[l]);
+    } else if constexpr (code == Code::rate) {
+        for (int l = 0; l < step; ++l) w[l] = double(n + 1) * a[l];
+    } else if constexpr (code == Code::multiply) {
+        fill(product(task.terms + stage), same);
+    } else if constexpr (code == Code::square) {
+        fill(square, same);
+    } else if constexpr (code == Code::divide) {  // w b = a
+        fill(product(n), [&](int l, Lanes sum) MECHSIM_LAMBDA {
+            return settled_quotient(task.first[l], (a[l] - sum) / task.first[l], n);
+        });
+    } else if constexpr (code == Code::ratio) {  // w a = constant
+        fill(product(n), [&](int l, Lanes sum) MECHSIM_LAMBDA {
+            return settled_quotient(task.first[l], (n == 0 ? task.constant[l] : -sum) / task.first[l], n);
+        });
+    } else if constexpr (code == Code::root) {  // w w = a
+        if (n == 0) return value_at_degree_zero(task);
+        fill(square, [&](int l, Lanes sum) MECHSIM_LAMBDA { return (a[l] - sum) / (2.0 * task.first[l]); });
+    } else {  // w' = +- b a'
+        if (n == 0) return value_at_degree_zero(task);
+        const double factor = slope_sign(task.function) / n;
+        fill([&](auto count, int l) MECHSIM_LAMBDA { return convolve_slope<count.value>(u + l, v + l, task.terms + stage, step); },
+             [&](int, Lanes sum) MECHSIM_LAMBDA { return factor * sum; });
     }
+}
+
+// work(Known<code>) for the code that this is.
+template <class Work>
+MECHSIM_INLINE void with_code(Code code, Work work) {
+    switch (code) {
+        case Code::add: return work(Known<Code::add>());
+        case Code::subtract: return work(Known<Code::subtract>());
+        case Code::multiply: return work(Known<Code::multiply>());
+        case Code::square: return work(Known<Code::square>());
+        case Code::divide: return work(Known<Code::divide>());
+        case Code::ratio: return work(Known<Code::ratio>());
+        case Code::root: return work(Known<Code::root>());
+        case Code::scale: return work(Known<Code::scale>());
+        case Code::shift: return work(Known<Code::shift>());
+        case Code::total: return work(Known<Code::total>());
+        case Code::rate: return work(Known<Code::rate>());
+        case Code::function: return work(Known<Code::function>());
+    }
+}
+
+template <Shape Form>
+MECHSIM_INLINE void evaluate_task(const Task& task, int stage) {
+    const int step = Form.step ? Form.step : task.step;
+    with_code(task.code, [&](auto code) MECHSIM_LAMBDA {
+        evaluate_task<code.value, Form>(task, stage, task.w + std::ptrdiff_t(stage) * step);
+    });
 }
 
 // How coefficient n >= 1 of an operation changes when coefficient n of its operands does: linear, O(1).
 // Where the operation was evaluated before (`Again`), the change is added; else only what a silent one left out is.
-template <bool Again, Shape Form>
-MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, int n) {
-    const int step = Form.steps(block);
+template <Code code, bool Again, Shape Form>
+MECHSIM_INLINE void correct_operation(const Operation& op, int stage) {
+    const int step = Form.step ? Form.step : op.step;
+    const int n = stage + op.lead;
     Row change = op.change;
     Row w = op.w + n * step;
     ConstRow w0 = op.w, a0 = op.a_row, b0 = op.b_row, constant = op.constant_row;
@@ -223,20 +225,35 @@ MECHSIM_INLINE void correct_operation(const Block& block, const Operation& op, i
             w[l] = op.silent && !Again ? change[l] : w[l] + change[l];
         }
     };
-    switch (op.code) {
-        case Code::add: return take([&](int l) MECHSIM_LAMBDA { return da[l] + db[l]; });
-        case Code::subtract: return take([&](int l) MECHSIM_LAMBDA { return da[l] - db[l]; });
-        case Code::multiply: return take([&](int l) MECHSIM_LAMBDA { return a0[l] * db[l] + b0[l] * da[l]; });
-        case Code::square: return take([&](int l) MECHSIM_LAMBDA { return 2.0 * a0[l] * da[l]; });
-        case Code::divide: return take([&](int l) MECHSIM_LAMBDA { return (da[l] - w0[l] * db[l]) / b0[l]; });
-        case Code::ratio: return take([&](int l) MECHSIM_LAMBDA { return -w0[l] * da[l] / a0[l]; });
-        case Code::root: return take([&](int l) MECHSIM_LAMBDA { return da[l] / (2.0 * w0[l]); });
-        case Code::scale: return take([&](int l) MECHSIM_LAMBDA { return constant[l] * da[l]; });
-        case Code::shift: return take([&](int l) MECHSIM_LAMBDA { return da[l]; });
-        case Code::total: return take([&](int l) MECHSIM_LAMBDA { return total_of(da[l]); });
-        case Code::rate: return take([&](int l) MECHSIM_LAMBDA { return double(n + 1) * da[l]; });
-        case Code::function: return take([&](int l) MECHSIM_LAMBDA { return slope_sign(op.function) * b0[l] * da[l]; });
-    }
+    if constexpr (code == Code::add)
+        take([&](int l) MECHSIM_LAMBDA { return da[l] + db[l]; });
+    else if constexpr (code == Code::subtract)
+        take([&](int l) MECHSIM_LAMBDA { return da[l] - db[l]; });
+    else if constexpr (code == Code::multiply)
+        take([&](int l) MECHSIM_LAMBDA { return a0[l] * db[l] + b0[l] * da[l]; });
+    else if constexpr (code == Code::square)
+        take([&](int l) MECHSIM_LAMBDA { return 2.0 * a0[l] * da[l]; });
+    else if constexpr (code == Code::divide)
+        take([&](int l) MECHSIM_LAMBDA { return (da[l] - w0[l] * db[l]) / b0[l]; });
+    else if constexpr (code == Code::ratio)
+        take([&](int l) MECHSIM_LAMBDA { return -w0[l] * da[l] / a0[l]; });
+    else if constexpr (code == Code::root)
+        take([&](int l) MECHSIM_LAMBDA { return da[l] / (2.0 * w0[l]); });
+    else if constexpr (code == Code::scale)
+        take([&](int l) MECHSIM_LAMBDA { return constant[l] * da[l]; });
+    else if constexpr (code == Code::shift)
+        take([&](int l) MECHSIM_LAMBDA { return da[l]; });
+    else if constexpr (code == Code::total)
+        take([&](int l) MECHSIM_LAMBDA { return total_of(da[l]); });
+    else if constexpr (code == Code::rate)
+        take([&](int l) MECHSIM_LAMBDA { return double(n + 1) * da[l]; });
+    else
+        take([&](int l) MECHSIM_LAMBDA { return slope_sign(op.function) * b0[l] * da[l]; });
+}
+
+template <bool Again, Shape Form>
+MECHSIM_INLINE void correct_operation(const Operation& op, int stage) {
+    with_code(op.code, [&](auto code) MECHSIM_LAMBDA { correct_operation<code.value, Again, Form>(op, stage); });
 }
 
 }  // namespace mechsim

@@ -41,6 +41,16 @@ void motion(const Frame& frame, const Coefficients& x, double h, int degree, Mot
     }
 }
 
+// The largest number that the places of an outline are made of at the beginning: coordinates, of which those that tell its axis act
+// by a lever.
+double largest_number(const Outline& outline, const Motion& origin, const Motion& axis) {
+    const Frame& frame = outline.frame;
+    double largest = 0;
+    for (int i = 0; i < 2; ++i) largest = std::max(largest, std::abs(origin[i][0]) + frame.length * std::abs(axis[i][0]));
+    const bool carries = frame.turns() && std::isfinite(outline.reach);
+    return carries ? largest * std::max(1.0, outline.reach / frame.length) : largest;
+}
+
 double value(const Series& p, int degree, double s, int derivative) {
     double sum = 0;
     for (int n = degree; n >= derivative; --n) sum = sum * s + (derivative == 1 ? n : 1) * p[n];
@@ -56,6 +66,7 @@ bool Pair::see(const Coefficients& x, double h, int degree) {
     Motion origin[2], axis[2], apart;
     degree_ = degree;
     for (int i = 0; i < 2; ++i) motion(side(i).frame, x, h, degree, origin[i], axis[i]);
+    numbers_ = std::max(largest_number(first_, origin[0], axis[0]), largest_number(second_, origin[1], axis[1]));
     double moves = 0;
     for (int n = 0; n <= degree; ++n) {
         for (int i = 0; i < 2; ++i) apart[i][n] = origin[0][i][n] - origin[1][i][n];
@@ -81,7 +92,7 @@ bool Pair::see(const Coefficients& x, double h, int degree) {
     return true;
 }
 
-bool Pair::may_touch(int number) const {
+bool Pair::may_touch(int number, double behind) const {
     const Way& way = ways_[number];
     const int of = way.sort == 2 ? 0 : way.sort;
     const double moves = spots_[of][way.corner].moves;
@@ -90,7 +101,7 @@ bool Pair::may_touch(int number) const {
     if (way.sort == 2) return true;
     const Edge& edge = side(1 - of).edges[way.other];
     const double along = dot(edge.along, minus(spots_[of][way.corner].place, edge.at));
-    return gap >= -moves && along >= -moves - edge.slack() && along <= edge.length + moves + edge.slack();
+    return gap >= -moves - behind && along >= -moves - edge.slack() && along <= edge.length + moves + edge.slack();
 }
 
 double Pair::last_terms() const {

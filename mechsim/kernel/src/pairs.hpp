@@ -81,10 +81,13 @@ class Pair {
     bool counts(int way, double s, double near, double still) const;
     // The gap of a way at the beginning of the step, ...
     double height(int way) const;
-    // ... and whether it may come to zero within the step where it counts: a bound, cheaper than its series.
-    bool may_touch(int way) const;
+    // ... and whether it may come to zero within the step where it counts, or is `behind` it at most: a bound, cheaper than its
+    // series.
+    bool may_touch(int way, double behind) const;
     // How deep the one is in the other at the beginning of the step; positive if it is not.
     double clearance() const;
+    // How large the numbers are of whose roundings all that is seen is made.
+    double numbers() const { return numbers_; }
 
     double deepest = 0;
 
@@ -97,6 +100,7 @@ class Pair {
     Outline first_, second_;
     std::vector<Way> ways_;
     int degree_ = 0;
+    double numbers_ = 0;
     struct Spot {
         Planar place;
         double moves;  // no farther within the step

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "fleet_series.hpp"
 #include "inspect.hpp"
 #include "march.hpp"
 #include "policy.hpp"
@@ -11,9 +12,18 @@ namespace mechsim {
 
 namespace {
 
-// sum := (sum + factor * coefficient) * h, one step of Horner's rule for all unknowns.
-MECHSIM_CLONES void horner(double* __restrict sum, const double* __restrict coefficient, double factor, double h, int size) {
-    for (int j = 0; j < size; ++j) sum[j] = (sum[j] + factor * coefficient[j]) * h;
+// found := old + (what rounding took from it) + change, exactly, for some unknowns.
+MECHSIM_CLONES void advance_exactly(const double* __restrict old, const double* __restrict change, double* __restrict low,
+                                    double* __restrict found, int count) {
+    for (int j = 0; j < count; ++j) {
+        double value = old[j];
+        add_exactly(value, low[j], change[j]);
+        found[j] = value;
+    }
+}
+
+MECHSIM_CLONES void add(const double* __restrict old, const double* __restrict change, double* __restrict found, int count) {
+    for (int j = 0; j < count; ++j) found[j] = old[j] + change[j];
 }
 
 }  // namespace
@@ -35,12 +45,16 @@ double March::step_size() {
         return largest_term(largest_offset_, degree) * std::pow(h, degree);
     };
     while (last_ > kFewest && size_of(last_ - 1, roundings_.ratio) <= kAlike * roundings_.size) --last_;
-    double h = step_size(last_);
+    const double h = step_size(last_);
     const double grown = largest_leverage() - earlier_leverage_;
+    double across = h;
     if (grown > 0)  // the pose is ahead
-        h = kAcross * std::clamp(last_step_ * earlier_leverage_ / grown, roundings_.ratio, roundings_.distance);
-    allowed_ = std::max(control_.tolerance, kOffRoundings * size_of(last_, h));
-    return h;
+        across = kAcross * std::clamp(last_step_ * earlier_leverage_ / grown, roundings_.ratio, roundings_.distance);
+    // From far away roundings would grow too much on the way: a later step carries across.
+    const double size = size_of(last_, across);
+    if (across > h && size > std::max(control_.tolerance, kGrownRoundings * leverage)) return h;
+    allowed_ = std::max(control_.tolerance, kOffRoundings * size);
+    return across;
 }
 
 // The step over which the last two terms stay below the tolerance (as Jorba and Zou 2005, eq 3-3, by terms): in
@@ -288,20 +302,18 @@ double moved_by(const Changes& largest, int largest_offset, double h, double spe
 
 // The state after h, from the polynomials of the step; also a guess for what stage 0 will find.
 void March::predict(double h) {
-    for (int m = 0; m <= largest_offset_; ++m) {
-        const double* binomial = binomials_[m].data();
-        std::fill(sum_.begin(), sum_.end(), 0.0);  // coefficient m at the new point, but for its own old value
-        for (int n = degrees_ - 1; n > m; --n) horner(sum_.data(), polynomial_.degree(n), binomial[n], h, size_);
-        const double* old = polynomial_.degree(m);
-        double* found = x_.degree(m);
-        for (int j = 0; j < size_; ++j) {
-            if (m > d_[j]) continue;
-            double value = old[j];
-            if (m < d_[j])
-                add_exactly(value, low_[std::size_t(m) * size_ + j], sum_[j]);
+    const std::size_t width = step_lengths_.size();
+    std::fill(step_lengths_.begin(), step_lengths_.end(), h);
+    sum_series(polynomial_, largest_offset_, degrees_, 0, int(width) / kWidth, step_lengths_.data(), advances_.data());
+    for (const Stretch& each : stretches_) {
+        const int first = each.first, count = each.last - each.first;
+        for (int m = 0; m <= each.offset; ++m) {
+            const double *old = polynomial_.degree(m) + first, *change = advances_.data() + m * width + first;
+            double* found = x_.degree(m) + first;
+            if (m < each.offset)
+                advance_exactly(old, change, low_.data() + std::size_t(m) * size_ + first, found, count);
             else
-                value += sum_[j];
-            found[j] = value;
+                add(old, change, found, count);
         }
     }
 }
@@ -434,11 +446,11 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
 
 Status March::take_step(double t_end) {
     if (!expanded_) {
-        expand();
         if (last_step_ == 0 || leverage_.empty()) {  // later, it is known from the end of the step before
             note_leverage();
             aim_probe();
         }
+        expand();
         expanded_ = true;
     }
     double left = (t_end - t_) - t_low_;

@@ -65,6 +65,11 @@ double March::size_of(int pair) const {
     return 1;
 }
 
+// A corner that is behind an edge by no more than this touches it: roundings have let it in, which are those of coordinates, and
+// may be more than what the size of two small things far out allows for. If it were taken for one that has come from elsewhere it
+// would go on unseen.
+double March::let_in(int pair) const { return kTouch * std::max(size_of(pair), pairs_[pair].numbers()); }
+
 // Where on the step, in units of it, a way to touch begins to; INFINITY if it does not.
 double March::first_touch(int number, int way, double h) const {
     const Pair& pair = pairs_[number];
@@ -75,8 +80,9 @@ double March::first_touch(int number, int way, double h) const {
     Series p;
     pair.gap(way, p);
     if (zeros == 0) {
-        if (std::abs(p[0]) > noise) return first_crossing(p.data(), degree, -1, p[0] > 0 ? 1 : -1, noise, counts);
-        while (zeros < degree && std::abs(p[zeros]) <= noise) ++zeros;
+        if (p[0] > noise || p[0] < -let_in(number)) return first_crossing(p.data(), degree, -1, p[0] > 0 ? 1 : -1, noise, counts);
+        do ++zeros;
+        while (zeros < degree && std::abs(p[zeros]) <= noise);
         if (zeros == degree) return INFINITY;
         if (p[zeros] < 0 && counts(0)) return 0;
     }
@@ -92,7 +98,7 @@ double March::next_touch(double h, double first) {
         Pair& pair = pairs_[i];
         if (!pair.see(x_, h, degree_of_pairs())) continue;
         for (std::size_t k = 0; k < pair.ways().size(); ++k) {
-            if (!pair.may_touch(int(k))) continue;
+            if (!pair.may_touch(int(k), let_in(int(i)))) continue;
             const int holder = held(int(i), int(k));
             if (holder >= 0 && is_closed(gaps_[holder])) continue;
             const double found = h * first_touch(int(i), int(k), h);
@@ -155,7 +161,8 @@ bool March::lend_touching(std::vector<char>& closed, bool begins) {
             closed[holder] = 0;
         }
         for (std::size_t k = 0; near && k < pair.ways().size(); ++k) {
-            if (std::abs(pair.height(int(k))) > (begins ? kBegins : kTouch) * size) continue;
+            const double height = pair.height(int(k)), touches = (begins ? kBegins : kTouch) * size;
+            if (height > touches || height < -std::max(touches, let_in(int(i)))) continue;
             if (held(int(i), int(k)) < 0 && counts(int(k)) && lend(int(i), int(k)) < 0) return false;
         }
     }

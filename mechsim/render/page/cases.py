@@ -23,6 +23,7 @@ from mechsim.render.page.data import film_of
 from mechsim.render.page.document import number_text, page_text
 from mechsim.render.page.packing import packed, patch_of, together
 from mechsim.render.page.samples import Fineness
+from mechsim.render.rows import Drawable, table_of
 from mechsim.render.scene import scene_of
 from mechsim.render.swept import Swept
 from mechsim.result.motion import Motion
@@ -85,13 +86,13 @@ def write_sweep(
     return notes
 
 
-def film_of_case(motion: Motion, options: Options, *, arrows: bool) -> dict[str, Any]:
+def film_of_case(motion: Drawable, options: Options, *, arrows: bool) -> dict[str, Any]:
     """The film of one case, by itself."""
     scene = scene_of(motion)
     start, end = span(motion, scene)
     begin = start if options.start is None else min(max(options.start, start), end)
     frames = sample(motion, np.array([begin]), scene)
-    film = film_of(scene, frames, motion.trajectory, options, fineness=COARSE, arrows=arrows)
+    film = film_of(scene, frames, table_of(motion), options, fineness=COARSE, arrows=arrows)
     film["parameters"] = [[name, number_text(value)] for name, value in scene.parameters_to_show]
     return film
 

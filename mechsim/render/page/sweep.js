@@ -93,7 +93,7 @@ class Sweep {
 // All that can be picked of the sweep's cases, and what the chosen one is.
 
 function caseTitle(sweep, number) {
-  return `Case ${sweep.data.numbers?.[number] ?? number}`;
+  return `${sweep.data.word ?? "Case"} ${sweep.data.numbers?.[number] ?? number}`;
 }
 
 function caseWords(sweep, number) {
@@ -138,7 +138,7 @@ function chooseCase(sweep, number) {
   const places = sweep.places(number);
   sweep.sliders.forEach((show) => show(places));
   element("case-number").textContent = caseTitle(sweep, number);
-  element("case-total").textContent = `of 0 to ${sweep.data.total - 1}`;
+  element("case-total").textContent = sweep.data.word ? `of ${sweep.data.total}` : `of 0 to ${sweep.data.total - 1}`;
   element("case-status").textContent = failure ? failure.split(":")[0].replaceAll("_", " ") : "";
   const filmed = sweep.filmed(number);
   element("case-note").textContent =

@@ -1,0 +1,115 @@
+"""Newton's method for poses in which forces balance, and how well such a pose is known.
+
+Where the stiffness is nearly singular, as of a column at its buckling load, rests lie close together, and roundings
+move each of them by the more the less pulls it back. Two poses are one rest where they are no farther apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mechsim.analysis.flow import UNHELD, Flow, Local
+from mechsim.errors import AssemblyError, SpecError
+from mechsim.frozen import frozen
+from mechsim.result.layout import Array
+
+MOST_STEPS = 60  # of Newton's method
+LONGEST = 0.5  # of these, in scales
+SMALLER, MOST_HALVINGS = 1e-4, 12  # a step has to lessen accelerations by this share of them; else it is halved
+SETTLED = 1e-11  # steps below this, in scales, are the last
+FAINT = 1e6  # of roundings: what is left over of no more may still be balanced where next to nothing pulls back
+SAME = 1e-8  # in scales: Newton's method comes nearer than that to a rest that it is drawn to
+FARTHEST = 1e-2  # in scales: no rest is taken to be known worse than that
+TRIPLE = 4.0  # where forces are as small as roundings, three rests in one are thrice as far as a step says, or more
+SINGULAR = 4e-5  # in scales: one that is known worse is nearly singular
+AIMED, NEARING = 1e-2, 0.1  # a step ending so near a known rest, of its length, and no longer, in scales, finds it
+
+
+@frozen(eq=False, slots=False)
+class Known:
+    """A rest that is known, and to what distance, in scales: where forces are as small as roundings of them."""
+
+    flow: Flow
+    q: Array
+    within: float
+
+    def apart(self, q: Array) -> Array:
+        """How far a pose is from it, in scales of each coordinate; whole turns make no difference."""
+        return apart(self.flow, q, self.q)
+
+    def is_same(self, other: Known) -> bool:
+        """Whether two are one, to what can be told."""
+        return self.distance(other.q) <= max(SAME, self.within + other.within)
+
+    def distance(self, q: Array) -> float:
+        return float(np.abs(self.apart(q)).max(initial=0.0))
+
+    def draws(self, q: Array, step: Array) -> bool:
+        """Whether Newton's method is about to come to it by a step, in scales."""
+        off, length = self.apart(q), np.abs(step).max(initial=0.0)
+        aims = length <= NEARING and np.abs(off + step).max(initial=0.0) <= AIMED * length
+        return bool(aims or (self.within > SINGULAR and np.abs(off).max(initial=0.0) <= self.within))
+
+
+def known(local: Local, others_beside: int = 0) -> Known:
+    """A rest that was found; in so many directions others lie beside it without a gap."""
+    sizes = np.linalg.svd(local.slopes, compute_uv=False)[: local.freedoms[0] - others_beside]
+    softest = float(sizes.min()) if len(sizes) else np.inf
+    return Known(local.flow, local.q, min(FARTHEST, TRIPLE * local.noise / softest) if softest > 0 else FARTHEST)
+
+
+def unheld(local: Local) -> Array:
+    """Directions along which nothing pulls back, to what can be told, as columns of changes of scaled coordinates."""
+    _, sizes, rows = np.linalg.svd(local.slopes)
+    held = int((sizes > max(UNHELD * sizes.max(initial=0.0), TRIPLE * local.noise / SINGULAR)).sum())
+    return np.asarray(local.bases[0] @ rows[held:].T)
+
+
+def apart(flow: Flow, one: Array, other: Array) -> Array:
+    """In scales; whole turns make no difference, nor do accounts."""
+    variables = flow.system.mechanism.variables
+    found = (one - other) / flow.system.scales[: flow.system.n]
+    turns = [place for place, variable in enumerate(variables) if variable.kind == "angle"]
+    found[turns] = 2 * np.sin(0.5 * (one - other)[turns])
+    found[flow.system.accounts] = 0.0
+    return np.asarray(found)
+
+
+def balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known] = ()) -> Local:
+    """Where Newton's method comes to from a pose; it may rest there or not. It ends sooner where it is about to come to
+    one of the rests that are known."""
+    local = flow.at(t, q, np.zeros(flow.system.n))
+    for _ in range(MOST_STEPS):
+        step = local.step if not 1 < local.left_over < FAINT else local.whole_step
+        change = local.bases[0] @ step
+        moved = np.abs(change).max(initial=0.0)
+        if moved <= SETTLED or any(each.draws(local.q, change) for each in rests):
+            break
+        step *= min(1.0, LONGEST / moved)
+        nearer = _nearer(local, step, (1 - SMALLER) * float(np.linalg.norm(local.residual)))
+        if nearer is None:
+            break
+        local = nearer
+    return local
+
+
+def _nearer(local: Local, step: Array, before: float) -> Local | None:
+    """Where less is left than before, along a step."""
+    for _ in range(MOST_HALVINGS):
+        moved = stepped(local, step)
+        if moved is not None and np.linalg.norm(moved.residual) <= before:
+            return moved
+        step = step / 2
+    return None
+
+
+def stepped(local: Local, step: Array) -> Local | None:
+    """The flow at rest beside a pose, if there is one."""
+    flow = local.flow
+    scales = flow.system.scales[: flow.system.n]
+    try:
+        return flow.at(local.t, local.q + scales * (local.bases[0] @ step), np.zeros(flow.system.n))
+    except (AssemblyError, SpecError):
+        return None

@@ -1,0 +1,125 @@
+"""Branches of periodic motions: how one is followed, and those that leave it on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from mechsim.analysis.branch import Branch, Marked, Sample
+from mechsim.analysis.continuation import BRANCHES, DOUBLES, FOLD, Ended, Point, Special, Tracer
+from mechsim.analysis.ring import TURN, Change, Linear, Ring
+from mechsim.errors import AssemblyError, IntegrationError
+from mechsim.result import Motion
+from mechsim.result.layout import Array
+
+BESIDE = 0.02  # in scales: how far from a branch the first motion of another one is looked for
+COLLAPSED = 1e-3  # in scales: a motion that is back so near after half its period has half that period
+
+Measured = Callable[[Motion, Mapping[str, float]], Array]  # what is told of a motion with these parameters
+Observer = Callable[[float], None]  # of values that are reached
+
+
+class Follower:
+    """Follows a branch and those that leave it."""
+
+    def __init__(self, tracer: Tracer, measured: Measured, depth: int, observer: Observer | None = None):
+        self.tracer, self.measured, self.depth = tracer, measured, depth
+        self.observer = observer or (lambda value: None)
+
+    def all(self, ring: Ring) -> tuple[Branch, ...]:
+        """The branch from a ring on, then those that leave it, those that leave these, and so on `depth` times."""
+        found = [self._branch(self.tracer, self.tracer.begin(ring))]
+        level = [(0, self.tracer, special) for special in self._leaving]
+        for _ in range(self.depth):
+            below = []
+            for parent, tracer, special in level:
+                for doubles, own, first in _leaving(tracer, special):
+                    mark = Marked(special.kind, self._sample(special.point), 0)
+                    branch = self._branch(own, first)
+                    number, doubled = len(found), found[parent].doubled + int(doubles)
+                    found.append(replace(branch, left=(parent, mark), doubled=doubled))
+                    below += [(number, own, each) for each in self._leaving]
+            level = below
+        return tuple(found)
+
+    def _branch(self, tracer: Tracer, first: Point) -> Branch:
+        samples, marks, why = [self._sample(first)], [], ""
+        self._leaving: list[Special] = []
+        for each in tracer.follow(first):
+            if isinstance(each, Ended):
+                why = each.why
+            elif isinstance(each, Point):
+                self.observer(each.value)
+                samples.append(self._sample(each))
+            elif each.kind == FOLD and _is_half(each.point.linear):
+                samples.append(self._sample(each.point))
+                why = "it ends where its motions have half their period"
+                break
+            else:
+                marks.append(Marked(each.kind, self._sample(each.point), len(samples)))
+                self._leaving += [each] if each.kind in (BRANCHES, DOUBLES) else []
+        return Branch(tuple(samples), tuple(marks), why)
+
+    def _sample(self, point: Point) -> Sample:
+        found = point.linear
+        case, ring = found.arcs[0].case, found.ring
+        solution = case.starting(ring.state(0)).solution(ring.t + ring.period, tolerance=self.tracer.tolerance)
+        measures = self.measured(case.motion(solution), ring.parameters)
+        return Sample(point.value, ring, point.floquet, found.arcs[0].energy, measures)
+
+
+def _leaving(tracer: Tracer, special: Special) -> Iterator[tuple[bool, Tracer, Point]]:
+    """The first motions of branches that leave another one at a point, if they are found: whether the period doubles,
+    what follows them, and where they begin."""
+    doubles = special.kind == DOUBLES
+    own = Tracer(tracer.followed.doubled(), tracer.bounds, tracer.tolerance) if doubles else tracer
+    ring = _twice(special.point.linear.ring) if doubles else special.point.linear.ring
+    unit = _turned_over(special.point.linear, ring.nodes) if doubles else _across(special)
+    for length in (BESIDE,) if doubles else (BESIDE, -BESIDE):  # twice the period: half of it later it is the other one
+        try:
+            yield doubles, own, own.beside(ring, unit if length > 0 else unit.times(-1.0), BESIDE)
+        except (AssemblyError, IntegrationError):
+            continue
+
+
+def _twice(ring: Ring) -> Ring:
+    """The same motions two times over."""
+    if ring.nodes == 1:
+        return replace(ring, period=2 * ring.period, turns=2 * ring.turns)
+    q = np.concatenate([ring.positions, ring.positions + TURN * ring.turns])
+    v = np.concatenate([ring.velocities, ring.velocities])
+    return replace(ring, period=2 * ring.period, turns=2 * ring.turns, positions=q, velocities=v)
+
+
+def _turned_over(found: Linear, nodes: int) -> Change:
+    """The change that comes back as its opposite after a period, along the states of two."""
+    values, vectors = np.linalg.eig(found.monodromy)
+    along = np.real(vectors[:, int(np.argmin(np.abs(values + 1)))])
+    states = []
+    transfers = found.transfers
+    for node in range(nodes):
+        states.append(found.arcs[node % len(found.arcs)].ways[0] @ along)
+        along = transfers[node % len(transfers)] @ along
+    change = Change(np.array(states), 0.0, 0.0)
+    return change.times(1 / found.length(change))
+
+
+def _across(special: Special) -> Change:
+    """Where a branch is left: the other way in which there are motions beside this one."""
+    found = special.point.linear
+    _, _, right = np.linalg.svd(found.matrix)
+    row = found.row(special.tangent)
+    least = right[-2:]
+    along = least @ row
+    other = found.change(least[0] * along[1] - least[1] * along[0])
+    return other.times(1 / found.length(other))
+
+
+def _is_half(found: Linear) -> bool:
+    """Whether the motion is back after half its period, and so is one of those that it was doubled from."""
+    ring, first = found.ring, found.arcs[0]
+    solution = first.case.starting(ring.state(0)).solution(ring.t + ring.period / 2, tolerance=first.solution.tolerance)
+    end = np.concatenate([solution.q[-1] - TURN * ring.turns / 2, solution.v[-1]])
+    return bool(found.norm.length(end - first.begin) <= COLLAPSED)

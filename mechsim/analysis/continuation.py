@@ -1,0 +1,224 @@
+"""Periodic motions followed over a parameter, around folds too, with what happens on the way.
+
+Pseudo-arclength continuation: from a motion a step along the tangent of the branch, then Newton's method across it
+(Keller 1977). Functions of the tangent and of the Floquet multipliers change sign where a branch folds, where others
+leave it, where the period doubles, and where a pair leaves the unit circle; these places are located on the branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from mechsim.analysis.floquet import ON_CIRCLE, Multipliers
+from mechsim.analysis.followed import Followed
+from mechsim.analysis.orbit import floquet_of
+from mechsim.analysis.ring import FAMILY, Change, Linear, Ring
+from mechsim.analysis.shooting import close
+from mechsim.errors import AssemblyError, Fault, IntegrationError, SpecError
+from mechsim.frozen import frozen
+
+FIRST, LONGEST, SHORTEST = 0.01, 0.1, 1e-6  # steps, in scales and in the range of the parameter
+LONGER, SHORTER = 1.5, 0.5
+EASY, HARD = 3, 6  # steps of Newton's method
+BENDS = 0.96  # cosine of the angle between tangents: more of it makes steps shorter
+MOST_POINTS = 2000
+LOCATED = 1e-10  # of a step, and of what changes in it: how exactly places are found
+ROUNDS = 40  # in which they are
+ROUND = 10  # points, at least, of a branch that closes
+SLACK = 1e-9  # of the range
+PAIRED = 1e-4  # sizes of a pair on the circle, where it is located
+
+FOLD, BRANCHES, DOUBLES, TORUS = "fold", "branch point", "period doubling", "Neimark-Sacker"
+
+
+@frozen(slots=False, eq=False)
+class Point:
+    """A periodic motion of a branch, the tangent of the branch there, and its multipliers."""
+
+    linear: Linear
+    tangent: Change
+    floquet: Multipliers
+    value: float  # of what is followed
+    slope: float  # of that along the tangent
+
+    def test(self, kind: str) -> float:
+        """What changes sign where this happens."""
+        values = self.floquet.values
+        if kind == FOLD:
+            return self.slope
+        if kind == TORUS:
+            pairs = [values[i] * values[j] - 1 for i in range(len(values)) for j in range(i)]
+            return float(np.real(np.prod(pairs))) if pairs else 1.0
+        return float(np.real(np.prod(values + 1 if kind == DOUBLES else values - 1)))
+
+    @property
+    def has_pair(self) -> bool:
+        """Whether a pair of multipliers is on the unit circle: two real ones may have a product of one, too."""
+        values = self.floquet.values
+        return bool(np.any((np.abs(values.imag) > ON_CIRCLE) & (np.abs(np.abs(values) - 1) < PAIRED)))
+
+
+@frozen(slots=False, eq=False)
+class Special:
+    """Where something happens on a branch. Its tangent is that between points beside it: at a branch point there are
+    two, and that of the point itself may be any mixture of them."""
+
+    kind: str
+    point: Point
+    tangent: Change
+
+
+@frozen
+class Ended:
+    """Why a branch was not followed to an end of the range."""
+
+    why: str
+
+
+Found = Point | Special | Ended
+
+
+class Tracer:
+    """Follows branches from one of the `bounds` of what is followed towards the other, and back."""
+
+    def __init__(self, followed: Followed, bounds: tuple[float, float], tolerance: float):
+        self.followed, self.bounds, self.tolerance = followed, bounds, tolerance
+        self.kinds = (FOLD, BRANCHES, DOUBLES) if followed.conserved else (FOLD, BRANCHES, DOUBLES, TORUS)
+
+    def begin(self, ring: Ring) -> Point:
+        """The motion near a ring where what is followed has its first value; its tangent goes on to the other."""
+        point = self._point(close(self.followed.opened, ring, self.tolerance).linear, None)
+        if (point.slope > 0) == (self.bounds[1] > self.bounds[0]):
+            return point
+        return replace(point, tangent=point.tangent.times(-1.0), slope=-point.slope)
+
+    def beside(self, ring: Ring, unit: Change, length: float) -> Point:
+        """The first motion of a branch that leaves another at a ring, so far along a change."""
+        there = self.followed.opened(ring)
+        closed = close(self.followed.opened, there.moved(unit.times(length)), self.tolerance, (unit,))
+        return self._point(closed.linear, unit)
+
+    def _point(self, found: Linear, before: Change | None) -> Point:
+        _, sizes, right = np.linalg.svd(found.matrix)
+        known = np.append(sizes, np.zeros(found.matrix.shape[1] - len(sizes)))
+        if before is None and np.sum(known <= FAMILY * known.max()) > 1:
+            message = "periodic motions cannot be followed: there are others beside them in several ways"
+            raise SpecError(Fault(message, hint="hold something, such as the energy or a coordinate of the start"))
+        tangent = found.change(right[-1])
+        sign = -1.0 if before is not None and found.product(tangent, before) < 0 else 1.0
+        tangent = tangent.times(sign / found.length(tangent))
+        floquet = floquet_of(found, self.followed.autonomous, self.followed.conserved)
+        return Point(found, tangent, floquet, self.followed.value(found), self.followed.slope(found, tangent))
+
+    def follow(self, first: Point) -> Iterator[Found]:
+        """What comes after the first motion of a branch, in its order: motions, and what happens between them."""
+        point, step = first, FIRST
+        for count in range(1, MOST_POINTS):
+            stepped = self._next(point, step)
+            if isinstance(stepped, Ended):
+                yield stepped
+                return
+            there, step, newton = stepped
+            yield from self._between(point, there, step)
+            if not self._is_within(there.value):
+                yield self._last(point, step, there)
+                return
+            yield there
+            if count >= ROUND and self._is_closed(first, there, step):
+                yield Ended("it came back to its beginning")
+                return
+            point, step = there, min(LONGEST, step * LONGER) if newton <= EASY else step
+        yield Ended(f"it was not followed further than {MOST_POINTS} motions")
+
+    def _next(self, point: Point, step: float) -> tuple[Point, float, int] | Ended:
+        """The next motion, with the length of the step to it and the steps of Newton's method."""
+        while True:
+            try:
+                there, newton = self._stepped(point, step)
+            except (AssemblyError, IntegrationError) as error:
+                if step < SHORTEST:
+                    return Ended(f"it could not be followed beyond {point.value:.6g}: {error.faults[0].message}")
+            else:
+                bends = there.linear.product(point.tangent, there.tangent) < BENDS
+                if step < SHORTEST or not (bends or newton > HARD):
+                    return there, step, newton
+            step *= SHORTER
+
+    def _stepped(self, point: Point, step: float) -> tuple[Point, int]:
+        change = point.tangent.times(step)
+        if point.linear.ring.period + change.period <= 0:
+            raise IntegrationError(Fault("the period would become zero"))
+        closed = close(self.followed.opened, point.linear.moved(change), self.tolerance, (point.tangent,))
+        return self._point(closed.linear, point.tangent), closed.steps
+
+    def _is_within(self, value: float) -> bool:
+        low, high = sorted(self.bounds)
+        slack = SLACK * (high - low)
+        return low - slack <= value <= high + slack
+
+    def _between(self, point: Point, there: Point, step: float) -> list[Special]:
+        """What happens within a step. A multiplier is one at a fold too, which is no branch point."""
+        happens = [kind for kind in self.kinds if point.test(kind) * there.test(kind) < 0]
+        if FOLD in happens and BRANCHES in happens:
+            happens.remove(BRANCHES)
+        located = [(*self._root(point, step, there, _test_of(kind)), kind) for kind in happens]
+        located.sort(key=lambda each: each[0])
+        found = [Special(kind, each, _between_tangents(point, there, share)) for share, each, kind in located]
+        told = [each for each in found if self._is_within(each.point.value)]
+        return [each for each in told if each.kind != TORUS or each.point.has_pair]
+
+    def _last(self, point: Point, step: float, there: Point) -> Point:
+        """The motion at the end of the range."""
+        low, high = sorted(self.bounds)
+        end = high if there.value > high else low
+        return self._root(point, step, there, lambda each: each.value - end)[1]
+
+    def _root(self, point: Point, step: float, there: Point, test: Callable[[Point], float]) -> tuple[float, Point]:
+        """Where a function of a motion is zero between two points of a branch, as a share of the way: by secants
+        through the latest two values, which stay between those of opposite sign. Newton's method begins near the
+        branch, for beside a branch point it finds no long way to it."""
+        low, high, at_low, at_high = 0.0, 1.0, test(point), test(there)
+        before, latest, found = (low, at_low), (high, at_high), there
+        size = abs(at_high - at_low)
+        for _ in range(ROUNDS):
+            slope = (latest[1] - before[1]) / (latest[0] - before[0])
+            share = latest[0] - latest[1] / slope if slope else low
+            if not low < share < high:
+                share = 0.5 * (low + high)
+            try:
+                found = self._within(point, step, there, share)
+            except (AssemblyError, IntegrationError):
+                break
+            value = test(found)
+            if (value < 0) == (at_low < 0):
+                low = share
+            else:
+                high = share
+            before, latest = latest, (share, value)
+            if abs(value) <= LOCATED * size or high - low < LOCATED or before[0] == share:
+                break
+        return latest[0], found
+
+    def _within(self, point: Point, step: float, there: Point, share: float) -> Point:
+        """A motion between two points, from the cubic that the branch nearly is."""
+        chord = point.linear.towards(there.linear)
+        begin, end = share * (1 - share) ** 2 * step, -(share**2) * (1 - share) * step
+        change = chord.times(share**2 * (3 - 2 * share)).plus(point.tangent.times(begin)).plus(there.tangent.times(end))
+        closed = close(self.followed.opened, point.linear.moved(change), self.tolerance, (chord,))
+        return self._point(closed.linear, chord)
+
+    def _is_closed(self, first: Point, there: Point, step: float) -> bool:
+        change, here = first.linear.towards(there.linear), there.linear
+        return here.length(change) < 0.5 * step and here.product(there.tangent, first.tangent) > 0
+
+
+def _between_tangents(point: Point, there: Point, share: float) -> Change:
+    found = point.tangent.times(1 - share).plus(there.tangent.times(share))
+    return found.times(1 / point.linear.length(found))
+
+
+def _test_of(kind: str) -> Callable[[Point], float]:
+    return lambda point: point.test(kind)

@@ -1,0 +1,261 @@
+"""Steady motions (relative equilibria): a mechanism that is carried along by a motion which leaves it as it is, while
+nothing else about it moves. Rests are those that are carried nowhere.
+
+Where X is the flow and S the motion that carries, both as changes of the state, X = S. Newton's method finds such
+states among all that the constraints allow; near one, and seen by who is carried along, the motion is x' = A x with
+A = DX - DS. What the symmetries themselves make of the state (other places, other turns) is left out of A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from mechsim.analysis.balanced import MOST_HALVINGS, MOST_STEPS, SMALLER, apart
+from mechsim.analysis.carried import Symmetries, View, symmetries
+from mechsim.analysis.flow import Flow, projected, well_chosen
+from mechsim.analysis.held import Momenta
+from mechsim.analysis.least import is_least
+from mechsim.analysis.linear import Linearised
+from mechsim.analysis.rest import poses
+from mechsim.errors import AssemblyError, Fault, SpecError
+from mechsim.frozen import frozen
+from mechsim.kernel.linear import null_space
+from mechsim.result.layout import Array
+
+SETTLED = 1e-12  # of scales: the last step, and what may be left over of X - S
+LONGEST = 0.5  # of scales: a step
+FEWER = 30  # poses that are tried: a step of Newton's method takes some ms
+SAME = 1e-6  # of scales, as states are compared
+RANK = 1e-8  # of the largest: below, a direction leads to other steady motions
+NEAR = 1e-6  # of scales: what a state may be off that is given
+RESTS = "it rests"
+
+
+@frozen(eq=False, slots=False)
+class Steady:
+    """A steady motion: how it moves near it as seen by who is carried along, which motion carries it, in words, and its
+    energy in that frame (V - T of a mechanism of parts)."""
+
+    linear: Linearised
+    words: str
+    energy: float
+
+    @property
+    def positions(self) -> Array:
+        return self.linear.positions
+
+    @property
+    def velocities(self) -> Array:
+        return self.linear.velocities
+
+    @property
+    def neighbours(self) -> int:
+        """Along how many directions others lie beside it, apart from those that are the same seen from elsewhere."""
+        return self.linear.neighbours
+
+    @property
+    def stability(self) -> str:
+        """Of small changes, but for those to other steady motions: "stable", "unstable", or "undecided" where some
+        neither grow nor die out, and no least energy holds them."""
+        return self.linear.stability
+
+
+def steady_motions(
+    flow: Flow, t: float, q: Array, v: Array, told: Callable[[int, int], None] | None = None
+) -> tuple[Steady, ...]:
+    """All that are found from a state and from poses that it can be moved to, with the momenta that it has along
+    motions which leave it as it is. Raises AssemblyError where there is none."""
+    search = _Search(flow, t, q, v)
+    found: list[Steady] = []
+    own = 0
+    families = len(search.symmetries.still) > 0  # which momenta make: one of each is looked for
+    for tried, pose in enumerate(islice(poses(flow, t, q), FEWER)):
+        if families and found:
+            break
+        with suppress(AssemblyError, SpecError):
+            steady = search.from_pose(pose, v if tried == 0 else None)
+            if steady is not None and not any(search.is_same(steady, other) for other in found):
+                found.append(steady)
+                own += tried == 0
+        if told:
+            told(len(found), tried + 1)
+    if not found:
+        hint = "something is free to fall, or goes faster and faster"
+        raise AssemblyError(Fault("no steady motion was found from any pose that was tried", hint=hint))
+    return (*found[:own], *sorted(found[own:], key=lambda each: round(each.energy, 9)))
+
+
+def steady_at(flow: Flow, t: float, q: Array, v: Array) -> Steady:
+    """The steady motion that a state is in. Raises SpecError where it is in none."""
+    return _Search(flow, t, q, v).here()
+
+
+class _Search:
+    """States that are carried along at the rates of a first one."""
+
+    def __init__(self, flow: Flow, t: float, q: Array, v: Array):
+        self.flow, self.t, self.q, self.v = flow, t, q, v
+        self.symmetries: Symmetries = symmetries(flow, t, q, v)
+        if self.symmetries.driven is None:
+            message = "there is no steady motion: the equations change with time, and no turn or shift of it goes along"
+            raise AssemblyError(Fault(message, hint="drives may turn or push at a constant speed"))
+        self.driven: Array = self.symmetries.driven
+        first = self._view(q, v)
+        self.rates = self._rates(first)
+        self.momenta = Momenta(flow.system, self.symmetries.still) if len(self.symmetries.still) else None
+        self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
+        self.most = self._largest(first)
+
+    def _view(self, q: Array, v: Array) -> View:
+        return View(self.flow.at(self.t, q, v), self.symmetries.candidates, self.symmetries.time)
+
+    def _own(self, view: View) -> Array:
+        """What leaves it as it is, as changes of the state, (rows, motions)."""
+        return np.asarray(view.carried @ self.symmetries.still.T)
+
+    def _largest(self, view: View) -> Array:
+        """The most that momenta could be, in the time in which things move."""
+        if self.momenta is None:
+            return np.zeros(0)
+        changes = np.abs(self.momenta.at(view)[1]).max(axis=1, initial=0.0)
+        return np.where(changes > 0, changes, 1.0)
+
+    def _rates(self, view: View) -> Array:
+        """Of the motions that leave it as it is, so that these come nearest to how it moves."""
+        left = view.flow - view.time * view.carried @ self.driven
+        length = len(view.candidates.points) + len(view.candidates.states)
+        found = np.linalg.lstsq(view.time * self._own(view)[:length], left[:length], rcond=None)[0]
+        return np.where(np.abs(view.time * found) > RANK, found, 0.0)
+
+    def _factors(self, rates: Array) -> Array:
+        return np.asarray(self.driven + rates @ self.symmetries.still)
+
+    def here(self) -> Steady:
+        """The state itself, if it is carried along."""
+        view = self._view(self.q, self.v)
+        off = np.abs(self._left(view, self.rates)).max(initial=0.0)  # momenta are its own
+        if off > NEAR:
+            message = f"it does not move steadily there: speeds and accelerations are off by {off:.2g} of their size"
+            raise SpecError(Fault(message, hint="mechsim equilibrium --steady finds steady motions near it"))
+        return self._told(view, self.rates)
+
+    def from_pose(self, pose: Array, v: Array | None) -> Steady | None:
+        """What Newton's method comes to from a pose, or from the first state itself."""
+        if v is not None:
+            return self._settled(self._view(pose, v))
+        carried, _ = self.symmetries.candidates.moved(pose[None], 0 * pose[None])
+        pose, speeds = projected(self.flow.system, self.t, pose, carried[0] @ self._factors(self.rates))
+        return self._settled(self._view(pose, speeds))
+
+    def _settled(self, view: View) -> Steady | None:
+        """Where Newton's method comes to."""
+        rates = self.rates
+        for _ in range(MOST_STEPS):
+            left = self._left(view, rates)
+            step, turn = self._step(view, rates, left)
+            if max(np.abs(step).max(initial=0.0), np.abs(view.time * turn).max(initial=0.0)) <= SETTLED:
+                break
+            shorter = min(1.0, LONGEST / max(np.abs(view.allowed @ step).max(initial=0.0), 1e-300))
+            before = (1 - SMALLER) * np.linalg.norm(left)
+            for _ in range(MOST_HALVINGS):
+                nearer = self._moved(view, shorter * step)
+                if nearer is not None and np.linalg.norm(self._left(nearer, rates + shorter * turn)) <= before:
+                    break
+                shorter /= 2
+            else:
+                break
+            view, rates = nearer, rates + shorter * turn
+        off = np.abs(self._left(view, rates)).max(initial=0.0)
+        return self._told(view, rates) if off <= SETTLED * max(1.0, np.abs(view.onward).max(initial=0.0)) else None
+
+    def _left(self, view: View, rates: Array) -> Array:
+        """X - S, and what momenta are off."""
+        left = view.flow - view.time * view.carried @ self._factors(rates)
+        return left if self.momenta is None else np.append(left, (self.momenta.at(view)[0] - self.held) / self.most)
+
+    def _step(self, view: View, rates: Array, left: Array) -> tuple[Array, Array]:
+        """Along what is allowed, and of the rates, to where X = S with the momenta there are, were all linear."""
+        matrix = np.column_stack([self._bends(view, rates), -view.time * self._own(view)])
+        if self.momenta is not None:
+            still = np.zeros((len(self.held), len(rates)))
+            more = self.momenta.at(view)[1] / self.most[:, None]
+            matrix = np.concatenate([matrix, np.column_stack([more, still])])
+        found = np.asarray(np.linalg.lstsq(matrix, -left, rcond=RANK)[0], dtype=float)
+        count = view.allowed.shape[1]
+        return found[:count], found[count:]
+
+    def _bends(self, view: View, rates: Array) -> Array:
+        """DX - DS along what is allowed."""
+        return np.asarray(view.onward - view.time * view.bent(self._factors(rates)))
+
+    def _moved(self, view: View, step: Array) -> View | None:
+        local = view.local
+        count = sum(local.freedoms)
+        try:
+            return self._view(local.q + local.moved[0][:, :count] @ step, local.v + local.moved[1][:, :count] @ step)
+        except (AssemblyError, SpecError):
+            return None
+
+    def _told(self, view: View, rates: Array) -> Steady:
+        factors, bends, own = self._factors(rates), self._bends(view, rates), self._own(view)
+        inside = view.back @ own
+        others = null_space(inside.T, absolute=SAME) if inside.size else np.eye(bends.shape[1])
+        matrix = others.T @ (view.back @ bends / view.time) @ others
+        sizes = np.linalg.svd(np.column_stack([bends, -view.time * own]), compute_uv=False)
+        rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+        idle = len(self.symmetries.still) - (bends.shape[1] - len(matrix))  # turns about where it is, which do nothing
+        neighbours = own.shape[1] + len(matrix) - rank - idle
+        kinetic, potential = self.flow.system.energies(view.local.t, view.local.q, view.local.v)
+        seen = np.where(np.abs(view.time * factors) > RANK, factors, 0.0)
+        words = self.symmetries.candidates.words(seen) or RESTS
+        held = is_least(self.flow, view, matrix, others, factors, self.symmetries.still)
+        linear = replace(_linear(view, matrix, others, words), neighbours=max(0, neighbours), least=held)
+        return Steady(linear, words, float(potential - kinetic))
+
+    def is_same(self, one: Steady, other: Steady) -> bool:
+        """Whether two are one: in one pose or, where motions leave it as it is, alike."""
+        if len(self.symmetries.still):
+            values = [
+                np.sort_complex(np.round(each.linear.eigenvalues * self.symmetries.time, 4)) for each in (one, other)
+            ]
+            near = abs(one.energy - other.energy) <= SAME * max(1.0, abs(one.energy))
+            return bool(near and np.abs(values[0] - values[1]).max(initial=0.0) < 1e-3)
+        return bool(np.abs(apart(self.flow, one.positions, other.positions)).max(initial=0.0) <= SAME)
+
+
+def _linear(view: View, matrix: Array, rest: Array, words: str) -> Linearised:
+    """In coordinates of the mechanism that tell directions apart."""
+    local, flow = view.local, view.local.flow
+    count = sum(local.freedoms)
+    q, v = (local.moved[k][:, :count] @ rest for k in (0, 1))
+    scales, n = flow.system.scales[: flow.system.n, None], flow.system.n
+    weights = np.array([3.0 if each.kind == "angle" else 1.0 for each in flow.system.mechanism.variables])
+    weights[flow.system.accounts] = 0.0
+    stacked = np.concatenate([q / scales, view.time * v / scales])
+    chosen = well_chosen(stacked, np.concatenate([100.0 * weights, weights]))
+    own = np.concatenate([q, v])[chosen]
+    back = np.linalg.inv(own) if len(own) else own
+    names = tuple(flow.labels[k] if k < n else f"{flow.labels[k - n]}_dot" for k in chosen)
+    unit = np.eye(len(chosen))
+    return Linearised(
+        t=local.t,
+        positions=local.q.copy(),
+        velocities=local.v.copy(),
+        coordinates=flow.labels,
+        states=names,
+        inputs=(),
+        outputs=names,
+        A=own @ matrix @ back,
+        B=np.zeros((len(chosen), 0)),
+        C=unit,
+        D=np.zeros((len(chosen), 0)),
+        shapes=q @ back,
+        rest=words == RESTS,
+        reads_time=flow.reads_time,
+        steady=words,
+    )

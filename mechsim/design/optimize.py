@@ -1,0 +1,323 @@
+"""Optimisation: parameters, starts and inputs chosen so that a measure of the motion is least and others hold.
+
+IPOPT with exact first derivatives. Second ones are those of formulas, where these are sums of squares or alike (Gauss
+and Newton), else IPOPT gathers them on its way (limited memory).
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from mechsim.design.course import Course
+from mechsim.design.fitting import Fit, Quality, quality_of
+from mechsim.design.goals import Goal, Least
+from mechsim.design.hamiltonian import Hamiltonian, hamiltonian
+from mechsim.design.optimum import FOUND, Chosen, Held, InputCourse, Optimum
+from mechsim.design.search import Best, Evaluated, Iteration, Search, limits_of, missed_of
+from mechsim.design.shooting import Shooting
+from mechsim.design.shown import shown_of
+from mechsim.design.task import Relation, Variable
+from mechsim.errors import BranchWarning, Fault, MechsimError, SpecError
+from mechsim.frozen import frozen
+from mechsim.nonlinear import Solved, signals_kept_back, solve
+from mechsim.result.layout import Array
+
+ITERATIONS = 500
+TOLERANCE = 1e-8
+MET = 1e-7  # by which relations may be missed
+AT_BOUND = 1e-6  # of the range of a number, or of its size: nearer to a bound it is there
+APART = 1e-5  # of the size: stretches of one motion are no further from each other
+NOTHING = 1e-12  # of the goal: less is no change
+BEYOND = 1e-3  # of the range of an input: further beyond its bounds between its points is told
+LOOKS = 50  # places of each interval that are looked at for it
+BESIDE = 0.01  # of scales: how far beside the start it is looked whether the goal changes at all
+Options = Mapping[str, str | float | int]
+OPTIONS: Options = {
+    "tol": TOLERANCE,
+    "constr_viol_tol": 1e-8,
+    "bound_relax_factor": 0.0,
+    "mu_strategy": "adaptive",
+    "acceptable_tol": 1e-6,
+    "acceptable_constr_viol_tol": 1e-7,
+    "limited_memory_max_history": 30,
+}
+GAUSS_NEWTON = 100  # iterations with second derivatives by formulas: what they are good for is found in fewer
+SETTLED = ("optimal", "acceptable", "infeasible", "interrupted")
+WORDS = {0: "optimal", 1: "acceptable", 2: "infeasible", 5: "interrupted", -1: "unfinished"}  # by IPOPT's status
+INVALID = -13  # what IPOPT says where something has no value that it cannot step back from
+REASONS = {
+    3: "steps became too small to go on",
+    4: "numbers grow without end: give them bounds",
+    -2: "no step brings it nearer to what must hold",
+    -3: "no step could be computed from here",
+    INVALID: "there is no motion, or none with derivatives, where the search had to look",
+}
+MESSAGES = {
+    "unfinished": "as many iterations as were allowed came to no end",
+    "interrupted": "the search was ended: this is the best so far",
+}
+
+
+@frozen(eq=False)
+class Task:
+    """What is to be optimised."""
+
+    variables: tuple[Variable, ...]
+    goal: Goal
+    label: str
+    relations: tuple[Relation, ...]
+
+
+Watched = Callable[[Iteration, Array], None]  # after each iteration, with the best numbers so far
+
+
+def optimize(
+    shooting: Shooting,
+    task: Task,
+    *,
+    begin: Array | None = None,
+    iterations: int = ITERATIONS,
+    observer: Watched | None = None,
+) -> Optimum:
+    """The numbers that make the goal least, from the subject's own values, or from those that another search came to
+    (`begin`). Raises SpecError, and what else hinders the first motion; later ones that fail are stepped back from."""
+    began = time.perf_counter()
+    _refuse_outside(shooting, begin)
+    _refuse_overdetermined(shooting, task)
+    first = shooting.course(shooting.start, sloped=True)
+    start = np.concatenate([shooting.start, task.goal.begin(first)])
+    if begin is not None:
+        start = _resumed(begin, start)
+    with signals_kept_back(heeded=(signal.SIGINT,)) as interrupted:  # the best so far is told
+        running = _Running(shooting, task, start, interrupted, observer)
+        found = running.solved(iterations)
+        return running.optimum(found, time.perf_counter() - began)
+
+
+def _refuse_outside(shooting: Shooting, begin: Array | None) -> None:
+    """Raise where a search would begin outside of its bounds."""
+    own = shooting.own
+    first = shooting.first if begin is None else np.asarray(begin)[:own]
+    least, most = (each[:own] for each in shooting.bounds)
+    inputs, faults = {control.name for control in shooting.controls}, {}
+    for k in np.flatnonzero((first < least) | (first > most)).tolist():
+        name = shooting.names[k].split("[")[0]  # of an input over intervals all
+        message = f"{name} begins at {first[k]:.6g}, outside of its bounds {least[k]:g} to {most[k]:g}"
+        inside = f"by its start in Inputs, {name}: {{start: ...}}" if name in inputs else f"by --set {name}=..."
+        faults[name] = Fault(message, hint=f"begin inside, {inside}, or widen the bounds")
+    if faults:
+        raise SpecError(*faults.values())
+
+
+def _refuse_overdetermined(shooting: Shooting, task: Task) -> None:
+    """Raise where more must hold than there is to choose."""
+    equations = sum(each.least == each.most for each in task.relations)
+    count = shooting.own + len(task.goal.extras)
+    if equations > count:
+        numbers = "is 1 number" if count == 1 else f"are {count} numbers"
+        message = f"{equations} equations must hold, and there {numbers} to choose"
+        raise SpecError(
+            Fault(message, hint="vary more (an input over intervals, u=-5:5:20), or let squares be least instead")
+        )
+
+
+def _resumed(begin: Array, start: Array) -> Array:
+    if len(begin) != len(start) or not np.isfinite(begin).all():
+        message = f"what the search is to go on from has {len(begin)} numbers, and there are {len(start)} to choose"
+        raise SpecError(Fault(message, hint="it is of another problem: begin anew, without --resume"))
+    return np.asarray(begin, dtype=float)
+
+
+class _Running:
+    """One search."""
+
+    def __init__(self, shooting: Shooting, task: Task, start: Array, interrupted: list[int], observer: Watched | None):
+        self.shooting, self.task, self.start = shooting, task, start
+        extras = task.goal.extras
+        ranges = [each.most - each.least for each in extras]
+        self.scales = np.concatenate([shooting.scales, ranges])
+        self.least, self.most = (
+            np.concatenate([own, [getattr(each, key) for each in extras]])
+            for own, key in zip(shooting.bounds, ("least", "most"), strict=True)
+        )
+        self.limits = limits_of(task.relations, (shooting.count - 1) * shooting.width)
+        told = None if observer is None else lambda iteration, best: observer(iteration, best.numbers)
+        self.search = Search(
+            shooting, task.goal, task.relations, self.scales, self.limits, interrupted, Best(MET, start.copy()), told
+        )
+        self.first = self.search.evaluated(start, sloped=True)
+        self.notes = _told_of(self.first, self.search, start, task)
+        self.search.know_pattern(self.first)
+
+    def solved(self, iterations: int) -> Solved:
+        """With second derivatives by formulas where these are worth something; where that comes to no end, from the
+        best so far without them."""
+        gathered: Options = {"hessian_approximation": "limited-memory"}
+        if not self.search.is_bowl(self.first):
+            return self._searched(self.start, iterations, gathered)
+        found = self._searched(self.start, min(iterations, GAUSS_NEWTON), {})
+        left = iterations - len(self.search.history)
+        if WORDS.get(found.status) in SETTLED or left <= 0 or self.search.ended:
+            return found
+        return self._searched(self.search.best.numbers, left, gathered)
+
+    def _searched(self, start: Array, iterations: int, options: Options) -> Solved:
+        bounds = self.least / self.scales, self.most / self.scales
+        given = {**OPTIONS, **options, "max_iter": iterations}
+        return solve(self.search, start / self.scales, bounds, self.limits, given)
+
+    def optimum(self, found: Solved, seconds: float) -> Optimum:
+        search, shooting = self.search, self.shooting
+        status = WORDS.get(found.status, "stopped")
+        if search.ended and status not in FOUND:
+            status = "interrupted" if search.interrupted else "stopped"
+        last = found.x * self.scales
+        numbers = last if status in FOUND else search.best.numbers
+        numbers = np.clip(numbers, self.least, self.most)
+        at = search.evaluated(numbers, sloped=True)
+        missed = missed_of(at.constraints, self.limits)
+        if status in FOUND and (apart := shooting.apart(at.course)) > APART:
+            status = "stopped"
+            search.edge.fault = Fault(f"stretches are on different branches, {apart:.2g} of the size apart")
+        own = shooting.own
+        held = tuple(
+            Held(each.text, float(at.relations[k]), float(missed[k]), _price(found.multipliers[k], status))
+            for k, each in enumerate(self.task.relations)
+        )
+        extras = [each.name for each in self.task.goal.extras]
+        places = [*range(own), *range(len(shooting.names), len(self.scales))]
+        names = [*shooting.names[:own], *extras]
+        chosen = [self._chosen(name, k, numbers, found, status) for name, k in zip(names, places, strict=True)]
+        quality = self._quality(at, numbers, chosen)
+        self._tell_beyond(numbers)
+        if quality is not None:
+            pairs = zip(chosen, quality.errors.tolist(), strict=False)
+            chosen = [replace(each, error=None if np.isnan(error) else error) for each, error in pairs]
+        first, shot = self.start, self.shooting
+
+        def course(after: bool) -> Course:
+            return shot.course(search.split(numbers if after else first)[0], sloped=False)
+
+        return Optimum(
+            status=status,
+            message=self._message(status, found.status, held, missed[len(held) :]),
+            label=self.task.label,
+            before=self.first.goal,
+            goal=at.goal,
+            chosen=tuple(chosen),
+            held=held,
+            history=tuple(search.history),
+            numbers=numbers,
+            told=tuple(self.notes),
+            evaluations=search.evaluations,
+            seconds=seconds,
+            courses=course,
+            inputs=tuple(
+                InputCourse(
+                    control.name,
+                    control.times(shooting.grid(numbers)),
+                    numbers[control.first : control.first + control.count],
+                    control.degree,
+                )
+                for control in shooting.controls
+                if control.count > 1
+            ),
+            shown=shown_of(
+                self.task.goal,
+                self.task.relations,
+                shooting,
+                (self.first.course, search.split(first)[0]),
+                (at.course, search.split(numbers)[0]),
+            ),
+            hamiltonian=self._hamiltonian(numbers, found, status),
+            quality=quality,
+        )
+
+    def _tell_beyond(self, numbers: Array) -> None:
+        """Bounds hold at the points of an input only: between these a cubic may go beyond them."""
+        shares = np.linspace(0.0, 1.0, LOOKS)
+        for control in self.shooting.controls:
+            least, most = self.least[control.first], self.most[control.first]
+            values = np.array([control.at(numbers, piece, shares) for piece in range(self.shooting.count)])
+            below, above = least - values.min(), values.max() - most
+            if max(below, above) > BEYOND * (most - least):
+                side = (
+                    f"{values.max():.6g}, above {most:g}" if above > below else f"{values.min():.6g}, below {least:g}"
+                )
+                told = f"between its points {control.name} is as far as {side}"
+                self.notes.append(f"{told}: more intervals, or hold: linear, keep it nearer")
+
+    def _quality(self, at: Evaluated, numbers: Array, chosen: Sequence[Chosen]) -> Quality | None:
+        goal = self.task.goal
+        if not isinstance(goal, Fit) or self.shooting.count > 1:
+            return None
+        extras = self.search.split(numbers)[1]
+        free = np.array([not each.held for each in chosen])
+        found = quality_of(goal, goal.residuals(at.course, extras), goal.jacobian(at.course, extras), free)
+        lost = [each.name for each, error in zip(chosen, found.errors, strict=True) if np.isinf(error)]
+        if lost:
+            self.notes.append(f"the data do not tell {', '.join(lost)} apart: other values fit as well")
+        return found
+
+    def _hamiltonian(self, numbers: Array, found: Solved, status: str) -> Hamiltonian | None:
+        goal, count = self.task.goal, len(self.task.relations)
+        if self.shooting.count == 1 or not isinstance(goal, Least) or status not in FOUND:
+            return None
+        relations = zip(self.task.relations, found.multipliers[:count].tolist(), strict=True)
+        sides = [
+            (weight, side) for each, size in relations for weight, side in ((size, each.left), (-size, each.right))
+        ]
+        x = self.search.split(numbers)[0]
+        return hamiltonian(self.shooting, x, goal.asked, found.multipliers[count:], sides)
+
+    def _chosen(self, name: str, k: int, numbers: Array, found: Solved, status: str) -> Chosen:
+        least, most, value = self.least[k], self.most[k], float(numbers[k])
+        size = AT_BOUND * (most - least if np.isfinite(most - least) else self.scales[k])
+        held = "least" if value - least <= size else "most" if most - value <= size else ""
+        price = (found.below[k] if held == "least" else found.above[k] if held else 0.0) / self.scales[k]
+        return Chosen(name, float(self.start[k]), value, least, most, _price(price, status), held)
+
+    def _message(self, status: str, number: int, held: Sequence[Held], gaps: Array) -> str:
+        if status in FOUND or status == "interrupted":
+            return MESSAGES.get(status, "")
+        missed = [f"{each.text}, by {each.missed:.3g}" for each in held if each.missed > MET]
+        if gaps.max(initial=0.0) > MET:
+            missed.append(f"that stretches make one motion, by {gaps.max():.3g} of its size")
+        left = f"; missed: {'; '.join(missed)}" if missed else ""
+        if status == "infeasible":
+            return f"no numbers near here meet all that must hold{left}"
+        edge = self.search.edge
+        if edge.reached or (number == INVALID and edge.beyond is not None):
+            return edge.words(self.shooting.names, self.search.best.numbers, self.scales) + left
+        why = f"; where it looked last: {edge.why}" if edge.why else ""
+        reason = REASONS.get(number, "the search ended where it should not")
+        return MESSAGES.get(status, reason) + left + why
+
+
+def _price(multiplier: float, status: str) -> float:
+    return float(multiplier) if status in FOUND and abs(multiplier) > 1e-9 else 0.0
+
+
+def _told_of(first: Evaluated, search: Search, start: Array, task: Task) -> list[str]:
+    """What should be known of the problem. Raises SpecError where nothing can be done for the goal."""
+    assert first.sloped is not None and first.slopes is not None
+    shooting = search.shooting
+    changes = np.abs(first.sloped.gradient) + np.abs(first.sloped.bent).max(axis=0, initial=0.0)
+    names = ", ".join(each.name for each in task.variables)
+    if not changes.any():
+        with suppress(MechsimError, BranchWarning):
+            beside = search.evaluated(start + BESIDE * search.scales, sloped=False)
+            if abs(beside.goal - first.goal) > NOTHING * max(1.0, abs(first.goal)):
+                return ["all derivatives of the goal are zero at the start: to leave it, begin elsewhere by --set"]
+        message = f"{task.label} never changes with {names}"
+        raise SpecError(Fault(message, hint="vary what the motion depends on, or measure what it changes"))
+    if shooting.count > 1:
+        return []
+    still = [shooting.names[k] for k in range(shooting.own) if not changes[k] and not first.slopes[:, k].any()]
+    return [f"nothing changes with {', '.join(still)} at the start"] if still else []

@@ -1,0 +1,260 @@
+"""An optimisation as IPOPT sees it: all numbers in their scales, the goal, relations of measures, and gaps between
+stretches of the motion, with first derivatives, and second ones as far as formulas tell them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mechsim.design.course import Course
+from mechsim.design.curvature import Curvature, spread
+from mechsim.design.edge import Edge
+from mechsim.design.goals import Goal, Sloped, Squares
+from mechsim.design.shooting import Shooting
+from mechsim.design.task import Relation
+from mechsim.errors import BranchWarning, MechsimError
+from mechsim.frozen import frozen
+from mechsim.nonlinear import Indices, NoValue
+from mechsim.result.layout import Array
+
+ROUND = 1e-12  # of the largest: second derivatives that are downhill by less are roundings
+# As far a step by least squares goes, of scales, where they leave it open how far (Levenberg, Marquardt): farther after
+# steps that were taken whole, less far after such that were cut.
+REACH, LONGER, SHORTER, NEAREST = 0.5, 2.0, 0.25, 0.02
+KEPT = 4  # evaluations that are remembered: IPOPT asks for parts of one after the other
+
+
+@frozen(eq=False)
+class Evaluated:
+    """At some numbers: the motion, the goal, what relations and gaps are; derivatives where these were asked for."""
+
+    course: Course
+    goal: float
+    relations: Array
+    gaps: Array
+    sloped: Sloped | None = None
+    slopes: Array | None = None  # (relations, numbers)
+
+    @property
+    def constraints(self) -> Array:
+        return np.concatenate([self.relations, self.gaps])
+
+
+@frozen
+class Iteration:
+    """How a search stands: the goal, and by how much constraints are missed at most."""
+
+    number: int
+    goal: float
+    missed: float
+
+
+@dataclass(slots=True, eq=False)
+class Best:
+    """The best numbers so far: those that miss constraints by less than `met`, then the lowest goal."""
+
+    met: float
+    numbers: Array
+    goal: float = np.inf
+    missed: float = np.inf
+
+    def hear(self, numbers: Array, goal: float, missed: float) -> bool:
+        """Whether these are better."""
+        key, own = (max(missed, self.met), goal), (max(self.missed, self.met), self.goal)
+        if np.isfinite(goal) and key < own:
+            self.numbers, self.goal, self.missed = numbers.copy(), goal, missed
+            return True
+        return False
+
+
+Told = Callable[[Iteration, Best], None]
+
+
+@dataclass(slots=True, eq=False)
+class Search:
+    """A Program of `mechsim.nonlinear`, in numbers divided by their scales: those of the motion, then the goal's own.
+    Constraints must be between `limits`; `interrupted` has signals that came."""
+
+    shooting: Shooting
+    goal: Goal
+    relations: tuple[Relation, ...]
+    scales: Array
+    limits: tuple[Array, Array]
+    interrupted: list[int]
+    best: Best
+    told: Told | None = None
+    history: list[Iteration] = field(default_factory=list)
+    edge: Edge = field(default_factory=Edge)  # beyond which there is no value
+    evaluations: int = 0
+    reach: float = REACH
+    curvature: Curvature = field(default_factory=Curvature)
+    pattern: tuple[Indices, Indices] | None = None  # of second derivatives, lower triangle
+    _plain: dict[bytes, Evaluated] = field(default_factory=dict)
+    _sloped: dict[bytes, Evaluated] = field(default_factory=dict)
+    _last: Array | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is not to go on: somebody interrupted it, or it came to an edge."""
+        return bool(self.interrupted) or self.edge.reached
+
+    # --- values
+
+    def at(self, x: Array, sloped: bool) -> Evaluated:
+        """All that is known at scaled numbers. Raises NoValue."""
+        key = np.asarray(x).tobytes()
+        if key in self._sloped:
+            return self._sloped[key]
+        if not sloped and key in self._plain:
+            return self._plain[key]
+        if self.ended:
+            raise NoValue(self.edge.why)  # so it ends at once
+        kept = self._sloped if sloped else self._plain
+        try:
+            kept[key] = self.evaluated(np.asarray(x) * self.scales, sloped)
+        except (MechsimError, BranchWarning, ArithmeticError, np.linalg.LinAlgError) as error:
+            self.edge.hear(x, self._last, error)
+            raise NoValue(self.edge.why) from error
+        while len(kept) > KEPT:
+            kept.pop(next(iter(kept)))
+        return kept[key]
+
+    def evaluated(self, numbers: Array, sloped: bool) -> Evaluated:
+        """The same at plain numbers. Raises MechsimError, or BranchWarning where a start is on another branch."""
+        own, extras = self.split(numbers)
+        self.evaluations += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", BranchWarning)
+            course = self.shooting.course(own, sloped)
+        gaps = self.shooting.gaps(course, own)
+        if not sloped:
+            values = [course.value(each.left) - course.value(each.right) for each in self.relations]
+            return Evaluated(course, self.goal.value(course, extras), np.array(values), gaps)
+        goal = self.goal.sloped(course, extras)
+        found = [[course.gradients.of(side) for side in (each.left, each.right)] for each in self.relations]
+        values = [left[0] - right[0] for left, right in found]
+        slopes = np.zeros((len(found), len(numbers)))
+        for row, (left, right) in enumerate(found):
+            slopes[row, : len(own)] = left[1] - right[1]
+        return Evaluated(course, goal.value, np.array(values), gaps, goal, slopes)
+
+    def split(self, numbers: Array) -> tuple[Array, Array]:
+        count = len(self.shooting.names)
+        return numbers[:count], numbers[count:]
+
+    # --- for IPOPT
+
+    def objective(self, x: Array) -> float:
+        return self.at(x, sloped=False).goal
+
+    def gradient(self, x: Array) -> Array:
+        found = self.at(x, sloped=True)
+        assert found.sloped is not None
+        self._last = np.array(x)
+        return self._full(found.sloped.gradient) * self.scales
+
+    def constraints(self, x: Array) -> Array:
+        return self.at(x, sloped=False).constraints
+
+    def jacobianstructure(self) -> tuple[Indices, Indices]:
+        count, wide = len(self.relations), len(self.scales)
+        rows, columns = self.shooting.gap_places
+        own = np.repeat(np.arange(count), wide), np.tile(np.arange(wide), count)
+        return np.concatenate([own[0], count + rows]), np.concatenate([own[1], columns])
+
+    def jacobian(self, x: Array) -> Array:
+        found = self.at(x, sloped=True)
+        assert found.slopes is not None
+        _, columns = self.shooting.gap_places
+        gaps = self.shooting.gap_slopes(found.course) * self.scales[columns]
+        return np.concatenate([(found.slopes * self.scales).ravel(), gaps])
+
+    def know_pattern(self, first: Evaluated) -> None:
+        """Which second derivatives there may be: of numbers that act in one stretch, or else all."""
+        assert first.sloped is not None
+        wide, bent = len(self.scales), first.sloped.bent
+        together = np.zeros((wide, wide), dtype=bool)
+        count = len(self.shooting.names)
+        together[count:] = together[:, count:] = True
+        for piece in range(self.shooting.count):
+            acting = self.shooting.acting(piece)
+            together[np.ix_(acting, acting)] = True
+        np.fill_diagonal(together, True)
+        if bent[~together[: len(bent), : len(bent)]].any():
+            together[:] = True
+        rows, columns = np.nonzero(np.tril(together))
+        self.pattern = rows, columns
+
+    def is_bowl(self, first: Evaluated) -> bool:
+        """Whether second derivatives by formulas alone are worth something: not zero, and nowhere downhill."""
+        full = self._bent(first)
+        size = np.abs(full).max(initial=0.0)
+        try:
+            np.linalg.cholesky(full + ROUND * size * len(full) * np.eye(len(full)))
+        except np.linalg.LinAlgError:
+            return False
+        return bool(size > 0)
+
+    def _bent(self, found: Evaluated) -> Array:
+        assert found.sloped is not None
+        full = np.zeros((len(self.scales), len(self.scales)))
+        bent = found.sloped.bent
+        full[: len(bent), : len(bent)] = bent
+        return full * self.scales * self.scales[:, None]
+
+    def hessianstructure(self) -> tuple[Indices, Indices]:
+        assert self.pattern is not None
+        return self.pattern
+
+    def hessian(self, x: Array, multipliers: Array, factor: float) -> Array:
+        """Of the goal by Gauss and Newton, of joints between stretches as gathered so far; that of relations is left
+        out."""
+        found = self.at(x, sloped=True)
+        full = self._bent(found)
+        if isinstance(self.goal, Squares):
+            full += np.linalg.norm(self.gradient(x)) / self.reach * np.eye(len(full))
+        full *= factor
+        shooting, first = self.shooting, len(self.relations)
+        for piece in range(shooting.count - 1):
+            acting = shooting.acting(piece)
+            sizes = shooting.state_scales(piece + 1)
+            slopes = shooting.end_slopes(found.course, piece) / sizes[:, None] * self.scales[acting]
+            own = multipliers[first + piece * len(sizes) : first + (piece + 1) * len(sizes)]
+            spread(self.curvature.learn(piece, np.array(x)[acting], slopes, own), acting, full)
+        return full[self.pattern]
+
+    def _full(self, gradient: Array) -> Array:
+        """With zeros for what the goal does not know."""
+        return np.concatenate([gradient, np.zeros(len(self.scales) - len(gradient))])
+
+    def intermediate(self, *told: float) -> bool:
+        """After each iteration; where its gradient was asked for last is where it stands. Last come the share of the
+        step that was taken, and how often it was cut."""
+        share, trials = told[-2:]
+        if trials == 1 and share > 0.9:
+            self.reach *= LONGER
+        elif trials > 2:
+            self.reach = max(SHORTER * self.reach, NEAREST)
+        if self._last is not None:
+            found = self.at(self._last, sloped=True)
+            missed = float(missed_of(found.constraints, self.limits).max(initial=0.0))
+            self.history.append(Iteration(len(self.history), found.goal, missed))
+            self.best.hear(self._last * self.scales, found.goal, missed)
+        if self.told is not None and self.history:
+            self.told(self.history[-1], self.best)
+        return not self.ended
+
+
+def missed_of(values: Array, limits: tuple[Array, Array]) -> Array:
+    """By how much each constraint is missed."""
+    least, most = limits
+    return np.maximum(0.0, np.maximum(least - values, values - most))
+
+
+def limits_of(relations: Sequence[Relation], gaps: int) -> tuple[Array, Array]:
+    """Between what constraints must be."""
+    least, most = (np.array([getattr(each, key) for each in relations] + [0.0] * gaps) for key in ("least", "most"))
+    return least, most

@@ -1,0 +1,112 @@
+"""Pictures of a mechanism of one freedom over all its poses: paths of points, outputs, advantage, angles."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechsim.analysis.curve import Curve
+from mechsim.analysis.cycle import Cycle
+from mechsim.render.panels import colour_of, legend
+from mechsim.render.paper import sheet_of, write_sheet
+from mechsim.render.theme import Theme
+from mechsim.result.layout import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STEEP = 10.0  # times its median: an advantage that is larger leaves the panel
+POOR = 40.0  # degrees: transmission angles below this, or above 180 less it, are shaded
+
+
+def plot_cycle(title: str, found: Cycle, path: str | Path, theme: str = "light") -> None:
+    """Plot into a file; its ending says in which form."""
+    panels = [partial(_curve, found, each, number) for number, each in enumerate(found.curves.values())]
+    if found.outputs:
+        panels += [partial(_outputs, found, name, number) for number, name in enumerate(found.outputs)]
+        panels.append(partial(_advantage, found))
+    if found.angles:
+        panels.append(partial(_angles, found))
+    panels = panels or [partial(_outputs, found, found.input, 0)]
+    turns = "turns fully" if found.turns else "goes there and back" if found.closed else "goes on"
+    write_sheet(sheet_of([title], panels, theme, None, remark=f"{found.input} {turns}"), Path(path))
+
+
+def _in_degrees(values: Array, unit: str) -> tuple[Array, str]:
+    return (np.degrees(values), "°") if unit == "rad" else (values, unit)
+
+
+def _against(found: Cycle, axes: Axes) -> Array:
+    """The input, which all is drawn against."""
+    values, unit = _in_degrees(found.columns[found.input], found.unit)
+    axes.set_xlabel(f"{found.input} / {unit}" if unit else found.input)
+    axes.margins(x=0.0)
+    return values
+
+
+def _curve(found: Cycle, curve: Curve, number: int, axes: Axes, theme: Theme) -> None:
+    x, y = (found.columns[f"{curve.name}_{axis}"] for axis in "xy")
+    axes.plot(x, y, color=colour_of(theme, number), lw=1.8)
+    for marks, sign, words in ((curve.cusps, "^", "cusp"), (curve.doubles, "o", "double point")):
+        if marks:
+            places = np.array([mark.at[:2] for mark in marks])
+            axes.plot(*places.T, sign, color=theme.text, ms=7, mfc="none", label=words)
+    dead = sorted({each.place.s for each in found.dead_centres if not each.is_input})
+    if dead:
+        places = np.stack([found.at(text, np.array(dead)) for text in curve.texts[:2]])
+        axes.plot(*places, "x", color=theme.text, ms=6, label="dead centre")
+    axes.set(xlabel="x / m", ylabel="y / m", title=f"path of {curve.name}")
+    axes.set_aspect("equal", adjustable="datalim")
+    if axes.get_legend_handles_labels()[1]:
+        legend(axes)
+
+
+def _outputs(found: Cycle, name: str, number: int, axes: Axes, theme: Theme) -> None:
+    against = _against(found, axes)
+    values, unit = _in_degrees(found.columns[name], found.units[name])
+    axes.plot(against, values, color=colour_of(theme, number), lw=1.8)
+    _mark_dead(found, axes, theme, name)
+    axes.set(title=name, ylabel=unit)
+
+
+def _mark_dead(found: Cycle, axes: Axes, theme: Theme, name: str) -> None:
+    for each in found.dead_centres:
+        if each.of == name:
+            x, _ = _in_degrees(np.array([each.place.input]), found.unit)
+            y, _ = _in_degrees(np.array([each.place.value]), found.units[name])
+            axes.plot(x, y, "x", color=theme.text, ms=7)
+
+
+def _advantage(found: Cycle, axes: Axes, theme: Theme) -> None:
+    against = _against(found, axes)
+    top = 0.0
+    for number, name in enumerate(found.outputs):
+        values = found.columns[f"advantage {name}"]
+        finite = np.abs(values[np.isfinite(values)])
+        top = max(top, STEEP * float(np.median(finite))) if len(finite) else top
+        unit = found.units[f"advantage {name}"]
+        jumps = np.append(np.diff(np.sign(values)) != 0, False) & (np.abs(values) > 1e-9)
+        axes.plot(
+            against, np.where(jumps, np.nan, values), color=colour_of(theme, number), label=f"{name} {unit}".strip()
+        )
+    if top:
+        low, high = axes.get_ylim()
+        axes.set_ylim(max(low, -top), min(high, top))
+    axes.axhline(0.0, color=theme.faint, lw=0.8)
+    axes.set(title=f"mechanical advantage: force of the output for one of {found.input}")
+    legend(axes)
+
+
+def _angles(found: Cycle, axes: Axes, theme: Theme) -> None:
+    against = _against(found, axes)
+    for number, name in enumerate(found.angles):
+        axes.plot(against, np.degrees(found.columns[name]), color=colour_of(theme, number), lw=1.8, label=name)
+    low, high = axes.get_ylim()
+    for first, last in ((0.0, POOR), (180.0 - POOR, 180.0)):
+        axes.axhspan(first, last, color=theme.faint, alpha=0.15, lw=0)
+    axes.set_ylim(max(0.0, min(low, POOR - 5)), min(180.0, high + 5))
+    axes.set(title="transmission angles", ylabel="°")
+    legend(axes)
