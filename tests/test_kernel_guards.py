@@ -82,6 +82,18 @@ def test_a_plan_that_is_too_large_or_incomplete_is_refused(plan, change, words):
         march(own, blocks)
 
 
+@pytest.mark.parametrize("table", ["operations", "outputs"])
+def test_what_makes_the_matrix_has_one_coefficient(plan, table):
+    """Nothing there runs ahead: its rows hold degree 0 alone."""
+    own, blocks = told(plan)
+    place = BLOCK.index(table)
+    block = next(block for block in blocks if block[-2] and block[place].size)
+    block[place] = block[place].copy()
+    block[place][0, LEAD[table]] = 1
+    with pytest.raises(ValueError, match="runs too far ahead"):
+        march(own, blocks)
+
+
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_number_in_any_table_is_refused_or_harmless(plan, data):

@@ -15,16 +15,17 @@ bool all_within(const std::vector<int>& values, int first, int end) {
 }
 
 // Where a lead or an input would take a register: not before its first coefficient, nor behind its last.
-void check_leads(const Block& block, int largest_offset) {
+// Of the matrix there is one coefficient.
+void check_leads(const Block& block, int largest_offset, bool matrix) {
     for (const Input& input : block.inputs) {
         require(within(input.order, 0, 3), "an input is a derivative of order 0, 1 or 2");
         const bool always = input.available == kAlways && !input.hot;
         require(always || within(input.available, -1, largest_offset + 1), "an input is found too early or too late");
     }
+    const int end = matrix ? 1 : largest_offset + 1;
     for (const Operation& op : block.operations)
-        require(within(op.lead, 0, largest_offset + 1), "an operation runs too far ahead or behind");
-    for (const Output& output : block.outputs)
-        require(within(output.lead, 0, largest_offset + 1), "a row runs too far ahead or behind");
+        require(within(op.lead, 0, end) && !(matrix && op.ahead()), "an operation runs too far ahead or behind");
+    for (const Output& output : block.outputs) require(within(output.lead, 0, end), "a row runs too far ahead or behind");
 }
 
 bool has_second(Code code) {
@@ -93,7 +94,7 @@ void check_block(const Block& block, const March& march, int no_row, bool matrix
         for (int l = 0; l < block.stride && !block.inputs[i].time; ++l)
             require(within(block.unknowns[i * block.stride + l], 0, width), "an input is no unknown and no constant");
     require(all_within(block.rows, 0, no_row + 1), "a result has no place");
-    check_leads(block, march.largest_offset());
+    check_leads(block, march.largest_offset(), matrix);
     check_operations(block);
 }
 
