@@ -14,6 +14,7 @@ from mechsim.source import read
 
 ORDER = 6
 BLOCK = ("lanes", "constants", "inputs", "unknowns", "operations", "outputs", "terms", "rows", "no_row")
+LEAD = {"operations": 6, "outputs": 0}  # the column of each table that says how far it runs ahead
 
 
 @pytest.fixture(scope="module")
