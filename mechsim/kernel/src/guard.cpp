@@ -20,7 +20,7 @@ void check_leads(const Block& block, int largest_offset, bool matrix) {
     for (const Input& input : block.inputs) {
         require(within(input.order, 0, 3), "an input is a derivative of order 0, 1 or 2");
         const bool always = input.available == kAlways && !input.hot;
-        require(always || within(input.available, -1, largest_offset + 1), "an input is found too early or too late");
+        require(always || within(input.available, -1, largest_offset + 1 - input.order), "an input is found too early or too late");
     }
     const int end = matrix ? 1 : largest_offset + 1;
     for (const Operation& op : block.operations)
