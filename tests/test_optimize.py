@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,6 +114,18 @@ def test_a_four_bar_goes_through_six_places_of_a_known_one(tmp_path):
     text = target.read_text()
     assert "Optimize:" in text and "# crank, m" in text and "Reference" not in text
     assert mechsim.mechanism(str(target)).parameters["a"] == pytest.approx(0.4, abs=1e-5)
+
+
+def test_what_places_hardly_tell_is_told_and_the_rest_is_exact():
+    """IPOPT alone ends at gradients of 1e-8, with lengths to 1e-5; steps of the residuals go on to rounding. Places next
+    to each other tell some lengths by their seventh digits only."""
+    handle, known = mechsim.mechanism(LINKAGE), KNOWN | {"a": 0.42, "c": 0.83, "py": 0.37}
+    found = handle.optimize(through={"P": places_of(known, [0.1, 0.25, 0.4, 0.5, 0.75, 0.9])})
+    assert found.status == "optimal" and found.goal < 1e-25 and not found.notes
+    for name, value in known.items():
+        assert found.values[name] == pytest.approx(value, abs=1e-11), name
+    close = handle.optimize(through={"P": places_of(known, [0.3, 0.32, 0.34, 0.36, 0.38, 0.4])})
+    assert any("hardly tell" in note for note in close.notes)
 
 
 @pytest.mark.slow
@@ -371,6 +384,14 @@ def test_a_goal_that_never_changes_is_refused_by_name(pendulum):
         pendulum.optimize({"s": (0, 3)}, "max(A_x)")
     found = pendulum.optimize({"s": (0, 3), "l": (0.5, 1)}, "max(A_x)")
     assert any("nothing changes with s" in note for note in found.notes)
+
+
+def test_a_goal_that_changes_by_roundings_alone_is_refused_too(tmp_path):
+    """How far the crank's end goes to the right is its length wherever the rocker is pinned, but for the last digit."""
+    file = tmp_path / "bare.yaml"
+    file.write_text(Path(LINKAGE).read_text().partition("Optimize:")[0])
+    with pytest.raises(mechsim.SpecError, match="never changes with d"):
+        mechsim.mechanism(str(file)).optimize({"d": (0.9, 1.2)}, minimise="max(A_x)")
 
 
 def test_an_input_that_begins_outside_of_its_bounds_is_told_once():

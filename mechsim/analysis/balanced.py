@@ -69,10 +69,8 @@ def unheld(local: Local) -> Array:
 
 def apart(flow: Flow, one: Array, other: Array) -> Array:
     """In scales; whole turns make no difference, nor do accounts."""
-    variables = flow.system.mechanism.variables
     found = (one - other) / flow.system.scales[: flow.system.n]
-    turns = [place for place, variable in enumerate(variables) if variable.kind == "angle"]
-    found[turns] = 2 * np.sin(0.5 * (one - other)[turns])
+    found[flow.angles] = 2 * np.sin(0.5 * (one - other)[flow.angles])
     found[flow.system.accounts] = 0.0
     return np.asarray(found)
 
@@ -87,12 +85,18 @@ def balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known] = ()) -> Loc
         moved = np.abs(change).max(initial=0.0)
         if moved <= SETTLED or any(each.draws(local.q, change) for each in rests):
             break
-        step *= min(1.0, LONGEST / moved)
+        step *= min(1.0, _longest(flow, local.q) / moved)
         nearer = _nearer(local, step, (1 - SMALLER) * float(np.linalg.norm(local.residual)))
         if nearer is None:
             break
         local = nearer
     return local
+
+
+def _longest(flow: Flow, q: Array) -> float:
+    """A step, in scales. Without constraints these are only as large as the start was, and a pose may be far from it."""
+    far = 0.0 if flow.system.m else np.abs(q / flow.system.scales[: flow.system.n]).max(initial=0.0)
+    return float(LONGEST * max(1.0, far))
 
 
 def _nearer(local: Local, step: Array, before: float) -> Local | None:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechsim.analysis.turning import angles_near
 from mechsim.engine.events import as_switched
 from mechsim.engine.leading import planned
 from mechsim.engine.tangents import DEPENDENT, Directions
@@ -68,6 +69,7 @@ class Flow:
         self.plan = planned(self.system, analyse(self.system))
         self._held = np.array(self.system.constants)
         self.march = make_march(self.plan, order=2, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
+        self._near = t, q
 
     @property
     def has_contacts(self) -> bool:
@@ -76,6 +78,11 @@ class Flow:
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(self.system.labels[: self.system.n])
+
+    @cached_property
+    def angles(self) -> Array:
+        """Which coordinates are angles: after whole turns it is where it was."""
+        return angles_near(self.system, *self._near)
 
     @cached_property
     def states(self) -> tuple[int, ...]:

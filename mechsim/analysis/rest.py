@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, 
 from mechsim.analysis.deflated import beside
 from mechsim.analysis.flow import LEAST, ROUNDINGS, Flow, Local
 from mechsim.analysis.linear import SLOWEST, Linearised, linearised
+from mechsim.analysis.turning import TURN, whole_turns
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.linear import generic
@@ -20,6 +22,8 @@ from mechsim.result.layout import Array
 SCATTERED, FEWEST, WORK = 100, 10, 3000  # poses from which rests are looked for, fewer of many coordinates
 STRIDES, STRIDE = 24, 0.25  # how each is come to from there: at most so many steps straight on, in scales
 WIDER = (1, 1, 4, 16)  # times as long, in turn, without constraints: scales of a user's coordinates may be small
+AROUND, SIZES = 4, (1 / 16, 1 / 4, 1, 4, 32, 256, 2048)  # poses around a rest without constraints, at each distance
+MOST_CENTRES = 8  # rests around which it is looked
 BESIDE, STAYS = (0.02, -0.013, 0.0073), 0.1  # in scales: where others are looked for, and how near to that they are
 TWICE = 1e-7  # in scales: Newton's method ends nearer to a rest
 DRIVEN = 1e-9  # of a scale and second: what moves slower is rounding
@@ -71,9 +75,9 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
     none."""
     _require_stillness(flow, t, q)
     search, own, tried = _Found(), 0, 0
-    for pose in poses(flow, t, q):
+    for pose in chain(poses(flow, t, q), _around(flow, search.known)):
         with suppress(AssemblyError, SpecError):  # no accelerations there; or a contact touches
-            search.add(balanced(flow, t, pose, search.known))
+            search.add(_turned_back(balanced(flow, t, pose, search.known), q))
         own = own if tried else len(search.rests)
         tried += 1
         if told:
@@ -84,6 +88,12 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
     if told:
         told(len(search.rests), tried)
     return (*search.rests[:own], *sorted(search.rests[own:], key=lambda rest: round(rest.energy, 9)))
+
+
+def _turned_back(local: Local, q: Array) -> Local:
+    """A pose without the whole turns by which its angles are away from another."""
+    turns = whole_turns(local.flow.angles, q, local.q)
+    return balanced(local.flow, local.t, local.q - TURN * turns) if turns.any() else local
 
 
 class _Found:
@@ -219,6 +229,20 @@ def poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
                 direction /= max(float(np.abs(direction).max(initial=0.0)), 1e-300)
                 pose = pose + stride * direction
         yield pose
+
+
+def _around(flow: Flow, centres: Sequence[Known]) -> Iterator[Array]:
+    """Poses near and far around rests, as these are found, where no constraint says how large the mechanism is: the
+    start, from which scales come, may be far from all of them."""
+    if flow.system.m:
+        return
+    n, place = flow.system.n, 0
+    count = AROUND * len(SIZES)
+    rows = generic(MOST_CENTRES * count * n).reshape(MOST_CENTRES, count, n)
+    while place < min(len(centres), MOST_CENTRES):
+        for number, row in enumerate(rows[place]):
+            yield centres[place].q + SIZES[number % len(SIZES)] * flow.system.scales[:n] * row
+        place += 1
 
 
 def _is_family(linear: Linearised, unheld: int, other: Rest) -> bool:

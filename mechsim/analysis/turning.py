@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechsim.engine import Points, Solution
+from mechsim.engine.points import Points
+from mechsim.engine.solution import Solution
+from mechsim.kernel.linear import generic
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array
 
@@ -19,29 +21,45 @@ def angles_of(solution: Solution) -> Array:
     Of files these are turn angles; of a Lagrangian any coordinate may be one. Where a spring feels how often something
     has turned, its angle is none.
     """
-    system = solution.system
     chosen = np.unique(np.linspace(0, len(solution.t) - 1, POINTS).round().astype(int))
     points = solution.points[chosen]
+    return _angles(points, *solution.leading(points))
+
+
+def angles_near(system: System, t: float, q: Array) -> Array:
+    """The same by what the equations are around a pose, wherever and however it moves: on constraints or not."""
+    sizes = system.n, system.n, system.n, system.m
+    numbers = generic(POINTS * sum(sizes)).reshape(POINTS, -1)
+    aside, v, accelerations, multipliers = np.split(numbers, np.cumsum(sizes)[:-1], axis=1)
+    scales = system.scales[: system.n]
+    points = Points(system, np.full(POINTS, t), q + scales * aside, scales * v)
+    return _angles(points, scales * accelerations, multipliers)
+
+
+def _angles(points: Points, accelerations: Array, multipliers: Array) -> Array:
+    system = points.system
     found = np.zeros(system.n, dtype=bool)
+    here = _rows(points, points.q, accelerations, multipliers)
+
+    def is_same(place: int, shift: float) -> bool:
+        """Whether the equations hold as they do when a coordinate is shifted."""
+        shifted = points.q.copy()
+        shifted[:, place] += shift
+        off = np.abs(_rows(points, shifted, accelerations, multipliers) - here)
+        known = np.isfinite(off).all(axis=1)  # a formula may have no value everywhere
+        return bool(
+            known.any() and off[known].max(initial=0.0) <= SAME * (1.0 + np.abs(accelerations).max(initial=0.0))
+        )
+
     for place, variable in enumerate(system.mechanism.variables):
         if variable.kind == "state" or (variable.kind != "angle" and variable.units != ("", "")):
             continue
-        moves = variable.kind == "angle" or not _is_same(points, solution, place, 1.0)
-        found[place] = moves and _is_same(points, solution, place, TURN)
+        found[place] = (variable.kind == "angle" or not is_same(place, 1.0)) and is_same(place, TURN)
     return found
 
 
-def _is_same(points: Points, solution: Solution, place: int, shift: float) -> bool:
-    """Whether the equations hold as they do when a coordinate is shifted."""
-    accelerations, multipliers = solution.leading(points)
-    shifted = points.q.copy()
-    shifted[:, place] += shift
-    here, there = (_rows(points.system, points, q, accelerations, multipliers) for q in (points.q, shifted))
-    return bool(np.abs(there - here).max(initial=0.0) <= SAME * (1.0 + np.abs(accelerations).max(initial=0.0)))
-
-
-def _rows(system: System, points: Points, q: Array, accelerations: Array, multipliers: Array) -> Array:
-    state = points.t, q, points.v
+def _rows(points: Points, q: Array, accelerations: Array, multipliers: Array) -> Array:
+    system, state = points.system, (points.t, q, points.v)
     rates = system.constraint_rate(*state)
     return np.concatenate([system.residuals(*state, accelerations, multipliers), rates], axis=1)
 

@@ -16,16 +16,17 @@ import numpy as np
 
 from mechsim.design.course import Course
 from mechsim.design.fitting import Fit, Quality, quality_of
-from mechsim.design.goals import Goal, Least
+from mechsim.design.goals import Goal, Least, Squares
 from mechsim.design.hamiltonian import Hamiltonian, hamiltonian
 from mechsim.design.optimum import FOUND, Chosen, Held, InputCourse, Optimum
+from mechsim.design.polish import polished
 from mechsim.design.search import Best, Evaluated, Iteration, Search, limits_of, missed_of
 from mechsim.design.shooting import Shooting
 from mechsim.design.shown import shown_of
 from mechsim.design.task import Relation, Variable
 from mechsim.errors import BranchWarning, Fault, MechsimError, SpecError
 from mechsim.frozen import frozen
-from mechsim.nonlinear import Solved, signals_kept_back, solve
+from mechsim.nonlinear import NoValue, Solved, signals_kept_back, solve
 from mechsim.result.layout import Array
 
 ITERATIONS = 500
@@ -34,6 +35,8 @@ MET = 1e-7  # by which relations may be missed
 AT_BOUND = 1e-6  # of the range of a number, or of its size: nearer to a bound it is there
 APART = 1e-5  # of the size: stretches of one motion are no further from each other
 NOTHING = 1e-12  # of the goal: less is no change
+HARDLY = 1e-5  # of the largest: in a direction in which residuals change by less, numbers are told by their last digits
+ALONG = 0.3  # of the largest share of a number in such a direction: those with more are named
 BEYOND = 1e-3  # of the range of an input: further beyond its bounds between its points is told
 LOOKS = 50  # places of each interval that are looked at for it
 BESIDE = 0.01  # of scales: how far beside the start it is looked whether the goal changes at all
@@ -177,8 +180,7 @@ class _Running:
         status = WORDS.get(found.status, "stopped")
         if search.ended and status not in FOUND:
             status = "interrupted" if search.interrupted else "stopped"
-        last = found.x * self.scales
-        numbers = last if status in FOUND else search.best.numbers
+        numbers = self._last_digits(found) if status in FOUND else search.best.numbers
         numbers = np.clip(numbers, self.least, self.most)
         at = search.evaluated(numbers, sloped=True)
         missed = missed_of(at.constraints, self.limits)
@@ -237,6 +239,41 @@ class _Running:
             ),
             hamiltonian=self._hamiltonian(numbers, found, status),
             quality=quality,
+        )
+
+    def _last_digits(self, found: Solved) -> Array:
+        """IPOPT's numbers; of squares that nothing holds back those to which steps of the residuals lead from there."""
+        goal, search = self.task.goal, self.search
+        if not isinstance(goal, Squares) or self.shooting.count > 1 or search.ended:
+            return found.x * self.scales
+        at = search.at(found.x, sloped=True)
+        if (np.minimum(at.relations - self.limits[0], self.limits[1] - at.relations) <= MET).any():
+            return found.x * self.scales
+
+        def residuals(x: Array, sloped: bool) -> tuple[Array, Array]:
+            there = search.at(x, sloped)
+            if missed_of(there.constraints, self.limits).any():
+                raise NoValue("what must hold would not")
+            extras = search.split(x * self.scales)[1]
+            slopes = goal.jacobian(there.course, extras) * self.scales if sloped else np.zeros((0, 0))
+            return goal.residuals(there.course, extras), slopes
+
+        best = polished(residuals, found.x, (self.least / self.scales, self.most / self.scales))
+        if not isinstance(goal, Fit):  # which has standard errors
+            self._tell_hardly(best.jacobian)
+        return best.x * self.scales if best.squares < at.goal else found.x * self.scales
+
+    def _tell_hardly(self, jacobian: Array) -> None:
+        """Numbers that the residuals hardly tell: others far from them are nearly as good."""
+        _, sizes, directions = np.linalg.svd(jacobian, full_matrices=False)
+        if len(jacobian) < len(self.scales) or sizes[-1] >= HARDLY * sizes[0]:
+            return
+        shares = np.abs(directions[-1])
+        names = [*self.shooting.names, *(each.name for each in self.task.goal.extras)]
+        lost = [names[k] for k in np.flatnonzero(shares > ALONG * shares.max())]
+        self.notes.append(
+            f"{self.task.label} hardly tell {', '.join(lost)} apart: changed together these do "
+            f"{sizes[0] / sizes[-1]:.0e} times less than others do"
         )
 
     def _tell_beyond(self, numbers: Array) -> None:
@@ -310,11 +347,12 @@ def _told_of(first: Evaluated, search: Search, start: Array, task: Task) -> list
     shooting = search.shooting
     changes = np.abs(first.sloped.gradient) + np.abs(first.sloped.bent).max(axis=0, initial=0.0)
     names = ", ".join(each.name for each in task.variables)
-    if not changes.any():
-        with suppress(MechsimError, BranchWarning):
-            beside = search.evaluated(start + BESIDE * search.scales, sloped=False)
-            if abs(beside.goal - first.goal) > NOTHING * max(1.0, abs(first.goal)):
-                return ["all derivatives of the goal are zero at the start: to leave it, begin elsewhere by --set"]
+    if (changes * search.scales[: len(changes)]).max(initial=0.0) <= NOTHING * abs(first.goal):
+        for side in (BESIDE, -BESIDE):
+            with suppress(MechsimError, BranchWarning):
+                beside = search.evaluated(start + side * search.scales, sloped=False)
+                if abs(beside.goal - first.goal) > NOTHING * max(abs(beside.goal), abs(first.goal)):
+                    return ["all derivatives of the goal are zero at the start: to leave it, begin elsewhere by --set"]
         message = f"{task.label} never changes with {names}"
         raise SpecError(Fault(message, hint="vary what the motion depends on, or measure what it changes"))
     if shooting.count > 1:
