@@ -117,8 +117,8 @@ def test_a_four_bar_goes_through_six_places_of_a_known_one(tmp_path):
 
 
 def test_what_places_hardly_tell_is_told_and_the_rest_is_exact():
-    """IPOPT alone ends at gradients of 1e-8, with lengths to 1e-5; steps of the residuals go on to rounding. Places next
-    to each other tell some lengths by their seventh digits only."""
+    """IPOPT alone ends at gradients of 1e-8, with lengths to 1e-5; steps of the residuals go on to rounding. Places
+    next to each other tell some lengths by their seventh digits only."""
     handle, known = mechsim.mechanism(LINKAGE), KNOWN | {"a": 0.42, "c": 0.83, "py": 0.37}
     found = handle.optimize(through={"P": places_of(known, [0.1, 0.25, 0.4, 0.5, 0.75, 0.9])})
     assert found.status == "optimal" and found.goal < 1e-25 and not found.notes

@@ -164,6 +164,42 @@ ProblemData: {tend: 1, positions: {A: [0.03, 1], B: [0.1, 2]}}
     assert "rest 1 is nearly singular" in told.output
 
 
+WELLS = """
+PartData: {{Particles: {{P: 1}}}}
+AppliedForces:
+  Gravity: [0, 0]
+  Potentials: {{wells: (P.x**2 - 1)**2 + (P.y**2 - 1)**2 - 0.2*P.x*P.y}}
+ProblemData: {{tend: 1, positions: {{P: [{start}]}}}}
+"""
+
+
+@pytest.mark.parametrize("start", ["0.001, 0", "0, 0", "0.3, 0.2", "9, 7"])
+def test_a_free_particle_has_its_rests_from_any_start(start):
+    """Four wells, four saddles and a hill; its only size is where it starts, which may be far from all of them, or next
+    to nothing."""
+    found = mechsim.mechanism(WELLS.format(start=start)).equilibria()
+    assert len(found) == 9
+    assert sorted(rest.stability for rest in found) == ["stable"] * 4 + ["unstable"] * 5
+    for rest in found:
+        x, y = rest.positions
+        assert abs(4 * x * (x**2 - 1) - 0.2 * y) + abs(4 * y * (y**2 - 1) - 0.2 * x) < 1e-12
+
+
+def test_whole_turns_are_one_rest_unless_a_spring_feels_them():
+    """A pendulum in its angle: down and up. Wound by a spring k phi, it rests where g sin phi = -k phi, five times for
+    k = g/10: a turn on, another force acts."""
+
+    def lagrangian(q, v, t, p):
+        return 0.5 * v[0] ** 2 + p.g * jnp.cos(q[0]) - 0.5 * p.k * q[0] ** 2
+
+    pendulum = mechsim.lagrangian_system(lagrangian, ["phi"], parameters={"g": 10.0, "k": 0.0})
+    angles = [float(rest.positions[0]) for rest in pendulum.equilibria({"phi": 0.3})]
+    assert np.abs(np.sort(np.abs(angles)) - [0, np.pi]).max() < 1e-12
+    wound = sorted(float(rest.positions[0]) for rest in pendulum.equilibria({"phi": 0.3}, parameters={"k": 1.0}))
+    one, other = (brentq(lambda phi: 10 * np.sin(phi) + phi, *sides, xtol=1e-14) for sides in ((3, 4), (5, 6)))
+    assert len(wound) == 5 and np.abs(np.array(wound) - [-other, -one, 0, one, other]).max() < 1e-11
+
+
 def test_damped_modes_in_points_and_in_angles():
     """A double pendulum with friction in the air and in its joints: the same four eigenvalues, two complex pairs."""
     text = f"""

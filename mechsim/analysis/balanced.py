@@ -83,7 +83,9 @@ def balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known] = ()) -> Loc
         step = local.step if not 1 < local.left_over < FAINT else local.whole_step
         change = local.bases[0] @ step
         moved = np.abs(change).max(initial=0.0)
-        if moved <= SETTLED or any(each.draws(local.q, change) for each in rests):
+        if moved <= SETTLED:
+            return _nearer(local, step, float(np.linalg.norm(local.residual)), 1) or local
+        if any(each.draws(local.q, change) for each in rests):
             break
         step *= min(1.0, _longest(flow, local.q) / moved)
         nearer = _nearer(local, step, (1 - SMALLER) * float(np.linalg.norm(local.residual)))
@@ -94,14 +96,14 @@ def balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known] = ()) -> Loc
 
 
 def _longest(flow: Flow, q: Array) -> float:
-    """A step, in scales. Without constraints these are only as large as the start was, and a pose may be far from it."""
+    """Of a step, in scales. Without constraints these are as large as the start was, and a pose may be far from it."""
     far = 0.0 if flow.system.m else np.abs(q / flow.system.scales[: flow.system.n]).max(initial=0.0)
     return float(LONGEST * max(1.0, far))
 
 
-def _nearer(local: Local, step: Array, before: float) -> Local | None:
+def _nearer(local: Local, step: Array, before: float, trials: int = MOST_HALVINGS) -> Local | None:
     """Where less is left than before, along a step."""
-    for _ in range(MOST_HALVINGS):
+    for _ in range(trials):
         moved = stepped(local, step)
         if moved is not None and np.linalg.norm(moved.residual) <= before:
             return moved

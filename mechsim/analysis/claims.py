@@ -73,13 +73,17 @@ class Model:
         shown = 1 + (len(family.names) if is_of_a_file(self.mechanism) else family.shifts)
         single = [self._single(rates, number, sums) for number in range(shown)]
         more = [row for row in sums if np.count_nonzero(row) > 1 or not row[:shown].any()]
-        units = ["J", *family.units]
         several = [
-            Claim(self._named(row), units[int(np.flatnonzero(row)[0])], row, True, False)
-            for row in more
-            if not rates.is_nothing(row)
+            Claim(self._named(row), self._unit(row), row, True, False) for row in more if not rates.is_nothing(row)
         ]
         return single + several
+
+    def _unit(self, row: Array) -> str:
+        """Of a sum: that of what counts once in it; factors of the others have units of their own."""
+        energy = "J" if is_of_a_file(self.mechanism) else ""
+        units = [energy, *self.whole.units]
+        once = [unit for unit, factor in zip(units, row, strict=True) if abs(abs(factor) - 1) <= named_sums.ROUNDED]
+        return once[0] if len(set(once)) == 1 else ""
 
     def _single(self, rates: Rates, number: int, sums: Array) -> Claim:
         row = np.eye(len(self.whole.names) + 1)[number]

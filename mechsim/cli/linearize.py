@@ -25,6 +25,7 @@ WORDS = {
     "unstable": "unstable: small changes grow",
     "undecided": "not decided by linear terms: nothing grows, and something does not die out",
 }
+SHOWN = 6  # coordinates of a pose
 FORMS = (".npz", ".json", ".csv")
 
 
@@ -176,6 +177,7 @@ def _show(title: str, found: Linearised) -> None:
     tables.facts(
         [
             ("linearised", place + _as_of(found)),
+            *([("pose", _pose(found))] if found.rest else []),
             ("states", f"{len(found.states)}: {_states(found)}"),
             ("stability", _stability(found)),
             *([("inputs", ", ".join(found.inputs))] if found.inputs else []),
@@ -184,6 +186,13 @@ def _show(title: str, found: Linearised) -> None:
     )
     rows = [[str(number), *_row(mode, found)] for number, mode in enumerate(found.modes, 1)]
     tables.table(["mode", "eigenvalue 1/s", "frequency Hz", "damping ratio", "time s", "moves"], rows, right=range(5))
+
+
+def _pose(found: Linearised) -> str:
+    """Where it rests: there may be several, and this is the one that was found from the start."""
+    places = [k for k, label in enumerate(found.coordinates) if not label.startswith("work_")]
+    told = [f"{found.coordinates[k]} = {round(float(found.positions[k]), 12) + 0.0:.6g}" for k in places[:SHOWN]]
+    return ", ".join(told) + (f" and {len(places) - SHOWN} more" if len(places) > SHOWN else "")
 
 
 def _stability(found: Linearised) -> str:

@@ -120,7 +120,7 @@ def _goal(wanted: Wanted, subject: Measurable, span: tuple[float, float], reader
     if wanted.squares:
         measures = [reader.measure(each.text, each.mark) for each in wanted.squares]
         parts.append(Measures(tuple(each for each in measures if each is not None)))
-        words.append(f"the squares of {len(measures)} measures")
+        words.append("the square of a measure" if len(measures) == 1 else f"the squares of {len(measures)} measures")
     for point, places in (wanted.through or {}).items():
         parts.append(through(point, places, subject, span, reader))
         words.append(f"the squares of the distances of {point} from {len(places)} places")

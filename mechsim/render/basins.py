@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechsim.analysis.basin import Basins
+from mechsim.analysis.basin import FAILED, UNDECIDED, Basins
 from mechsim.render.panels import colour_of
 from mechsim.render.paper import sheet_of, write_sheet
 from mechsim.render.theme import Theme
@@ -45,10 +45,14 @@ def _draw(found: Basins, axes: Axes, theme: Theme) -> None:
     for number in range(min(len(found.attractors), NAMED)):
         name = f"{found.attractors[number].words}, {100 * found.shares[number]:.1f} %"
         axes.plot([], [], "s", color=colour_of(theme, number), label=name)
+    others = [(UNDECIDED, theme.text, "not settled"), (FAILED, theme.grid, "no motion")]
+    others = [(number, colour, words) for number, colour, words in others if (found.labels == number).any()]
+    for number, colour, words in others:
+        axes.plot([], [], "s", color=colour, label=f"{words}, {100 * (found.labels == number).mean():.1f} %")
     axes.grid(False)
     if len(found.attractors) <= NAMED:
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.005), ncols=3, borderaxespad=0.0, columnspacing=1.2)
-        axes.set_title(axes.get_title(loc="left"), pad=6 + 15 * ((len(found.attractors) - 1) // 3))
+        axes.set_title(axes.get_title(loc="left"), pad=6 + 15 * ((len(found.attractors) + len(others) - 1) // 3))
 
 
 def _image(found: Basins, labels: np.ndarray, settled: np.ndarray, theme: Theme) -> np.ndarray:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROWS = 600  # of an orbit
 MOST_ORBITS = 3
 MARKS = {FOLD: ("o", "fold"), BRANCHES: ("s", "branch point"), DOUBLES: ("D", "period doubling"), TORUS: ("^", "torus")}
-MOST_PANELS = 6
+MOST_PANELS = 16
 DASHES = {"stable": "-", "undecided": "-", "unstable": (0, (3, 1.6))}
 
 
@@ -88,7 +88,9 @@ def plot_branches(title: str, found: Branches, path: str | Path) -> None:
     places: list[int | None] = [*range(min(len(found.labels), MOST_PANELS))]
     places = places or [None]
     panels: list[Drawing] = [partial(_measure, found, place) for place in places]
-    write_sheet(sheet_of([title], panels, "light", None, remark="dashed: unstable"), Path(path))
+    left = len(found.labels) - len(places)
+    remark = "dashed: unstable" + (f"; not drawn: {', '.join(found.labels[-left:])}" if left > 0 else "")
+    write_sheet(sheet_of([title], panels, "light", None, remark=remark), Path(path))
 
 
 def _measure(found: Branches, place: int | None, axes: Axes, theme: Theme) -> None:
