@@ -50,10 +50,11 @@ double March::step_size() {
     double across = h;
     if (grown > 0)  // the pose is ahead
         across = kAcross * std::clamp(last_step_ * earlier_leverage_ / grown, roundings_.ratio, roundings_.distance);
-    // From far away roundings would grow too much on the way, in velocities by their degree more: a later step carries across.
-    const double size = size_of(last_, across);
-    const bool small = size <= control_.tolerance && size * (last_ + largest_offset_) <= control_.tolerance * speed_ * across;
-    if (across > h && !small && size > kGrownRoundings * leverage) return h;
+    // From far away roundings would grow too much on the way, in velocities by their degree: a later step carries across.
+    const double size = size_of(last_, across), speed = size * (last_ + largest_offset_) / across;
+    const bool small = size <= std::max(control_.tolerance, kGrownRoundings * leverage);
+    const bool slow = speed <= std::max(kFastTolerances * control_.tolerance, kFastRoundings * leverage) * speed_;
+    if (across > h && !(small && (slow || leverage > kLowOrder))) return h;
     allowed_ = std::max(control_.tolerance, kOffRoundings * size);
     return across;
 }
