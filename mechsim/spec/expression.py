@@ -309,8 +309,10 @@ def _syntax_fault(text: str, mark: Mark, offset: int | None, hint: str = "") -> 
     shift = len(text) - len(text.lstrip())
     column = mark.column + shift + (offset - 1 if offset else len(text.strip()))  # no offset: it ends too early
     shown = text if len(text) <= 60 else text[:57] + "..."
+    if text.count("(") != text.count(")"):
+        hint = f"a {')' if text.count('(') > text.count(')') else '('} is missing"
     if re.search(r"(dist|rate|atan2|min|max)\([^(),]*$", text):
-        hint = 'inside braces or brackets, quote what holds a comma: "dist(A,B)"'
+        hint += ', or inside braces or brackets: quote what holds a comma, "dist(A,B)"'
     if re.search(r"(?<![\w.])[\d.]+(?![eE][+-]?\d)[A-Za-z_(]", text):
         hint = "write the multiplication: 2*L"
     if ";" in text:
