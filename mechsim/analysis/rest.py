@@ -119,10 +119,11 @@ class _Found:
             self._alone.append(local)
 
     def _is_known(self, found: Known) -> bool:
-        """Whether it is one of the others. If that is farther than Newton's method may be off, there may be two."""
+        """Whether it is one of the others. If that is farther than Newton's method may be off, there may be two, but
+        for those of a family."""
         for place, other in enumerate(self.known):
             if other.is_same(found):
-                if other.distance(found.q) > TWICE:
+                if other.distance(found.q) > TWICE and not self.rests[place].neighbours:
                     self.rests[place] = replace(self.rests[place], singular=True)
                 return True
         return False
