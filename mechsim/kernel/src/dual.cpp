@@ -52,6 +52,7 @@ MECHSIM_INLINE double slope_sign(Function f) { return f == Function::cos || f ==
 struct Shape {
     int stride, step;         // between coefficients: of the motion, in numbers; of the changes, in vectors
     bool absent_a, absent_b;  // operands whose newest changes count as zero
+    bool closed;              // a function of its operand alone
     double sign;
 };
 
@@ -96,9 +97,10 @@ MECHSIM_INLINE void evaluate_operation(const DualOperands& o, const Shape& shape
         if (o.dc && n == 0) add(1.0, o.dc);
     } else if constexpr (code == Code::rate) {
         if (o.da) add(n + 1, o.da + (n + 1) * step);
-    } else if (n == 0) {  // dw = +- b da at first, then dw' = +- (b da' + db a')
-        if (o.da) add(shape.sign * o.b[0], o.da);
-    } else {
+    } else if (n == 0 || shape.closed) {  // dw = +- b da, for the motion's own slope is known by now
+        if (o.da) times(o.b, o.da, shape.absent_a);
+        for (int c = 0; c < C; ++c) sum[c] *= shape.sign;
+    } else {  // what has no closed form: dw' = b da' + db a'
         if (o.da) add_turned_slopes<C>(sum, o.b, stride, o.da, step, n, shape.absent_a);
         if (o.db) add_slopes<C>(sum, o.a, stride, o.db, step, n);
         for (int c = 0; c < C; ++c) sum[c] *= shape.sign / n;
@@ -136,7 +138,7 @@ MECHSIM_INLINE void evaluate_changes(const DualBlock& dual, int i, int n) {
     const Operation& op = block.operations[i];
     const DualOperands* operands = dual.operands.data() + std::size_t(i) * block.lanes * dual.pairs();
     const Shape shape{block.stride, dual.directions / kWidth, Predicting && op.fresh_a && dual.silent[op.a],
-                      Predicting && op.fresh_b && dual.silent[op.b], slope_sign(op.function)};
+                      Predicting && op.fresh_b && dual.silent[op.b], !op.is_integral(), slope_sign(op.function)};
     switch (op.code) {
         case Code::add: evaluate_lanes<Code::add>(dual, operands, shape, n); break;
         case Code::subtract: evaluate_lanes<Code::subtract>(dual, operands, shape, n); break;
