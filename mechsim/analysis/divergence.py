@@ -14,7 +14,7 @@ import numpy as np
 from mechsim.derive.told import forced
 from mechsim.engine.tangents import DEPENDENT
 from mechsim.kernel.changes import NumberChanges, changes_of, gathered
-from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.linear import allowed_motions, dense
 from mechsim.kernel.system import Group, System
 from mechsim.lagrangian.kind import Kind
 from mechsim.result.layout import Array
@@ -80,7 +80,7 @@ class Divergence:
         scales = system.scales[:n].copy()
         scales[self._still] = 1.0
         jacobian = np.concatenate([dense(system.rate_jacobian(t, q, v), system.m, n) * scales, np.eye(n)[self._still]])
-        basis = scales[:, None] * null_space(jacobian, relative=DEPENDENT)
+        basis = scales[:, None] * allowed_motions(jacobian, DEPENDENT)
         own = np.eye(n)[:, self._states]
         moved = np.concatenate([np.zeros((n, basis.shape[1])), own], axis=1), np.column_stack([basis, 0 * own])
         changes = self._changes((t, q, v), moved)

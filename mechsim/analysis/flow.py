@@ -22,7 +22,7 @@ from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.changes import changes_of
 from mechsim.kernel.compiled import Status, make_march
-from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.linear import allowed_motions, dense, unit_rows
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array
 from mechsim.structure import analyse, redundancy
@@ -162,7 +162,7 @@ class Flow:
             np.concatenate([jacobian[(system.levels == 2) | self._sticks], unit[system.accounts]]),
             np.concatenate([jacobian, unit[list(self.states)]]),
         )
-        bases = null_space(levels[0] * scales, relative=DEPENDENT), null_space(levels[1] * scales, relative=DEPENDENT)
+        bases = allowed_motions(levels[0] * scales, DEPENDENT), allowed_motions(levels[1] * scales, DEPENDENT)
         positions, velocities = (scales[:, None] * basis for basis in bases)
         still = [np.zeros((n, basis.shape[1])) for basis in bases]
         q_changes, v_changes = np.hstack([positions, still[1]]), np.hstack([still[0], velocities])
@@ -290,8 +290,8 @@ def projected(
     scales = system.scales[: system.n].copy()
     scales[list(held)] = 0.0
     for _ in range(MOST_STEPS):
-        jacobian = dense(system.constraint_jacobian(t, q), system.m, system.n) * scales
-        step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)), rcond=None)[0]
+        jacobian, lengths = unit_rows(dense(system.constraint_jacobian(t, q), system.m, system.n) * scales)
+        step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)) / lengths, rcond=None)[0]
         q = q + scales * step
         if np.abs(step).max(initial=0.0) <= settled:
             break
@@ -302,8 +302,9 @@ def with_rates(system: System, t: float, q: Array, v: Array, held: Sequence[int]
     """Velocities, one set or many (..., n), nearest to these that the constraints allow; those `held` stay."""
     scales = system.scales[: system.n].copy()
     scales[list(held)] = 0.0
-    jacobian = dense(system.rate_jacobian(t, q, v if v.ndim == 1 else v[0]), system.m, system.n) * scales
-    rates = np.asarray(system.constraint_rate(t, np.broadcast_to(q, v.shape), v))
+    gradients = dense(system.rate_jacobian(t, q, v if v.ndim == 1 else v[0]), system.m, system.n)
+    jacobian, lengths = unit_rows(gradients * scales)
+    rates = np.asarray(system.constraint_rate(t, np.broadcast_to(q, v.shape), v)) / lengths
     return v - scales * (np.linalg.lstsq(jacobian, rates.T, rcond=None)[0]).T
 
 

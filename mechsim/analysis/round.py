@@ -18,7 +18,7 @@ from mechsim.engine import Solution, State, integrate
 from mechsim.engine.tangents import DEPENDENT
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
-from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.linear import allowed_motions, dense
 from mechsim.kernel.system import System
 from mechsim.measure import piecewise
 from mechsim.measure.extremes import PLACE
@@ -143,7 +143,7 @@ def _direction(system: System, t: float, q: Array, states: Sequence[int]) -> Arr
     """The one way to move, at speed 1 in scales; states stay as they are."""
     scales = system.scales[: system.n]
     jacobian = dense(system.rate_jacobian(t, q, np.zeros(system.n)), system.m, system.n) * scales
-    basis = null_space(np.concatenate([jacobian, np.eye(system.n)[states]]), relative=DEPENDENT)
+    basis = allowed_motions(np.concatenate([jacobian, np.eye(system.n)[states]]), DEPENDENT)
     if basis.shape[1] != 1:
         raise _many(system, basis) if basis.shape[1] else _none()
     return np.asarray(scales * basis[:, 0])

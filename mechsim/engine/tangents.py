@@ -13,7 +13,7 @@ from mechsim.errors import Fault, IntegrationError
 from mechsim.frozen import frozen
 from mechsim.kernel.changes import Found, NumberChanges, changes_of, gathered
 from mechsim.kernel.compiled import make_march
-from mechsim.kernel.linear import dense, null_space
+from mechsim.kernel.linear import allowed_motions, dense
 from mechsim.kernel.march import March
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.series import horner
@@ -87,7 +87,7 @@ class Directions:
         rated = np.concatenate([jacobian, np.eye(system.n)[states]])  # the rate of a state is no one's to choose
         own = np.eye(system.n)[list(still)]
         levels = (np.concatenate([rows, own]) for rows in (jacobian[system.levels[held] == 2], rated))
-        blocks = [null_space(rows * scales, relative=DEPENDENT) * scales[:, None] for rows in levels]
+        blocks = [allowed_motions(rows * scales, DEPENDENT) * scales[:, None] for rows in levels]
         of_q, of_v = (block.shape[1] for block in blocks)
         zeros = np.zeros((system.n, max(of_q, of_v)))
         positions = np.concatenate([blocks[0], zeros[:, :of_v]], axis=1)

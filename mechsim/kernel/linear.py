@@ -31,10 +31,20 @@ def dense(triplets: Triplets, rows: int, columns: int) -> Array:
 
 def scaled_jacobian(system: Sized, jacobian: Triplets) -> tuple[Array, Array]:
     """The gradients of constraints by scaled coordinates, each of length 1, and the lengths they had (1 for none)."""
-    matrix = dense(jacobian, system.m, system.n) * system.scales[: system.n]
+    return unit_rows(dense(jacobian, system.m, system.n) * system.scales[: system.n])
+
+
+def unit_rows(matrix: Array) -> tuple[Array, Array]:
+    """Rows, each of length 1, and the lengths they had (1 for none): so that units of constraints make no difference."""
     lengths = np.linalg.norm(matrix, axis=1)
     lengths[lengths == 0] = 1.0
     return matrix / lengths[:, None], lengths
+
+
+def allowed_motions(gradients: Array, dependent: float) -> Array:
+    """Orthonormal columns along which nothing of these gradients changes, whatever their units; singular values below
+    `dependent` belong to gradients that follow from others."""
+    return null_space(unit_rows(gradients)[0], relative=dependent)
 
 
 def null_space(matrix: Array, absolute: float = 0.0, relative: float = 0.0) -> Array:
