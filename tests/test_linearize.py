@@ -375,3 +375,47 @@ PartData: {Particles: {P: 1}}
 AppliedForces: {Gravity: [0, -1]}
 ProblemData: {tend: 1, positions: {P: [0, 0]}}
 """).linearize(rest=True)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_units_of_lengths_make_no_difference(size):
+    """A four-bar with a spring and dampers, in micrometres or megametres: gradients of constraints go by squares of
+    lengths, and those of angles do not. Eigenvalues are those in metres; 1e-8 for roundings of a rest."""
+    text = """
+PhysicalParams: {s: 1}
+PartData:
+  Fixed: {O: [], C: [3*s]}
+  Rigids:
+    OA: {Geom: [[s]], Dyna: [[s/2], 1, s**2/12]}
+    ABP: {Geom: [[3.5*s], [1.5*s, 0.7*s]], Dyna: [[1.6*s, 0.2*s], 3.5, 3.57*s**2]}
+    CB: {Geom: [[2*s]], Dyna: [[s], 2, 2/3*s**2]}
+  Springs: {OP: {k: 40, l: 1.5*s, c: 0.3}}
+AppliedForces: {Gravity: [0, -9.81*s], JointDampers: {OA: 0.4*s**2}}
+ProblemData: {tend: 2, positions: {A: [0, s], B: [3*s, 2*s]}}
+"""
+    found = [
+        mechsim.mechanism(text.replace("s: 1}", f"s: {each}}}")).linearize(rest=True).eigenvalues for each in (1, size)
+    ]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-8)
+
+
+def test_an_input_that_moves_a_drive_is_refused():
+    """What a base moves feels its speed too: x' = A x + B u has no place for u'."""
+    text = """
+Inputs: {u: 0, f: 0}
+PartData: {Fixed: {O: [-9], R: [9]}, Springs: {AB: {k: 50, l: 1, c: 1.2}}}
+Joints: {Pistons: {A-OR: [1], B-OR: [2]}}
+Drives: {A.x: u}
+AppliedForces: {Forces: {B: [f, 0]}}
+ProblemData: {tend: 2, positions: {A: [0], B: [1]}}
+"""
+    handle = mechsim.mechanism(text)
+    with pytest.raises(mechsim.SpecError, match="moves a drive"):
+        handle.linearize()
+    assert handle.linearize(inputs=["f"]).inputs == ("f",)
+
+
+def test_the_rest_that_is_linearised_is_the_first():
+    handle = mechsim.mechanism("specs/pendulum.yaml")
+    first = handle.equilibria()[0].positions
+    np.testing.assert_allclose(handle.linearize(rest=True).positions, first, atol=1e-9)

@@ -21,6 +21,7 @@ from mechsim.analysis.scattered import near_motion, speed_of
 from mechsim.analysis.symmetry import Rates, contacts_of, rates_of
 from mechsim.engine.points import Points
 from mechsim.engine.solution import Solution
+from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array
@@ -50,8 +51,11 @@ def conserved(
     solution: Solution, asked: Sequence[Asked] = (), watched: Sequence[Watched] = (), system: System | None = None
 ) -> Invariants:
     """What the model of a finished motion conserves. `asked` are generators beside those of the whole, `watched`
-    quantities; their elements are those of `system`, if the motion's own has none. Raises AssemblyError."""
+    quantities; their elements are those of `system`, if the motion's own has none. Raises SpecError, AssemblyError."""
     system = system or solution.system
+    if system.samplers:
+        message = "a controller that is sampled acts by what it holds, which no symmetry of the equations knows of"
+        raise SpecError(Fault(message, hint="leave out its period"))
     readouts = {element for each in asked for element in each.elements} | {each.element for each in watched}
     loosened, lasting = Loosened(system, tuple(readouts)), system.bilateral
     contacts = contacts_of(system, loosened)
@@ -110,6 +114,9 @@ class _Motion:
     def of_function(self, plain: _Plain) -> Invariant:
         """A function of the state, which is conserved where its rate is nothing beside it, and nothing may touch."""
         value, rate = plain.at(self.model.tested)
+        if not (np.isfinite(value).all() and np.isfinite(rate).all()):
+            message = f"{plain.name} has no value at states near the motion, or no rate"
+            raise SpecError(Fault(message, hint="is something divided by zero, or a root taken of less than zero?"))
         size = float(np.abs(value).max())
         kept = np.abs(rate).max() <= PLAIN * size * speed_of(self.solution) and not self.model.contacts
         claim = Claim(Named(plain.name, plain.words), "", np.ones(1), bool(kept), size == 0.0)

@@ -162,6 +162,8 @@ class Tracer:
     def _between(self, point: Point, there: Point, step: float) -> list[Special]:
         """What happens within a step. A multiplier is one at a fold too, which is no branch point."""
         happens = [kind for kind in self.kinds if point.test(kind) * there.test(kind) < 0]
+        if TORUS in happens and min(abs(point.test(TORUS)), abs(there.test(TORUS))) <= ON_CIRCLE:
+            happens.remove(TORUS)  # without damping pairs stay on the circle, and roundings change their sizes
         if FOLD in happens and BRANCHES in happens:
             happens.remove(BRANCHES)
         located = [(*self._root(point, step, there, _test_of(kind)), kind) for kind in happens]

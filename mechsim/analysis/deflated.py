@@ -67,6 +67,6 @@ def _factor(local: Local, others: Sequence[Known]) -> float:
     step, along = local.bases[0] @ local.step, 0.0
     for each in others:
         off = each.apart(local.q)
-        length = max(float(np.linalg.norm(off)), 1e-300)
+        length = max(float(np.linalg.norm(off)), 1e-150)  # its square is a number still
         along -= float(step @ off) / (length**2 * (1 + length))
     return 1 / (1 - along) if along != 1 else 1.0

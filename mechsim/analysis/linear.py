@@ -169,9 +169,20 @@ def linearised(
                 Fault(f"there is no input {name}", hint=did_you_mean(name, list(known)) or _no_inputs(known))
             )
     local = flow.at(t, q, v, inputs)
+    _refuse_driving(local)
     told = dict(functions or {})
     chart = charted(local, coordinates, told)
     return _in_chart(local, chart, _outputs(local, chart, told, outputs))
+
+
+def _refuse_driving(local: Local) -> None:
+    """Raise for inputs that move what constraints hold: rates of these inputs would act as well as they themselves."""
+    first = sum(local.freedoms)
+    for place, name in enumerate(local.inputs, first):
+        if any(np.any(changes[:, place]) for changes in local.moved[:2]):
+            message = f"the input {name} moves a drive: its rates act too, so there is no x' = A x + B u with it"
+            hint = "leave it out (--inputs NAMES of the others), or let a force or torque be the input"
+            raise SpecError(Fault(message, hint=hint))
 
 
 def _no_inputs(known: Sequence[str]) -> str:
@@ -180,7 +191,8 @@ def _no_inputs(known: Sequence[str]) -> str:
 
 def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearised:
     """The matrices A P = F of all directions P, and B from those of inputs."""
-    q, count = local.moved[0], sum(local.freedoms)
+    q, count = local.moved[0].copy(), sum(local.freedoms)
+    q[local.flow.system.accounts] = 0.0  # they add up work, and nothing moves with them
     states, rates = chart.states, chart.rates
     back = np.linalg.pinv(states[:, :count])
     matrix = rates[:, :count] @ back

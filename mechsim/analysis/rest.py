@@ -28,6 +28,7 @@ BESIDE, STAYS = (0.02, -0.013, 0.0073), 0.1  # in scales: where others are looke
 TWICE = 1e-7  # in scales: Newton's method ends nearer to a rest
 DRIVEN = 1e-9  # of a scale and second: what moves slower is rounding
 SYMMETRIC = 1e-9  # of the largest entry
+FARTHEST = 1e6  # in scales: beyond, forces balance because all that pulls is far away
 DOUBLE = 1e-3  # of the largest: to this eigenvalues agree, of which several may be zero
 
 
@@ -74,6 +75,9 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
     nearest to it in the way of Newton's method first, the others by their energies. Raises AssemblyError where there is
     none."""
     _require_stillness(flow, t, q)
+    if not flow.pose(t, q)[1].size:
+        message = "nothing can move: joints and drives hold it as it is, which is its only pose"
+        raise SpecError(Fault(message, hint="mechsim run tells the forces there (Output: reactions)"))
     search, own, tried = _Found(), 0, 0
     for pose in chain(poses(flow, t, q), _around(flow, search.known)):
         with suppress(AssemblyError, SpecError):  # no accelerations there; or a contact touches
@@ -107,6 +111,8 @@ class _Found:
     def add(self, local: Local) -> None:
         """A pose that Newton's method came to, if it is a rest that was not known."""
         step = local.bases[0] @ local.step
+        if np.abs(local.q / local.flow.system.scales[: len(local.q)])[_moving(local)].max(initial=0.0) > FARTHEST:
+            return
         if not local.is_rest or any(each.draws(local.q, step) for each in self.known) or self._is_known(known(local)):
             return
         linear = linearised(local.flow, local.t, local.q, 0 * local.v)
@@ -136,15 +142,18 @@ class _Found:
                     self.add(other)
 
 
+def _moving(local: Local) -> Array:
+    return np.delete(np.arange(len(local.q)), local.flow.system.accounts)
+
+
 def nearest_rest(flow: Flow, t: float, q: Array) -> Local:
-    """The first that is found, from the pose itself if there is one. Raises AssemblyError."""
+    """The first of all rests: that from the pose itself if there is one, else the lowest. Raises AssemblyError."""
     _require_stillness(flow, t, q)
-    for pose in poses(flow, t, q):
-        with suppress(AssemblyError, SpecError):
-            local = balanced(flow, t, pose)
-            if local.is_rest:
-                return local
-    raise _none(flow)
+    with suppress(AssemblyError, SpecError):
+        local = _turned_back(balanced(flow, t, q), q)
+        if local.is_rest:
+            return local
+    return balanced(flow, t, rests(flow, t, q)[0].positions)
 
 
 def rest_from(flow: Flow, t: float, q: Array) -> Rest | None:
