@@ -410,7 +410,7 @@ AppliedForces: {Forces: {B: [f, 0]}}
 ProblemData: {tend: 2, positions: {A: [0], B: [1]}}
 """
     handle = mechsim.mechanism(text)
-    with pytest.raises(mechsim.SpecError, match="moves a drive"):
+    with pytest.raises(SpecError, match="moves a drive"):
         handle.linearize()
     assert handle.linearize(inputs=["f"]).inputs == ("f",)
 

@@ -177,9 +177,9 @@ def linearised(
 
 def _refuse_driving(local: Local) -> None:
     """Raise for inputs that move what constraints hold: rates of these inputs would act as well as they themselves."""
-    first = sum(local.freedoms)
-    for place, name in enumerate(local.inputs, first):
-        if any(np.any(changes[:, place]) for changes in local.moved[:2]):
+    held = np.delete(np.arange(local.flow.system.n), local.flow.states)  # rates of states may be anything
+    for place, name in enumerate(local.inputs, sum(local.freedoms)):
+        if any(np.any(changes[held, place]) for changes in local.moved[:2]):
             message = f"the input {name} moves a drive: its rates act too, so there is no x' = A x + B u with it"
             hint = "leave it out (--inputs NAMES of the others), or let a force or torque be the input"
             raise SpecError(Fault(message, hint=hint))
