@@ -35,7 +35,7 @@ def scaled_jacobian(system: Sized, jacobian: Triplets) -> tuple[Array, Array]:
 
 
 def unit_rows(matrix: Array) -> tuple[Array, Array]:
-    """Rows, each of length 1, and the lengths they had (1 for none): so that units of constraints make no difference."""
+    """Rows, each of length 1, and the lengths they had (1 for none): units of constraints make no difference then."""
     lengths = np.linalg.norm(matrix, axis=1)
     lengths[lengths == 0] = 1.0
     return matrix / lengths[:, None], lengths
