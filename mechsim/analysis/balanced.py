@@ -114,8 +114,8 @@ def _nearer(local: Local, step: Array, before: float, trials: int = MOST_HALVING
 def stepped(local: Local, step: Array) -> Local | None:
     """The flow at rest beside a pose, if there is one."""
     flow = local.flow
-    scales = flow.system.scales[: flow.system.n]
+    change = flow.system.scales[: flow.system.n] * (local.bases[0] @ step)
     try:
-        return flow.at(local.t, local.q + scales * (local.bases[0] @ step), np.zeros(flow.system.n))
+        return flow.at(local.t, flow.moved(local.t, local.q, change), np.zeros(flow.system.n))
     except (AssemblyError, SpecError):
         return None

@@ -25,7 +25,7 @@ FINDS = 1e-6  # in scales: steps below this are left to Newton's method itself
 def beside(rest: Local, others: Sequence[Known]) -> Iterator[Local]:
     """Where searches end that begin on both sides of a rest; it may rest there or not. `others` are all rests that are
     known, this one too, and may grow meanwhile."""
-    softest = np.linalg.svd(rest.slopes)[2][-1]
+    softest = rest.rolling @ np.linalg.svd(rest.slopes @ rest.rolling)[2][-1]
     for way in (AWAY, -AWAY):
         begun = stepped(rest, way * softest)
         if begun is not None:

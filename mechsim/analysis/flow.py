@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechsim.analysis.rolling import Ways
 from mechsim.analysis.turning import angles_near
 from mechsim.engine.events import as_switched
 from mechsim.engine.leading import planned
@@ -97,6 +98,19 @@ class Flow:
         return np.array([flag for number, flag in enumerate(rubbing) if number not in self.system.dropped], dtype=bool)
 
     @cached_property
+    def rolls(self) -> np.ndarray:
+        """Constraints of velocities that let positions be changed by way of rolling only."""
+        return np.asarray((self.system.levels == 1) & ~self._sticks)
+
+    @cached_property
+    def _ways(self) -> Ways:
+        return Ways(self.system, *self._near)
+
+    def moved(self, t: float, q: Array, change: Array) -> Array:
+        """Where a change of positions leads to: straight on, but for what rolls. Raises AssemblyError."""
+        return self._ways.end(t, q, change) if self.leaning is None and self.rolls.any() else q + change
+
+    @cached_property
     def reads_time(self) -> bool:
         """Whether equations depend on time by themselves."""
         return reads_time(self.system)
@@ -149,7 +163,16 @@ class Flow:
         """The positions nearest to these that the constraints allow, and the ways to move from there, in scales."""
         still = np.zeros(self.system.n)
         q, _ = projected(self.system, t, q, still, NEARLY)
-        return q, self._directions(t, q, still)[1][0]
+        basis = self._directions(t, q, still)[1][0]
+        return q, basis @ self.rolling(t, q, basis)
+
+    def rolling(self, t: float, q: Array, basis: Array) -> Array:
+        """Those among changes of positions, in scales, that are possible by rolling: their parts along a basis."""
+        if not self.rolls.any():
+            return np.eye(basis.shape[1])
+        system = self.system
+        jacobian = dense(system.rate_jacobian(t, q, np.zeros(system.n)), system.m, system.n)[self.rolls]
+        return allowed_motions(jacobian * system.scales[: system.n] @ basis, DEPENDENT)
 
     def _directions(self, t: float, q: Array, v: Array) -> tuple[Directions, tuple[Array, Array]]:
         """All changes of the state that the constraints allow, but for accounts; and the bases in scaled coordinates of
@@ -213,15 +236,24 @@ class Local:
         scales, (_, v, a) = self.flow.system.scales[: self.flow.system.n, None], self.moved
         return np.concatenate([self.bases[0].T @ (v / scales), self.bases[1].T @ (a / scales)])[:, : self.freedoms[0]]
 
+    @cached_property
+    def rolling(self) -> Array:
+        """Changes that are possible by rolling, along the freedoms of positions."""
+        return self.flow.rolling(self.t, self.q, self.bases[0])
+
     @property
     def step(self) -> Array:
-        """Along the freedoms of positions to where it would rest, were all linear."""
-        return np.asarray(np.linalg.lstsq(self.slopes, -self.residual, rcond=UNHELD)[0])
+        """Along the freedoms of positions to where it would rest, were all linear; by rolling, if it rolls."""
+        return self._step(UNHELD)
 
     @property
     def whole_step(self) -> Array:
         """The same, also in directions in which next to nothing pulls back."""
-        return np.asarray(np.linalg.lstsq(self.slopes, -self.residual, rcond=ROUNDINGS)[0])
+        return self._step(ROUNDINGS)
+
+    def _step(self, least: float) -> Array:
+        found = np.linalg.lstsq(self.slopes @ self.rolling, -self.residual, rcond=least)[0]
+        return np.asarray(self.rolling @ found)
 
     @property
     def noise(self) -> float:

@@ -106,7 +106,7 @@ class _Found:
     def __init__(self) -> None:
         self.rests: list[Rest] = []
         self.known: list[Known] = []
-        self._alone: list[Local] = []  # those that are no part of a family
+        self._alone: list[Local] = []  # those that are no part of a family to which it may be moved, or rolled
 
     def add(self, local: Local) -> None:
         """A pose that Newton's method came to, if it is a rest that was not known."""
@@ -121,7 +121,7 @@ class _Found:
         rest = rest_of(local.flow, local, linear)
         self.rests.append(rest)
         self.known.append(Known(local.flow, local.q, rest.within))
-        if not rest.neighbours:
+        if rest.neighbours <= local.freedoms[0] - local.rolling.shape[1]:
             self._alone.append(local)
 
     def _is_known(self, found: Known) -> bool:
@@ -232,12 +232,15 @@ def poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
     for number, row in enumerate(generic(count * (n + 1)).reshape(count, n + 1)):
         pose, direction = q, row[:n]
         stride = STRIDE * wider[number % len(wider)] * scales
+        strides = 1 + int(STRIDES * abs(row[n]))
+        if flow.rolls.any():  # along a geodesic, so that one does as well
+            stride, strides = stride * strides, 1
         with suppress(AssemblyError, SpecError):
-            for _ in range(1 + int(STRIDES * abs(row[n]))):
+            for _ in range(strides):
                 pose, basis = flow.pose(t, pose)
                 direction = basis @ (basis.T @ direction)
                 direction /= max(float(np.abs(direction).max(initial=0.0)), 1e-300)
-                pose = pose + stride * direction
+                pose = flow.moved(t, pose, stride * direction)
         yield pose
 
 
