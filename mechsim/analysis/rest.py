@@ -14,6 +14,7 @@ from mechsim.analysis.deflated import beside
 from mechsim.analysis.flow import LEAST, ROUNDINGS, Flow, Local
 from mechsim.analysis.linear import SLOWEST, Linearised, linearised
 from mechsim.analysis.turning import TURN, whole_turns
+from mechsim.engine.events import as_switched
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.linear import generic
@@ -174,7 +175,7 @@ def _none(flow: Flow) -> AssemblyError:
 
 def rest_of(flow: Flow, local: Local, linear: Linearised | None = None) -> Rest:
     still = np.zeros(flow.system.n)
-    _, potential = flow.system.energies(local.t, local.q, still)
+    _, potential = as_switched(flow.system, local.t, local.q, still).energies(local.t, local.q, still)
     linear = linear or linearised(flow, local.t, local.q, still)
     neighbours = sum(_goes_on(local, direction) for direction in unheld(local).T)
     within = known(local, neighbours).within

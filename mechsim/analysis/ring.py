@@ -101,11 +101,12 @@ class Linear:
     unknowns: Unknowns
     matrix: Array
     missed: Array
+    beside: float  # by how much the motions miss the next states across all ways in which these may be moved, in scales
 
     @property
     def residual(self) -> float:
         """By how much the motions miss the next states, and what is held its value, in scales."""
-        return float(np.abs(self.missed).max(initial=0.0))
+        return float(np.abs(self.missed).max(initial=self.beside))
 
     @property
     def ways(self) -> int:
@@ -189,26 +190,28 @@ def linear(subject: Subject, ring: Ring, unknowns: Unknowns, tolerance: float) -
         raise IntegrationError(Fault(message, hint="begin at a time at which it is open"))
     ring = replace(ring, positions=q, velocities=v)
     norm = Norm.of(arcs[0].case.system, ring.period / TURN)
-    matrix, missed = _closing(ring, arcs, norm, unknowns)
+    matrix, missed, beside = _closing(ring, arcs, norm, unknowns)
     rows, off = _conditions(arcs[0], norm, unknowns, matrix.shape[1])
-    return Linear(ring, tuple(arcs), norm, unknowns, np.vstack([matrix, *rows]), np.append(missed, off))
+    return Linear(ring, tuple(arcs), norm, unknowns, np.vstack([matrix, *rows]), np.append(missed, off), beside)
 
 
-def _closing(ring: Ring, arcs: Sequence[Arc], norm: Norm, unknowns: Unknowns) -> tuple[Array, Array]:
-    """What each motion misses the next state by, and how that changes."""
+def _closing(ring: Ring, arcs: Sequence[Arc], norm: Norm, unknowns: Unknowns) -> tuple[Array, Array, float]:
+    """What each motion misses the next state by, and how that changes; and what is missed across all ways: little, by
+    the bend of constraints, unless the next state leans on a contact that the motion does not come to."""
     count, ways = len(arcs), arcs[0].ways[0].shape[1]
     matrix, missed = np.zeros((count, ways, count * ways + unknowns.beside)), np.zeros((count, ways))
-    turned = TURN * np.concatenate([ring.turns, np.zeros_like(ring.turns)])
+    turned, across = TURN * np.concatenate([ring.turns, np.zeros_like(ring.turns)]), 0.0
     for node, each in enumerate(arcs):
         after = (node + 1) % count
         off = each.end - arcs[after].begin - (turned if after == 0 else 0.0)
         beside = _beside(ring, each, arcs[after], node, unknowns)
         columns = norm.coordinates(arcs[after].ways[0], np.column_stack([off, each.ways[1], *beside]))
         missed[node] = columns[:, 0]
+        across = max(across, norm.length(off - arcs[after].ways[0] @ columns[:, 0]))
         matrix[node, :, node * ways : (node + 1) * ways] += columns[:, 1 : 1 + ways]
         matrix[node, :, after * ways : (after + 1) * ways] -= np.eye(ways)
         matrix[node, :, count * ways :] = columns[:, 1 + ways :]
-    return matrix.reshape(count * ways, -1), missed.ravel()
+    return matrix.reshape(count * ways, -1), missed.ravel(), across
 
 
 def _beside(ring: Ring, each: Arc, there: Arc, node: int, unknowns: Unknowns) -> list[Array]:

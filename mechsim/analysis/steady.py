@@ -22,6 +22,7 @@ from mechsim.analysis.held import Momenta
 from mechsim.analysis.least import is_least
 from mechsim.analysis.linear import Linearised
 from mechsim.analysis.rest import poses
+from mechsim.engine.events import as_switched
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.linear import null_space
@@ -210,7 +211,8 @@ class _Search:
         rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
         idle = len(self.symmetries.still) - (bends.shape[1] - len(matrix))  # turns about where it is, which do nothing
         neighbours = own.shape[1] + len(matrix) - rank - idle
-        kinetic, potential = self.flow.system.energies(view.local.t, view.local.q, view.local.v)
+        state = view.local.t, view.local.q, view.local.v
+        kinetic, potential = as_switched(self.flow.system, *state).energies(*state)
         seen = np.where(np.abs(view.time * factors) > RANK, factors, 0.0)
         words = self.symmetries.candidates.words(seen) or RESTS
         held = is_least(self.flow, view, matrix, others, factors, self.symmetries.still)

@@ -36,7 +36,10 @@ Forces = dict[str, dict[str, list[float]]]  # on each part, at each point
     options.SPEC,
     click.option("--steady", is_flag=True, help="Steady motions: carried along by a turn or shift, and else at rest."),
     click.option(
-        "--reactions", callback=options.names, metavar="POINTS", help="Forces on parts at these points, as A,B."
+        "--reactions",
+        callback=options.names,
+        metavar="POINTS",
+        help="Forces on parts at these points, as A,B, or at all.",
     ),
     options.T0,
     options.SET,
@@ -67,17 +70,19 @@ def equilibrium(
     With --steady, motions in which it is carried along by a steady turn or shift that its equations do not notice (of a
     drive, or of its own), while nothing else moves."""
     from mechsim import simulation
+    from mechsim.analysis.asked import points_of_joints, shared_forces
 
-    points = reactions or ()
     targets = _targets(output, picture)
     spec_read = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
     words = "steady motions" if steady else "rests"
     with interrupts.at_once(), Tally(f"{{}} {words} found from {{}} poses", quiet=as_json) as told:
         prepared = simulation.prepare(spec_read)
-        simulation.reaction_points(prepared, points)
+        points = points_of_joints(prepared, reactions or ())
         found = _found(prepared, steady, told)
+    shared = [shared_forces(prepared, rest.linear, points, getattr(rest, "held", None)) for rest in found]
     forces = [_forces(prepared, rest, points) for rest in found]
-    listed = [_as_dict(rest, force) for rest, force in zip(found, forces, strict=True)]
+    told_of = zip(found, forces, shared, strict=True)
+    listed = [{**_as_dict(rest, force), "not_unique": alike} for rest, force, alike in told_of]
     whole: dict[str, object] = {"title": spec_read.title, "steady" if steady else "rests": listed}
     if output is not None:
         _write(whole, found, forces, targets[0])
@@ -94,6 +99,9 @@ def equilibrium(
     click.echo(f"  {said}; there may be others")
     for first in range(0, len(found), SIDE_BY_SIDE):
         _show(found[first : first + SIDE_BY_SIDE], forces[first : first + SIDE_BY_SIDE], first)
+    if any(shared):
+        names = ", ".join(dict.fromkeys(name for names in shared for name in names))
+        errors.note(f"not unique: {names}: redundant constraints share these forces; the smallest are given")
     for number, rest in enumerate(found, 1):
         if getattr(rest, "singular", False):
             errors.note(_near(number, rest.within))  # type: ignore[union-attr]

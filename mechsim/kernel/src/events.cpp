@@ -148,6 +148,7 @@ double March::next_event(double h) {
         for (int n = 0; n <= degree; ++n) largest = std::max(largest, std::abs(p[n]));
         int zeros = closed ? 0 : gap.zeros;
         if (zeros == kAtRest) zeros = first_of_motion(zeros, degree, gap.size, h, [&](int n) { return p[n]; });
+        if (closed) gap.loaded = largest;
         const double noise = closed ? kUnloaded * largest : kTouch * gap.size;
         const double found = h * first_below(p.data() + zeros, degree - zeros, noise, least);
         if (!closed && zeros == 0) gap.deepest = std::min(gap.deepest, least);
@@ -444,7 +445,11 @@ bool March::settle_contacts(Touch& touch) {
     };
     for (std::size_t i = 0; i < touch.total(); ++i) largest = std::max(largest, std::abs(touch.pressed[i]) / size(i));
     liveliest_ = largest;
-    const auto unpressed = [&](std::size_t i) { return kUnpressed * largest * size(i); };
+    // What is let go where its load has come to nothing is pressed by roundings of that load, and nothing else may move.
+    const auto unpressed = [&](std::size_t i) {
+        const double load = int(i) == touch.released ? touch.response(i, i) * gaps_[touch.gaps[i]].loaded : 0.0;
+        return kUnpressed * std::max(largest * size(i), load);
+    };
     const std::vector<double> open = touch.pressed;
     for (;;) {
         std::vector<std::size_t> held;

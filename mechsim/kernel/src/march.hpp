@@ -102,6 +102,7 @@ struct Gap : Direction {
     int block = -1, output = 0, lane = 0;  // where its series is
     int zeros = 0;       // so many of its terms are zero where the step begins, because it was left a moment ago
     double deepest = 0;  // the least it ever was, if negative
+    double loaded = 0;   // the largest term of the load on it, in the last step in which there was one
     // A row that is lent to two outlines (pairs.hpp), for ways to touch of one sort: which has it now, or last had it.
     int pair = -1, sort = 0, way = -1;
     std::vector<int> constants;  // that say which
