@@ -90,7 +90,7 @@ Status March::attach(const std::vector<int>& bonds, std::vector<double>& told) {
     fill_matrix();
     for (int number : bonds) {
         rates.push_back(values[number]);
-        free.push_back(free_response(gaps_[number]));
+        free.push_back(free_response(gaps_[number], inertias()));
         responses.push_back(response_to(gaps_[number]));
         for (int other : bonds) w.push_back(along(gaps_[other], responses.back().data()));
     }

@@ -16,21 +16,26 @@ std::vector<double> March::response_to(const Direction& direction) {
     return change;
 }
 
-// About what a unit impulse in a row does to its rate if nothing but inertia resists; the matrix is filled. What has none of
-// its own, as a turn angle, is as heavy as the heaviest.
-double March::free_response(const Direction& direction) const {
-    std::vector<double> inertia(size_, 0.0);
-    double heaviest = 0;
+// Of all unknowns, beside nothing else; the matrix is filled. What has none of its own, as a turn angle, is as heavy as the
+// heaviest.
+std::vector<double> March::inertias() const {
+    std::vector<double> found(size_, 0.0);
     for (std::size_t entry = 0; entry < lu_.rows().size(); ++entry) {
         const int j = lu_.rows()[entry];
-        if (j != lu_.columns()[entry] || d_[j] < 2) continue;
-        inertia[j] = std::abs(matrix_[entry]) * scales_[j] * scales_[j];
-        heaviest = std::max(heaviest, inertia[j]);
+        if (j == lu_.columns()[entry] && d_[j] >= 2) found[j] = std::abs(matrix_[entry]) * scales_[j] * scales_[j];
     }
+    const double heaviest = found.empty() ? 0.0 : *std::max_element(found.begin(), found.end());
+    for (double& inertia : found)
+        if (!(inertia > 0)) inertia = heaviest;
+    return found;
+}
+
+// About what a unit impulse in a row does to its rate if nothing but inertia resists.
+double March::free_response(const Direction& direction, const std::vector<double>& inertias) const {
     double sum = 0;
     for (int entry : direction.gradient) {
         const int j = lu_.columns()[entry];
-        sum += std::pow(matrix_[entry] * scales_[j], 2) / (inertia[j] > 0 ? inertia[j] : heaviest);
+        sum += std::pow(matrix_[entry] * scales_[j], 2) / inertias[j];
     }
     return sum;
 }

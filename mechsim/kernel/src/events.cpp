@@ -93,8 +93,8 @@ void March::gap_series(const Gap& gap, double h, GapSeries& p, int& degree) cons
     for (int n = 0; n <= degree; ++n, power *= h) p[n] = (closed ? -x_.degree(n)[gap.row] : gap_term(gap, n)) * power;
 }
 
-// A step on which the series of all open gaps are known to the tolerance: theirs may converge more slowly than those of
-// coordinates. The step may be without end; what is needed of it is `reach`.
+// A step on which the series of all open gaps, and of loads, are known to the tolerance: theirs may converge more slowly than
+// those of coordinates, which stay as they are while all is held. The step may be without end; what is needed of it is `reach`.
 double March::known_gaps(double h, double reach) {
     const double allowed = kGapTerms * control_.tolerance;
     for (const Gap& gap : gaps_) {
@@ -104,6 +104,17 @@ double March::known_gaps(double h, double reach) {
         for (int n = degree - 1; n <= degree; ++n)
             h = std::min(h, std::max(shortest, std::pow(allowed * gap.size / std::abs(gap_term(gap, n)), 1.0 / n)));
     }
+    // Loads of what is held, and limits of these, by the ways that the accelerations which they keep would lead.
+    for_each_held([&](int row, double inverse) {
+        const double shortest = std::isfinite(h) ? 1e-6 * h : 0.0;
+        for (int n = std::max(1, last_ - 1); n <= last_; ++n) {
+            double load = std::abs(x_.degree(n)[row]);
+            for (const Friction& friction : frictions_)
+                if (friction.row == row && friction.gap < 0) load = std::max(load, std::abs(limit_term(friction, n)));
+            const double way = inverse * load / double((n + 1) * (n + 2));
+            if (way > 0) h = std::min(h, std::max(shortest, std::pow(control_.tolerance / way, 1.0 / (n + 2))));
+        }
+    });
     if (pairs_.empty()) return h;
     const double within = std::isfinite(h) ? h : reach, known = known_pairs(within);
     return known < within ? known : h;
@@ -535,12 +546,13 @@ bool March::find_responses(Touch& touch) {
         return frictions_[touch.frictions[i - count]];
     };
     fill_matrix();
+    const std::vector<double> free = inertias();
     for (std::size_t i = 0; i < total; ++i) {
         touch.responses.push_back(response_to(direction(i)));
         for (std::size_t k = 0; k < total; ++k) touch.w.push_back(along(direction(k), touch.responses[i].data()));
         touch.moving.push_back(touch.rates[i] - along(direction(i), x_.degree(1)));
         // Rounding answers in any case: beside what it would without any joint.
-        touch.movable.push_back(touch.response(i, i) > kImmovable * free_response(direction(i)));
+        touch.movable.push_back(touch.response(i, i) > kImmovable * free_response(direction(i), free));
         if (i < count && !touch.movable[i] && touch.rates[i] < -touch.still[i]) return false;
     }
     return true;

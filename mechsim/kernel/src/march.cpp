@@ -105,7 +105,13 @@ void March::ready() {
     std::copy(constants_.begin(), constants_.end(), x_.degree(0) + size_);
     polynomial_ = x_;
     low_.assign(std::size_t(size_) * std::max(largest_offset_, 1), 0.0);
-    residual_.assign((size_ + 1 + watchers_.size() + kWidth - 1) / kWidth * kWidth, 0.0);
+    residual_.assign((first_limit() + frictions_.size() + kWidth - 1) / kWidth * kWidth, 0.0);
+    for (std::size_t i = 0; i < frictions_.size(); ++i) {
+        const Friction& friction = frictions_[i];
+        if (friction.gap >= 0) continue;
+        Block& own = blocks_[friction.limit_block];
+        own.rows[std::size_t(friction.limit_output) * own.stride + friction.limit_lane] = first_limit() + int(i);  // for `response`
+    }
     matrix_.assign(matrix_constant_.size() + 1, 0.0);
     for (Block& block : blocks_) {
         block.allocate(x_.degrees);

@@ -311,7 +311,10 @@ class March {
     bool fits_limits(Touch& touch) const;
     void write_meeting(Record& record);
     std::vector<double> response_to(const Direction& direction);
-    double free_response(const Direction& direction) const;
+    std::vector<double> inertias() const;
+    double free_response(const Direction& direction, const std::vector<double>& inertias) const;
+    void for_each_held(const std::function<void(int, double)>& tell) const;
+    int first_limit() const { return size_ + 1 + int(watchers_.size()); }  // behind all rows, those of limits of frictions
     double along(const Direction& direction, const double* change) const;
     void add_impulse(double impulse, const std::vector<double>& response);
     double known_watchers(double h);

@@ -263,6 +263,13 @@ double March::inspected(double h, int direction) {
 // A row of offset c that is missed by 1 is met again by a change of derivative d - c of the unknowns (see inspect.hpp).
 double March::response(int row, double h) {
     if (row == size_) return 0;  // of something that cannot move
+    if (row >= first_limit()) {
+        const Friction& friction = frictions_[row - first_limit()];
+        if (!sticks(friction)) return 0;
+        Changes kept{};
+        kept[2] = friction.limit * free_response(friction, inertias()) / friction.size;
+        return moved_by(kept, 2, h, speed_);
+    }
     if (row > size_) {  // of what is watched, which moves nothing, but is to be known as well
         const Watcher& watcher = watchers_[row - size_ - 1];
         double size = watcher.size, power = 1;
@@ -282,13 +289,31 @@ double March::response(int row, double h) {
         std::vector<double> change(size_, 0.0);
         change[row] = 1;
         lu_.solve(change.data());
-        for (int j = 0; j < size_; ++j) {
-            if (d_[j] == 0 || d_[j] < c_[row]) continue;
-            double& largest = found.largest[d_[j] - c_[row]];
-            largest = std::max(largest, std::abs(change[j]) / scales_[j]);
-        }
+        const auto note = [&](int offset, double moved) {
+            double& largest = found.largest[offset - c_[row]];
+            largest = std::max(largest, moved);
+        };
+        for (int j = 0; j < size_; ++j)
+            if (d_[j] > 0 && d_[j] >= c_[row]) note(d_[j], std::abs(change[j]) / scales_[j]);
+        // What is held moves nothing, but when it is let go its load decides: it counts as the acceleration that it keeps.
+        if (c_[row] <= 2)
+            for_each_held([&](int held, double inverse) { note(2, std::abs(change[held]) * inverse); });
     }
     return moved_by(found.largest, largest_offset_, h, speed_);
+}
+
+// Gaps that are closed and frictions that stick: their multipliers, and the acceleration, of their sizes, that a unit of these
+// keeps, were there no joints.
+void March::for_each_held(const std::function<void(int, double)>& tell) const {
+    std::vector<double> found;
+    const auto tell_of = [&](const auto& each) {
+        if (found.empty()) found = inertias();
+        tell(each.row, free_response(each, found) / each.size);
+    };
+    for (const Gap& gap : gaps_)
+        if (is_closed(gap) && !gap.bond) tell_of(gap);
+    for (const Friction& friction : frictions_)
+        if (sticks(friction)) tell_of(friction);
 }
 
 double moved_by(const Changes& largest, int largest_offset, double h, double speed) {
@@ -464,7 +489,7 @@ Status March::take_step(double t_end) {
         const bool across = roundings_.size > 0 && !(h < kShortOfPose * roundings_.ratio);  // a singular pose
         if (std::isnan(h) || across) return Status::not_differentiable;
     }
-    if (!gaps_.empty()) h = known_gaps(h, std::abs(left));
+    if (!gaps_.empty() || !frictions_.empty()) h = known_gaps(h, std::abs(left));
     // A step that ends there by itself is taken as if the march went on.
     if (end_of(left < 0 ? -h : h) == t_end) left = left < 0 ? -INFINITY : INFINITY;
     if (cut_.empty() && h * (1 + kSliver) >= std::abs(left)) remember();
