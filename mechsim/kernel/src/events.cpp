@@ -236,7 +236,7 @@ double March::late_event(double h) const {
         const double late = output_term(watcher.block, watcher.output, watcher.lane, 0) / slope_;
         return std::abs(late) > kNegligible * h ? late : 0.0;
     }
-    if (event_ >= int(gaps_.size())) return late_friction(h);
+    if (event_ >= int(gaps_.size())) return late_friction();
     if (leaves_) return 0;
     const Gap& gap = gaps_[event_];
     double value = gap_term(gap, 0), slope = gap_term(gap, 1);
@@ -458,8 +458,9 @@ bool March::settle_contacts(Touch& touch) {
     liveliest_ = largest;
     // What is let go where its load has come to nothing is pressed by roundings of that load, and nothing else may move.
     const auto unpressed = [&](std::size_t i) {
-        const double load = int(i) == touch.released ? touch.response(i, i) * gaps_[touch.gaps[i]].loaded : 0.0;
-        return kUnpressed * std::max(largest * size(i), load);
+        double load = int(i) == touch.released ? gaps_[touch.gaps[i]].loaded : 0.0;
+        if (i >= touch.size() && touch.slips[i - touch.size()] != 0) load = frictions_[touch.frictions[i - touch.size()]].loaded;
+        return kUnpressed * std::max(largest * size(i), touch.response(i, i) * load);
     };
     const std::vector<double> open = touch.pressed;
     for (;;) {

@@ -52,7 +52,7 @@ void March::hold_limit(const Friction& friction, double h, double sign, GapSerie
 // How far it is to where what slides comes to rest, or what sticks lets go, if that is before `first`.
 double March::next_slip(double h, double first) {
     for (std::size_t i = 0; i < frictions_.size(); ++i) {
-        const Friction& friction = frictions_[i];
+        Friction& friction = frictions_[i];
         const double sense = sense_of(friction);
         // What others hold still moves by roundings of what pulls at it.
         const double noise = slowest(friction.size) + kUnpressed * liveliest_ * friction.size * h;
@@ -68,10 +68,12 @@ double March::next_slip(double h, double first) {
             slips_ = slips;
         };
         if (sticks(friction)) {
+            friction.loaded = 0;
             for (const double sign : {1.0, -1.0}) {
                 hold_limit(friction, h, sign, p);
                 double largest = 0;
                 for (int n = 0; n <= last_; ++n) largest = std::max(largest, std::abs(p[n]));
+                friction.loaded = std::max(friction.loaded, largest);
                 note(first_below(p.data(), last_, kUnloaded * largest, least), -sign);
             }
         } else if (sense != 0) {
@@ -94,18 +96,11 @@ double March::next_slip(double h, double first) {
 }
 
 // As `late_event`, where a friction comes to rest, or to its limit.
-double March::late_friction(double h) const {
+double March::late_friction() const {
     const Friction& friction = frictions_[event_ - gaps_.size()];
     const double sense = sense_of(friction), sign = -slips_;
     double value = sense * slide(friction, 0), slope = sense * slide(friction, 1);
-    if (sticks(friction)) {
-        value = limit_term(friction, 0) + sign * x_.degree(0)[friction.row], slope = 0;
-        for (int n = last_; n >= 1; --n) {
-            const double* row = polynomial_.degree(n);
-            const double load = friction.gap >= 0 ? -row[gaps_[friction.gap].row] : 0.0;
-            slope = slope * h + n * (friction.limit * load + sign * row[friction.row]);
-        }
-    }
+    if (sticks(friction)) value = limit_term(friction, 0) + sign * x_.degree(0)[friction.row], slope = slope_;
     return slope < 0 ? value / slope : NAN;
 }
 

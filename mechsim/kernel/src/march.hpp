@@ -124,6 +124,7 @@ struct Friction : Direction {
     int limit_block = -1, limit_output = 0, limit_lane = 0;
     int block = -1, output = 0, lane = 0;  // where the series of psi is
     int zeros = 0;                         // so many terms of psi are zero where the step begins
+    double loaded = 0;                     // as of a gap: of what it holds, or may
     bool shared = false;                   // others could have borne what it did, or part of it
 };
 
@@ -296,7 +297,7 @@ class March {
     void set_rubbing(const Friction& friction, bool sticks, double sense);
     void hold_limit(const Friction& friction, double h, double sign, GapSeries& p) const;
     double next_slip(double h, double first);
-    double late_friction(double h) const;
+    double late_friction() const;
     Spare make_spare(int row, Direction& direction) const;
     using Rubs = std::vector<std::pair<bool, double>>;  // per friction: whether it sticks, and the sense in which it slides
     Rubs stop_rubbing();

@@ -27,7 +27,7 @@ void March::transfer(Archive& archive) {
     archive(statistics_);
     archive(met_), archive(met_at_), archive(meetings_), archive(shaken_), archive(unwritten_), archive(liveliest_);
     for (Watcher& watcher : watchers_) archive(watcher.side), archive(watcher.crossed), archive(watcher.size);
-    for (Friction& friction : frictions_) archive(friction.zeros), archive(friction.shared);
+    for (Friction& friction : frictions_) archive(friction.zeros), archive(friction.loaded), archive(friction.shared);
     for (Gap& gap : gaps_) archive(gap.zeros), archive(gap.deepest), archive(gap.loaded), archive(gap.way), archive(gap.shared);
     for (Pair& pair : pairs_) archive(pair.deepest);
     if (tangents_) tangents_->transfer(archive, std::min(largest_offset_ + 1, x_.degrees));
