@@ -236,3 +236,45 @@ def test_the_command(tmp_path: Path):
     fall = tmp_path / "fall.yaml"
     fall.write_text("PartData: {Particles: {P: 1}}\nAppliedForces: {Gravity: [0, -1]}\nProblemData: {tend: 1}\n")
     assert CliRunner().invoke(cli, ["equilibrium", str(fall)]).exit_code != 0
+
+
+@pytest.mark.parametrize(("k", "count"), [(30, 1), (1, 7)])
+def test_what_rolls_rests_where_it_can_be_rolled_to(k, count):
+    """A wheel with a spring and an eccentric mass: without slip its angle tells where it is, so it has one freedom, and
+    its rests are zeros of dV/d(angle). That it could be put elsewhere on the line makes each a member of a family. A
+    soft spring has more of them, two turns away and more."""
+    text = f"""
+PhysicalParams: {{R: 0.5, m: 2, M: 1, k: {k}, d: 0.3}}
+PartData:
+  Fixed: {{P: [-5], Q: [5], S: [0.7, R]}}
+  Rigids: {{CA: {{Geom: [[d]], Dyna: [[0], m, m*R**2/2]}}}}
+  Particles: {{A: M}}
+  Springs: {{CS: [k, 0]}}
+Joints: {{Wheels: {{CA-PQ: R}}}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+ProblemData: {{tend: 1, positions: {{C: [[0, fixed], R]}}, angles: {{CA: [0.4, fixed]}}}}
+"""
+    radius, eccentric = 0.5, 0.3
+
+    def slope(angle):
+        return k * radius * (radius * (angle - 0.4) + 0.7) + G * eccentric * math.cos(angle)
+
+    edges = np.linspace(-16, 16, 4001)
+    angles = [
+        brentq(slope, a, b, xtol=1e-15) for a, b in zip(edges, edges[1:], strict=False) if slope(a) * slope(b) < 0
+    ]
+    angles = [angle for angle in angles if abs(angle) < 12]
+    assert len(angles) == count
+
+    def at(rest, name):
+        return rest.positions[rest.linear.coordinates.index(name)]
+
+    found = sorted(mechsim.mechanism(text).equilibria(), key=lambda rest: at(rest, "theta_CA"))
+    found = [rest for rest in found if abs(at(rest, "theta_CA")) < 12]
+    np.testing.assert_allclose([at(rest, "theta_CA") for rest in found], angles, rtol=0, atol=FOUND)
+    for rest, angle in zip(found, angles, strict=True):
+        assert at(rest, "C_x") == pytest.approx(-radius * (angle - 0.4), abs=FOUND)
+        stiffness = k * radius**2 - G * eccentric * math.sin(angle)
+        inertia = 3 * radius**2 + (radius + eccentric * math.sin(angle)) ** 2 + (eccentric * math.cos(angle)) ** 2
+        largest = max(rest.linear.eigenvalues, key=abs)
+        assert -(largest**2) == pytest.approx(stiffness / inertia, rel=1e-9)  # whether it swings or leaves

@@ -10,7 +10,7 @@ import numpy as np
 from mechsim.analysis.flow import Flow
 from mechsim.analysis.leaning import leaning_rest
 from mechsim.analysis.linear import Linearised, linearised
-from mechsim.analysis.rest import Rest, nearest_rest, rests
+from mechsim.analysis.rest import Rest, judged, nearest_rest, rests
 from mechsim.analysis.steady import Steady, steady_at, steady_motions
 from mechsim.engine.events import as_switched
 from mechsim.engine.points import Points
@@ -60,7 +60,8 @@ def linear_at(flow: Flow, state: State, wanted: Wanted) -> Linearised:
     if wanted.rest:
         found = nearest_rest(flow, t, q)
         q, v = found.q, 0.0 * found.v
-    return linearised(flow, t, q, v, wanted.coordinates, wanted.inputs, wanted.outputs, wanted.functions)
+    linear = linearised(flow, t, q, v, wanted.coordinates, wanted.inputs, wanted.outputs, wanted.functions)
+    return judged(flow, linear)
 
 
 def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:

@@ -87,7 +87,7 @@ class Place:
             found = rests(self._flow, start.t, start.positions)
         except MechsimError:
             return []
-        return [self._at_rest(rest) for rest in found if rest.linear.stability == "stable"]
+        return [self._at_rest(rest) for rest in found if rest.own.stability == "stable"]
 
     def _at_rest(self, rest: Rest) -> Attractor:
         still = np.zeros(self.n)
@@ -107,7 +107,7 @@ class Place:
     def rest(self, state: State) -> Attractor | None:
         """The stable one that Newton's method comes to."""
         rest = rest_from(self._flow, state.t, state.positions)
-        return None if rest is None or rest.linear.stability != "stable" else self._at_rest(rest)
+        return None if rest is None or rest.own.stability != "stable" else self._at_rest(rest)
 
     def _cycle(self, state: State, patience: float) -> Attractor | None:
         """Of a system in which nothing depends on time."""

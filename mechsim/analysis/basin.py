@@ -27,6 +27,8 @@ class Basins:
     coordinates: tuple[str, ...]
     tend: float
     why: str = ""  # the first motion that failed did so
+    status: str = "finished"  # or "interrupted"; then `tend` is how far motions were followed
+    units: tuple[str, ...] = ()  # of the names, "" where nobody says
 
     @property
     def shares(self) -> Array:
@@ -39,13 +41,19 @@ class Basins:
         return float(np.mean(self.labels == UNDECIDED))
 
     @property
+    def failed(self) -> float:
+        """The share of starts whose motions failed."""
+        return float(np.mean(self.labels == FAILED))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know before they trust the picture."""
         found = []
-        if self.undecided > 0:
+        if self.undecided > 0 or self.status != "finished":
             words = f"{self._share(UNDECIDED)} starts had not settled until t = {self.tend:g}"
-            found.append(f"{words}: their motions are chaotic, or slow, and longer ones would tell")
-        if np.any(self.labels == FAILED):
+            why = "their motions are chaotic, or slow, and longer ones would tell"
+            found.append(f"{words}: {why if self.status == 'finished' else 'it was interrupted'}")
+        if self.failed > 0:
             found.append(f"{self._share(FAILED)} motions failed: {self.why}")
         return tuple(found)
 
@@ -69,7 +77,8 @@ class Basins:
                 for each, share in zip(self.attractors, self.shares, strict=True)
             ],
             "undecided": self.undecided,
-            "failed": float(np.mean(self.labels == FAILED)),
+            "failed": self.failed,
+            "status": self.status,
             "tend": self.tend,
             "notes": list(self.notes),
         }

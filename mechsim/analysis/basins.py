@@ -42,14 +42,18 @@ def basins(
     tolerance: float | None = None,
     observer: Observer | None = None,
 ) -> Basins:
-    """Where motions go from all combinations of start values, until `tend`; `period` is that of a forcing. `apart`:
-    rests that differ by whole turns are different ones. Raises SpecError and AssemblyError."""
+    """Where motions go from all combinations of start values, until `tend` or Ctrl-C; `period` is that of a forcing.
+    `apart`: rests that differ by whole turns are different ones. Raises SpecError and AssemblyError."""
     case, tolerance = subject.case({}, tend=tend), tolerance or TOLERANCE
     if not starts:
         raise SpecError(Fault("a basin has starts: give values of coordinates or rates, such as A_x and A_x_dot"))
-    if period is None and not is_autonomous(case.system):
+    autonomous = is_autonomous(case.system)
+    if period is None and not autonomous:
         message = "equations depend on time, and nobody says with which period"
         raise SpecError(Fault(message, hint="say it as an expression of parameters, for example 2*pi/w"))
+    if period is not None and autonomous:
+        message = "nothing depends on time, so there is no forcing that could have a period"
+        raise SpecError(Fault(message, hint="leave the period out: those of motions are found"))
     forced = None if period is None else settled_value(period, subject, {}, "period")
     varied, count = combined(starts)
     states = placed(case, varied, count)
@@ -58,7 +62,10 @@ def basins(
     angles = angles_of(case.solution(case.start.t + lasting, tolerance=tolerance, keep="steps"))
     norm = norm_of(subject, states, angles, lasting, forced, tolerance)
     search = _Search(lanes, Place(subject, angles, norm, forced, tolerance), tend)
-    search.go(observer or (lambda found, of: None))
+    try:
+        search.go(observer or (lambda found, of: None))
+    except KeyboardInterrupt:
+        search.status = "interrupted"
     return search.told(starts, case.system, apart)
 
 
@@ -72,6 +79,7 @@ class _Search:
         self.settled = np.full(len(lanes), np.nan)  # when it was known
         self.turned = np.zeros((len(lanes), lanes.q.shape[1]))
         self.attractors: list[Attractor] = []
+        self.reached, self.status = self.begun, "finished"
 
     def go(self, observer: Observer) -> None:
         if self.place.period is None:
@@ -83,6 +91,7 @@ class _Search:
             if not len(open_):
                 return
             self.lanes.advance(np.full(len(self.lanes), end), open_, dense=False)
+            self.reached = float(end)
             self.labels[list(self.lanes.failed)] = FAILED
             for attractor in range(len(self.attractors)):
                 self._assign(attractor)
@@ -142,9 +151,10 @@ class _Search:
             return
         attractor, lanes = self.attractors[number], self.lanes
         near = open_[attractor.nears(self.place.coordinates(lanes.q[open_], lanes.v[open_]))]
-        self.labels[near], self.settled[near] = number, lanes.t[near]
         turns = np.round((lanes.q[near] - attractor.positions) / TURN)
         self.turned[near] = np.where(self.place.angles, turns, 0.0)
+        self.settled[near] = lanes.t[near]
+        self.labels[near] = number  # last: it may be interrupted
 
     def told(self, starts: Mapping[str, Array], system: System, apart: bool) -> Basins:
         attractors, numbers = self._apart() if apart else (self.attractors, self.labels)
@@ -160,8 +170,10 @@ class _Search:
             self.settled.reshape(shape),
             tuple(attractors[k] for k in order),
             tuple(system.labels[place] for place in kept),
-            self.tend,
+            self.tend if self.status == "finished" else self.reached,
             next(iter(self.lanes.failed.values()), ""),
+            self.status,
+            tuple(self.place.subject.names.unit(name) or "" for name in starts),
         )
 
     def _apart(self) -> tuple[list[Attractor], np.ndarray]:

@@ -85,6 +85,7 @@ class Branches:
     units: tuple[str, ...]
     coordinates: tuple[str, ...]
     branches: tuple[Branch, ...]
+    status: str = "finished"  # or "interrupted"
 
     @property
     def marks(self) -> tuple[tuple[int, Marked], ...]:
@@ -123,6 +124,7 @@ class Branches:
             "measures": list(self.labels),
             "branches": [self._branch(branch) for branch in self.branches],
             "notes": list(self.notes),
+            "status": self.status,
         }
 
     def _branch(self, branch: Branch) -> dict[str, object]:

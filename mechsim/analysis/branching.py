@@ -15,6 +15,7 @@ from mechsim.result import Motion
 from mechsim.result.layout import Array
 
 BESIDE = 0.02  # in scales: how far from a branch the first motion of another one is looked for
+INTERRUPTED = "it was interrupted"
 COLLAPSED = 1e-3  # in scales: a motion that is back so near after half its period has half that period
 
 Measured = Callable[[Motion, Mapping[str, float]], Array]  # what is told of a motion with these parameters
@@ -22,45 +23,62 @@ Observer = Callable[[float], None]  # of values that are reached
 
 
 class Follower:
-    """Follows a branch and those that leave it."""
+    """Follows a branch and those that leave it, as far as it comes if it is interrupted."""
 
     def __init__(self, tracer: Tracer, measured: Measured, depth: int, observer: Observer | None = None):
         self.tracer, self.measured, self.depth = tracer, measured, depth
         self.observer = observer or (lambda value: None)
+        self.interrupted = False
 
     def all(self, ring: Ring) -> tuple[Branch, ...]:
         """The branch from a ring on, then those that leave it, those that leave these, and so on `depth` times."""
-        found = [self._branch(self.tracer, self.tracer.begin(ring))]
-        level = [(0, self.tracer, special) for special in self._leaving]
+        self.found = [self._branch(self.tracer, self.tracer.begin(ring))]
+        try:
+            self._leave([(0, self.tracer, special) for special in self._leaving])
+        except KeyboardInterrupt:
+            self.interrupted = True
+        return tuple(self.found)
+
+    def _leave(self, level: list[tuple[int, Tracer, Special]]) -> None:
+        """Follow what leaves branches, by their numbers, at points."""
         for _ in range(self.depth):
             below = []
             for parent, tracer, special in level:
                 for doubles, own, first in _leaving(tracer, special):
+                    if self.interrupted:
+                        return
                     mark = Marked(special.kind, self._sample(special.point), 0)
                     branch = self._branch(own, first)
-                    number, doubled = len(found), found[parent].doubled + int(doubles)
-                    found.append(replace(branch, left=(parent, mark), doubled=doubled))
+                    number, doubled = len(self.found), self.found[parent].doubled + int(doubles)
+                    self.found.append(replace(branch, left=(parent, mark), doubled=doubled))
                     below += [(number, own, each) for each in self._leaving]
             level = below
-        return tuple(found)
 
     def _branch(self, tracer: Tracer, first: Point) -> Branch:
-        samples, marks, why = [self._sample(first)], [], ""
+        samples: list[Sample] = [self._sample(first)]
+        marks: list[Marked] = []
         self._leaving: list[Special] = []
+        try:
+            why = self._along(tracer, first, samples, marks)
+        except KeyboardInterrupt:
+            self.interrupted, why = True, INTERRUPTED
+        return Branch(tuple(samples), tuple(marks), why)
+
+    def _along(self, tracer: Tracer, first: Point, samples: list[Sample], marks: list[Marked]) -> str:
+        """Take what is met on a branch behind its first motion; why it ends, if not at an end of the range."""
         for each in tracer.follow(first):
             if isinstance(each, Ended):
-                why = each.why
-            elif isinstance(each, Point):
+                return each.why
+            if isinstance(each, Point):
                 self.observer(each.value)
                 samples.append(self._sample(each))
             elif each.kind == FOLD and _is_half(each.point.linear):
                 samples.append(self._sample(each.point))
-                why = "it ends where its motions have half their period"
-                break
+                return "it ends where its motions have half their period"
             else:
                 marks.append(Marked(each.kind, self._sample(each.point), len(samples)))
                 self._leaving += [each] if each.kind in (BRANCHES, DOUBLES) else []
-        return Branch(tuple(samples), tuple(marks), why)
+        return ""
 
     def _sample(self, point: Point) -> Sample:
         found = point.linear

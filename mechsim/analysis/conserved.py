@@ -127,7 +127,9 @@ class _Motion:
             return values, rates
 
         values, rates = (column[:, 0] for column in along(self.rows))
-        return _invariant(claim, (values, rates), float(np.abs(values).max()), {}, self._changes(along).of(np.ones(1)))
+        least = max(SHARES[1] * size, SHARES[2] * self._time * float(np.abs(rate).max()))
+        beside = max(float(np.abs(values).max()), least)
+        return _invariant(claim, (values, rates), beside, {}, self._changes(along).of(np.ones(1)))
 
     def _balances(self, points: Points, count: int) -> Iterator[Balance]:
         """At many states, some at a time."""

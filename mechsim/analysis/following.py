@@ -53,8 +53,10 @@ def follow(
         followed = OverFamily(over.name, span, True, True, subject, unknowns, tolerance)
     measured = Measured.of(subject, _default(begun) if measures is None else measures)
     tracer = Tracer(followed, (over.first, over.last), tolerance)
-    branches = Follower(tracer, measured, depth, observer).all(begun.linear.ring)
-    return Branches(over.name, measured.labels, measured.units, begun.coordinates, branches)
+    follower = Follower(tracer, measured, depth, observer)
+    branches = follower.all(begun.linear.ring)
+    status = "interrupted" if follower.interrupted else "finished"
+    return Branches(over.name, measured.labels, measured.units, begun.coordinates, branches, status)
 
 
 def _over_parameter(subject: Subject, wanted: Wanted, over: Over, begun: Orbit, tolerance: float) -> OverParameter:

@@ -4,7 +4,8 @@ lanes where these can, else one by one. A motion that fails is left behind, with
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class Lanes:
         self.t, self.q, self.v = starts.t.copy(), starts.positions.copy(), starts.velocities.copy()
         self.threads = threads or os.cpu_count() or 1
         self.failed: dict[int, str] = {}
+        self.interrupted = False
         self._cases: dict[int, Case] = {}
         self._sides: Sides | None = None
         self._alone = np.ones(len(starts), dtype=bool)
@@ -77,6 +79,14 @@ class Lanes:
 
     def parameters(self, k: int) -> dict[str, float]:
         return {name: float(values[k]) for name, values in self.columns.items()}
+
+    @contextmanager
+    def until_interrupted(self) -> Iterator[None]:
+        """What is found until Ctrl-C, which ends it, counts."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.interrupted = True
 
     def advance(self, ends: Array, chosen: np.ndarray, *, dense: bool) -> dict[int, Solution]:
         """Go on with some motions to their ends; their solutions with polynomials, if `dense`."""

@@ -83,6 +83,7 @@ class Linearised:
     steady: str = ""  # of a steady motion: what carries it along; then this is as seen by who is carried too
     neighbours: int = 0  # directions in which other steady motions lie, apart from those seen from elsewhere
     least: bool = False  # of a steady motion: its energy in that frame is least there, and nothing gives any
+    verdict: str = ""  # of a rest: its stability, by more than its modes
 
     @cached_property
     def eigenvalues(self) -> Complex:
@@ -110,11 +111,15 @@ class Linearised:
     @property
     def stability(self) -> str:
         """Of small changes, but for those to other steady motions: "stable", all die out, or the energy of a steady
-        motion is least; "unstable", some grow; "undecided", some do neither, so that linear terms do not tell: without
-        damping nothing dies out, and where a potential is least it is stable; "not told" of one moment of a motion,
-        whose eigenvalues depend on coordinates."""
+        motion is least, or the potential of a rest; "unstable", some grow; "neutral", a rest that may be moved to
+        others beside it; "undecided", some do neither grow nor die out, so that linear terms do not tell; "not told"
+        of one moment of a motion, whose eigenvalues depend on coordinates."""
         if not self.rest and not self.steady:
             return "not told"
+        return self.verdict or self.stability_by_modes
+
+    @property
+    def stability_by_modes(self) -> str:
         modes = sorted(self.all_modes, key=lambda mode: abs(mode.eigenvalue))[self.neighbours :]
         if any(not mode.undamped and mode.eigenvalue.real > 0 for mode in modes):
             return "unstable"
@@ -124,7 +129,8 @@ class Linearised:
         """H(i w) = C (i w - A)^-1 B + D at frequencies w in rad/s, (frequencies, outputs, inputs)."""
         w = np.atleast_1d(np.asarray(frequencies, dtype=float))
         unit = np.eye(len(self.A))
-        return np.stack([self.C @ np.linalg.solve(1j * each * unit - self.A, self.B) + self.D for each in w])
+        found = [self.C @ np.linalg.solve(1j * each * unit - self.A, self.B) + self.D for each in w]
+        return np.array(found, dtype=complex).reshape(len(w), *self.D.shape)
 
     def transfer(self, output: str, input: str) -> tuple[Array, Array]:
         """The transfer function from an input to an output as two polynomials in s, numerator and denominator, highest

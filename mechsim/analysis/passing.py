@@ -62,10 +62,11 @@ class AtPeriods(Passing):
     def _in_lanes(self, lanes: Lanes, first: np.ndarray, points: int, observer: Observer) -> Passed:
         """Period by period: steps end at each."""
         seen = [_Seen.of(lanes)]
-        for number in range(1, points):
-            lanes.advance(self._at(first + number), lanes.going, dense=False)
-            seen.append(_Seen.of(lanes))
-            observer(number * len(lanes), points * len(lanes))
+        with lanes.until_interrupted():
+            for number in range(1, points):
+                lanes.advance(self._at(first + number), lanes.going, dense=False)
+                seen.append(_Seen.of(lanes))
+                observer(number * len(lanes), points * len(lanes))
         found: Passed = {}
         for k in range(len(lanes)):
             own = [each for each in seen if each.going[k]]
@@ -79,11 +80,12 @@ class AtPeriods(Passing):
         for k in lanes.going.tolist():
             row = slice(k, k + 1)
             found[k].append(Points(lanes.system(k), lanes.t[row].copy(), lanes.q[row].copy(), lanes.v[row].copy()))
-        for done in range(1, points, PERIODS):
-            numbers = np.arange(done, min(done + PERIODS, points))
-            for k, solution in lanes.advance(self._at(first + numbers[-1]), lanes.going, dense=True).items():
-                times = np.array([self._at(first + number)[k] for number in numbers])
-                found[k].append(solution.sampled(np.minimum(times, solution.t[-1])))
+        with lanes.until_interrupted():
+            for done in range(1, points, PERIODS):
+                numbers = np.arange(done, min(done + PERIODS, points))
+                for k, solution in lanes.advance(self._at(first + numbers[-1]), lanes.going, dense=True).items():
+                    times = np.array([self._at(first + number)[k] for number in numbers])
+                    found[k].append(solution.sampled(np.minimum(times, solution.t[-1])))
         return found
 
     def _at(self, number: np.ndarray) -> Array:
@@ -116,12 +118,17 @@ class AtTimes(Passing):
 
     def collect(self, lanes: Lanes, points: int, observer: Observer) -> Passed:
         found: Passed = {k: [] for k in range(len(lanes))}
+        with lanes.until_interrupted():
+            self._collect(lanes, points, observer, found)
+        return found
+
+    def _collect(self, lanes: Lanes, points: int, observer: Observer, found: Passed) -> None:
         counts, idle = np.zeros(len(lanes), dtype=int), np.zeros(len(lanes), dtype=int)
         stretch = self.stretch
         while True:
             wanting = np.array([k for k in lanes.going if counts[k] < points and idle[k] < PATIENCE], dtype=np.intp)
             if not len(wanting):
-                return found
+                return
             solutions = lanes.advance(lanes.t + stretch, wanting, dense=True)
             passed = self.times(lanes, solutions)
             for k, times in passed.items():

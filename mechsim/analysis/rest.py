@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -38,7 +39,7 @@ class Rest:
     """A rest: how the mechanism moves near it, its potential energy, and along how many directions other rests lie
     beside it without any gap."""
 
-    linear: Linearised
+    own: Linearised  # what its modes tell by themselves
     energy: float
     neighbours: int
     least: bool  # forces near it are those of a potential that is least there
@@ -48,22 +49,27 @@ class Rest:
     sticks: tuple[str, ...] = ()  # frictions that hold it
     held: Array | None = None  # constants of the mechanism there, which say what it leans on
 
+    @cached_property
+    def linear(self) -> Linearised:
+        """How it moves near it."""
+        return replace(self.own, verdict=self.stability)
+
     @property
     def leaning(self) -> bool:
         return bool(self.loads)
 
     @property
     def positions(self) -> Array:
-        return self.linear.positions
+        return self.own.positions
 
     @property
     def stability(self) -> str:
         """As of `Linearised`; "stable" also of what swings where a potential is least, "neutral" where it may be moved
         to other rests beside it. Of one that is nearly singular only what grows fast is known."""
         if self.singular:
-            rounded = TRIPLE * (ROUNDINGS * np.abs(self.linear.A).max(initial=0.0) + LEAST) / SINGULAR
-            return "unstable" if self.linear.eigenvalues.real.max(initial=0.0) ** 2 > 2 * rounded else "undecided"
-        found = self.linear.stability if len(self.linear.A) else "stable" if self.leaning else "undecided"
+            rounded = TRIPLE * (ROUNDINGS * np.abs(self.own.A).max(initial=0.0) + LEAST) / SINGULAR
+            return "unstable" if self.own.eigenvalues.real.max(initial=0.0) ** 2 > 2 * rounded else "undecided"
+        found = self.own.stability_by_modes if len(self.own.A) else "stable" if self.leaning else "undecided"
         if self.leaning and found != "unstable" and min(self.loads.values()) <= 0:
             return "undecided"  # a contact that bears nothing may open
         if found != "undecided":
@@ -96,7 +102,9 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
 
 
 def _turned_back(local: Local, q: Array) -> Local:
-    """A pose without the whole turns by which its angles are away from another."""
+    """A pose without the whole turns by which its angles are away from another; what rolls is elsewhere after them."""
+    if local.flow.rolls.any():
+        return local
     turns = whole_turns(local.flow.angles, q, local.q)
     return balanced(local.flow, local.t, local.q - TURN * turns) if turns.any() else local
 
@@ -184,6 +192,17 @@ def rest_of(flow: Flow, local: Local, linear: Linearised | None = None) -> Rest:
     return Rest(linear, float(potential), neighbours, least, within, singular)
 
 
+def judged(flow: Flow, linear: Linearised) -> Linearised:
+    """The linear motion in any coordinates; with the stability of the rest that it is about, if it is about one, and
+    nothing is left out."""
+    if not linear.rest:
+        return linear
+    local = flow.at(linear.t, linear.positions, 0 * linear.velocities)
+    if len(linear.states) < sum(local.freedoms):
+        return linear
+    return replace(linear, verdict=rest_of(flow, local).stability)
+
+
 def _goes_on(local: Local, direction: Array) -> bool:
     """Whether rests go on without a gap where nothing pulls back: wherever it is put beside, it stays."""
     flow, scales = local.flow, local.flow.system.scales[: local.flow.system.n]
@@ -228,13 +247,14 @@ def poses(flow: Flow, t: float, q: Array) -> Iterator[Array]:
     """The pose itself, and others scattered over all that it can be moved to, the same every time."""
     yield q
     n, scales = flow.system.n, flow.system.scales[: flow.system.n]
-    wider = WIDER if not flow.system.m else (1,)  # on constraints a stride that is too long ends on another branch
+    rolling = bool(flow.rolls.any())  # along geodesics, so that no stride is too long
+    wider = WIDER if rolling or not flow.system.m else (1,)  # else one that is may end on another branch
     count = max(FEWEST, min(SCATTERED, WORK // n))
     for number, row in enumerate(generic(count * (n + 1)).reshape(count, n + 1)):
         pose, direction = q, row[:n]
         stride = STRIDE * wider[number % len(wider)] * scales
         strides = 1 + int(STRIDES * abs(row[n]))
-        if flow.rolls.any():  # along a geodesic, so that one does as well
+        if rolling:  # one does as well
             stride, strides = stride * strides, 1
         with suppress(AssemblyError, SpecError):
             for _ in range(strides):
@@ -263,7 +283,7 @@ def _is_family(linear: Linearised, unheld: int, other: Rest) -> bool:
     """Whether what nothing holds in some ways is of a family that is known, as a cart at two places: they are alike."""
     if not unheld or unheld != other.neighbours:
         return False
-    found = [each.eigenvalues for each in (linear, other.linear)]
+    found = [each.eigenvalues for each in (linear, other.own)]
     parts = [np.concatenate([np.sort(values.real), np.sort(values.imag)]) for values in found]
     largest = float(np.abs(found[0]).max(initial=0.0))
     return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * SLOWEST))

@@ -31,6 +31,7 @@ class Section:
     over: str | None = None
     failed: Mapping[int, str] | None = None
     fewer: Mapping[int, int] | None = None  # motions that passed less often than asked, and how often
+    status: str = "finished"  # or "interrupted": there are the points that were found until then
 
     def __len__(self) -> int:
         return len(self.table)
@@ -56,7 +57,7 @@ class Section:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know before they trust the picture."""
-        found = []
+        found = ["it was interrupted: points are lacking"] if self.status != "finished" else []
         failed, fewer = self.failed or {}, self.fewer or {}
         if failed:
             number = next(iter(failed))
@@ -83,6 +84,7 @@ class Section:
             "varied": {name: np.asarray(values).tolist() for name, values in self.varied.items()},
             "failed": {str(number): why for number, why in (self.failed or {}).items()},
             "notes": list(self.notes),
+            "status": self.status,
         }
 
     def columns(self) -> dict[str, np.ndarray]:

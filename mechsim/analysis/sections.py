@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mechsim.analysis.readings import Reading, quantity_of, readings
 from mechsim.analysis.section import Section
 from mechsim.analysis.starts import starts_of
 from mechsim.analysis.subject import Case, Subject
-from mechsim.analysis.turning import angles_of, folded
+from mechsim.analysis.turning import angles_of, folded, in_one_piece
 from mechsim.engine import Points, State
 from mechsim.engine.state import States
 from mechsim.errors import Fault, SpecError
@@ -85,7 +85,10 @@ class Task:
 
     def _settle(self, lanes: Lanes, columns: Mapping[str, Array], begun: Array) -> None:
         """Wait until the transient is over."""
-        ends = begun + self._values(self.wanted.transient, columns, len(begun), "transient")
+        transients = self._values(self.wanted.transient, columns, len(begun), "transient")
+        if not transients.min() >= 0:
+            raise SpecError(Fault(f"a transient is a time that is left out, and must not be {transients.min():g}"))
+        ends = begun + transients
         late = lanes.going[ends[lanes.going] > lanes.t[lanes.going]]
         lanes.advance(ends, late, dense=False)
 
@@ -121,6 +124,8 @@ class Task:
             motions.append(np.full(len(rows), k))
         counts = {k: sum(map(len, parts)) for k, parts in passed.items()}
         fewer = {k: count for k, count in counts.items() if count < self.wanted.points and k not in lanes.failed}
+        if lanes.interrupted:
+            return self._told(what, tables, motions, varied, lanes.failed, {}, "interrupted")
         return self._told(what, tables, motions, varied, lanes.failed, fewer)
 
     def _table(self, parts: Sequence[Points], parameters: Mapping[str, float]) -> Array:
@@ -140,12 +145,16 @@ class Task:
         varied: Mapping[str, Array],
         failed: Mapping[int, str],
         fewer: Mapping[int, int],
+        status: str = "finished",
     ) -> Section:
+        if status != "finished" and not any(map(len, tables)):
+            raise KeyboardInterrupt
         table = np.concatenate([np.zeros((0, len(self.readings))), *tables])
         motion = np.concatenate([np.zeros(0, dtype=int), *motions])
         labels, units = tuple(each.label for each in self.readings), tuple(each.unit for each in self.readings)
-        axes = _drawn(self.readings, table, self.wanted, self.own)
-        return Section(what, labels, units, table, motion, varied, axes, self.wanted.over, dict(failed), dict(fewer))
+        axes = _drawn(self.readings, table, self.wanted, self.own, self.angles)
+        over = self.wanted.over
+        return Section(what, labels, units, table, motion, varied, axes, over, dict(failed), dict(fewer), status)
 
     def followed(self) -> Section:
         """A diagram in which each motion begins where the one before ended."""
@@ -158,9 +167,13 @@ class Task:
         motions: list[np.ndarray] = []
         failed: dict[int, str] = {}
         fewer: dict[int, int] = {}
-        state, what = self._own_state({over: float(order[0])}), ""
+        state, what, status = self._own_state({over: float(order[0])}), "", "finished"
         for number, value in enumerate(order.tolist()):
-            what, parts, ending, why = self._next(over, value, state)
+            try:
+                what, parts, ending, why = self._next(over, value, state)
+            except KeyboardInterrupt:
+                status = "interrupted"
+                break
             rows = self._table(parts, {over: value})
             tables.append(rows)
             motions.append(np.full(len(rows), number))
@@ -173,7 +186,7 @@ class Task:
         varied = {over: order}
         if follow == "both":
             varied["way"] = np.repeat([1.0, -1.0], len(values))
-        return self._told(what, tables, motions, varied, failed, fewer)
+        return self._told(what, tables, motions, varied, failed, fewer, status)
 
     def _own_state(self, parameters: Mapping[str, float]) -> State:
         start = self.subject.case(parameters).start
@@ -189,6 +202,8 @@ class Task:
         passing = self._passing(columns, states.t)
         self._settle(lanes, columns, states.t)
         found = passing.collect(lanes, self.wanted.points, lambda found, of: None)[0]
+        if lanes.interrupted:
+            raise KeyboardInterrupt
         if lanes.failed:
             return passing.what, found, state, lanes.failed[0]
         if isinstance(passing, AtPeriods) and found:
@@ -196,23 +211,40 @@ class Task:
         return passing.what, found, State(float(lanes.t[0]), lanes.q[0], lanes.v[0]), ""
 
 
-def _drawn(columns: Sequence[Reading], table: Array, wanted: Wanted, own: Case) -> tuple[str, str]:
+def _drawn(columns: Sequence[Reading], table: Array, wanted: Wanted, own: Case, angles: Array) -> tuple[str, str]:
     """The columns to draw: those asked for; else what moves most, against its rate or what is varied."""
     x, y = wanted.axes
     labels = [each.label for each in columns]
     system = own.system
     moving = [label for label in system.labels[: system.n] if label in labels and f"{label}_dot" in labels]
     if moving:
-        weights = {
-            each.label: (ANGLES_FIRST if each.kind == "angle" else 1.0) / system.scales[place]
-            for place, each in enumerate(system.mechanism.variables)
-        }
-        spread = [float(np.ptp(table[:, labels.index(name)])) * weights[name] if len(table) else 0.0 for name in moving]
-        best = moving[int(np.argmax(np.round(spread, 6)))]
-        pair = (best, f"{best}_dot")
+        turning = {label for place, label in enumerate(system.labels[: system.n]) if angles[place]}
+        pair = _moving_most(labels, table, moving, turning, own)
     else:
         rest = [label for label in labels if label != "t"] or labels
         pair = (rest[0], rest[-1])
     if wanted.over is not None:
-        return wanted.over, y or pair[0]
+        return wanted.over, y or pair[pair[0] == "t"]
     return x or pair[0], y or pair[1]
+
+
+def _moving_most(
+    labels: Sequence[str], table: Array, moving: Sequence[str], turning: Collection[str], own: Case
+) -> tuple[str, str]:
+    """The coordinate that moves most and its rate; where all stand still, as where a contact is struck, the rate that
+    changes most over time."""
+    system = own.system
+    weights = {
+        each.label: (ANGLES_FIRST if each.kind == "angle" else 1.0) / system.scales[place]
+        for place, each in enumerate(system.mechanism.variables)
+    }
+
+    def spread(name: str, label: str) -> float:
+        values = table[:, labels.index(label)]
+        values = in_one_piece(values) if label in turning else values
+        return round(float(np.ptp(values)) * weights[name], 6) if len(table) else 0.0
+
+    best, fastest = (max(moving, key=lambda name: spread(name, name + rate)) for rate in ("", "_dot"))
+    if spread(best, best) == 0 < spread(fastest, f"{fastest}_dot") and "t" in labels:
+        return "t", f"{fastest}_dot"
+    return best, f"{best}_dot"

@@ -237,7 +237,7 @@ def _linear(view: View, matrix: Array, rest: Array, words: str) -> Linearised:
     q, v = (local.moved[k][:, :count] @ rest for k in (0, 1))
     scales, n = flow.system.scales[: flow.system.n, None], flow.system.n
     weights = np.array([3.0 if each.kind == "angle" else 1.0 for each in flow.system.mechanism.variables])
-    weights[flow.system.accounts] = 0.0
+    weights[flow.system.accounts] = q[flow.system.accounts] = 0.0  # they add up work, and nothing moves with them
     stacked = np.concatenate([q / scales, view.time * v / scales])
     chosen = well_chosen(stacked, np.concatenate([100.0 * weights, weights]))
     own = np.concatenate([q, v])[chosen]

@@ -69,6 +69,21 @@ def whole_turns(angles: Array, before: Array, after: Array) -> Array:
     return np.where(angles, np.round((after - before) / TURN), 0.0)
 
 
+def in_one_piece(angles: Array, apart: float = TURN / 3) -> Array:
+    """Angles between -pi and pi that lie on both sides of that seam, put beside each other: the others of a turn may be
+    where most room is, if that is more than `apart`."""
+    order = np.sort(angles[np.isfinite(angles)])
+    if len(order) < 2 or np.abs(order).max() > np.pi + SAME:
+        return angles
+    gaps = np.diff(order)
+    widest = int(np.argmax(gaps))
+    if gaps[widest] < apart or gaps[widest] <= 2 * (TURN - (order[-1] - order[0])):
+        return angles
+    middle = order[widest] + gaps[widest] / 2
+    moved = np.where(angles > middle, angles - TURN, angles)
+    return moved + TURN if np.mean(moved) < -np.pi else moved  # near to where most of them are
+
+
 def folded(angles: Array, q: Array) -> Array:
     """Positions (..., n) with angles between -pi and pi."""
     return np.where(angles, q - TURN * np.round(q / TURN), q)

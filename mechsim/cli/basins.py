@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mechsim.cli import dynamics, interrupts, options, tables
+from mechsim.cli import dynamics, options, tables
 
 if TYPE_CHECKING:
     from mechsim.analysis.basin import Basins
@@ -56,9 +56,9 @@ def basins(
     quiet: bool,
     as_json: bool,
     debug: bool,
-) -> None:
+) -> int:
     """Follow motions of SPEC.yaml from a grid of starts until they are near a stable rest or a stable periodic motion,
-    which are found on the way, by Newton's method from where motions are."""
+    which are found on the way, by Newton's method from where motions are. Ctrl-C ends it with what is known by then."""
     from mechsim import simulation
     from mechsim.analysis.basins import TOLERANCE
     from mechsim.analysis.basins import basins as find
@@ -69,7 +69,8 @@ def basins(
     dynamics.check_paths(spec, read, [(output, (".npz", ".csv", ".json")), (picture, FORMS)])
     subject = dynamics.subject_of(read, t0)
     given = dynamics.values_of(subject, starts, "--start")
-    with interrupts.at_once(), dynamics.counted("starts", quiet or as_json) as progress:
+    dynamics.derive(subject)
+    with dynamics.counted("starts", quiet or as_json) as progress:
         found = find(
             subject,
             given,
@@ -81,6 +82,7 @@ def basins(
         )
     shown = dynamics.Shown(read.title or read.path, output, picture, quiet, as_json)
     dynamics.tell(found, shown, "basins.plot_basins", _show)
+    return dynamics.exit_code(found)
 
 
 def _show(found: Basins) -> None:
@@ -90,8 +92,8 @@ def _show(found: Basins) -> None:
         [str(number + 1), attractor.words, f"{100 * share:.3f} %", _where(found, number)]
         for number, (attractor, share) in enumerate(zip(found.attractors, found.shares, strict=True))
     ]
-    if found.undecided:
-        rows.append(["", "not settled", f"{100 * found.undecided:.3f} %", ""])
+    others = (("not settled", found.undecided), ("its motion failed", found.failed))
+    rows += [["", words, f"{100 * share:.3f} %", ""] for words, share in others if share]
     tables.table(["", "goes to", "share", "at"], rows, right=(0, 2))
 
 

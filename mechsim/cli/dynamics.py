@@ -130,20 +130,35 @@ class Shown:
     as_json: bool
 
 
-def follow_and_show(subject: FileSubject, wanted: Wanted, asked: Asked, shown: Shown) -> None:
-    """Follow periodic motions, write and tell what is found."""
+def follow_and_show(subject: FileSubject, wanted: Wanted, asked: Asked, shown: Shown) -> int:
+    """Follow periodic motions, write and tell what is found; the exit code."""
     from mechsim.analysis.following import follow
     from mechsim.cli.progress import Progress
 
     over = over_of(subject, asked.over)
-    with (
-        interrupts.at_once(),
-        Progress(
-            over.first, over.last, quiet=shown.quiet or shown.as_json, words=over.name + " = {now:.4g}"
-        ) as progress,
-    ):
+    derive(subject)
+    quiet, words = shown.quiet or shown.as_json, over.name + " = {now:.4g}"
+    with Progress(over.first, over.last, quiet=quiet, words=words) as progress:
         found = follow(subject, wanted, over, asked.measures, asked.branches, asked.tolerance, progress.show)
     tell(found, shown, "orbits.plot_branches", _show_branches)
+    return exit_code(found)
+
+
+def derive(subject: FileSubject) -> None:
+    """Run JAX, if it has to be run, where Ctrl-C may end everything; later it ends what is being found."""
+    with interrupts.at_once():
+        subject.case({})
+
+
+class Ended(Protocol):
+    """What may be interrupted."""
+
+    @property
+    def status(self) -> str: ...
+
+
+def exit_code(found: Ended) -> int:
+    return 0 if found.status == "finished" else interrupts.INTERRUPTED
 
 
 class Finding(Protocol):

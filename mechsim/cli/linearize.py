@@ -23,6 +23,7 @@ SEEN = 0.02  # of the largest: what moves less is not named
 WORDS = {
     "stable": "stable: small changes die out",
     "unstable": "unstable: small changes grow",
+    "neutral": "neutral: it may be moved to other rests beside it",
     "undecided": "not decided by linear terms: nothing grows, and something does not die out",
 }
 SHOWN = 6  # coordinates of a pose
@@ -200,6 +201,8 @@ def _stability(found: Linearised) -> str:
         return "not told by the eigenvalues of one moment of a motion"
     if found.stability == "stable" and found.least:
         return "stable: its energy, momenta held, is least"
+    if found.stability == "stable" and found.verdict and found.stability_by_modes != "stable":
+        return "stable: its potential energy is least, and nothing dies out"
     others = ", but for those to other steady motions" if found.neighbours and found.stability == "stable" else ""
     return WORDS[found.stability] + others
 
@@ -209,10 +212,17 @@ def _as_of(found: Linearised) -> str:
 
 
 def _states(found: Linearised) -> str:
-    freedoms = [name for name in found.states if name in found.coordinates or f"{name}_dot" in found.states]
-    rates = " and their rates" if len(freedoms) > 1 else " and its rate"
-    names, rest = (found.states, "") if found.steady else (freedoms, rates)
-    return ", ".join(names[:MOST_STATES]) + (", ..." if len(names) > MOST_STATES else "") + rest
+    if found.steady:
+        return _some(found.states)
+    freedoms = [name for name in found.states if f"{name}_dot" in found.states]
+    rates = {f"{name}_dot" for name in freedoms}
+    alone = [name for name in found.states if name not in freedoms and name not in rates]  # of controllers, say
+    with_rates = [_some(freedoms) + (" and their rates" if len(freedoms) > 1 else " and its rate")] if freedoms else []
+    return "; ".join([*with_rates, *([_some(alone)] if alone else [])])
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_STATES]) + (", ..." if len(names) > MOST_STATES else "")
 
 
 def _row(mode: Mode, found: Linearised) -> list[str]:

@@ -29,7 +29,12 @@ def assignments(context: click.Context, option: click.Parameter, values: Sequenc
 
 def names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """`A,theta_OA` as names; None if nothing is asked."""
-    return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
+    if value is None:
+        return None
+    found = tuple(name.strip() for name in value.split(",") if name.strip())
+    if not found:
+        raise click.BadParameter("it names nothing: give one or more, as A,theta_OA, or leave the option out")
+    return found
 
 
 def assigned(texts: Sequence[str], option: str, form: str, example: str) -> tuple[dict[str, str], dict[str, Mark]]:
@@ -67,6 +72,8 @@ def expressions(context: click.Context, option: click.Parameter, value: str | No
         if not name or (equals and not expression):
             raise click.BadParameter(f"{part!r} is not of the form NAME or NAME=EXPR, for example r=dist(O,B)")
         found[name] = expression if equals else None
+    if not found:
+        raise click.BadParameter("it names nothing: give one or more, as theta_OA,r=dist(O,B), or leave the option out")
     return found
 
 

@@ -77,12 +77,12 @@ def periodic(
     quiet: bool,
     as_json: bool,
     debug: bool,
-) -> None:
+) -> int:
     """Find a periodic motion of SPEC.yaml by Newton's method, from its start or from where it is at a time; its period,
     and by what factors small changes have grown when it comes back (Floquet multipliers). Derivatives are exact.
 
     With --over it is followed over a parameter, around folds too; folds, period doublings and other branch points are
-    located on the way."""
+    located on the way. Ctrl-C ends it with what is found by then."""
     from mechsim import simulation
     from mechsim.analysis.periodic import TOLERANCE, wanted_of
     from mechsim.analysis.periodic import periodic as find
@@ -103,13 +103,14 @@ def periodic(
     wanted = wanted_of(period, multiple, since, float(read.problem.tend), hold or ())
     shown = dynamics.Shown(read.title or read.path, output, picture, quiet, as_json)
     if over is not None:
-        dynamics.follow_and_show(subject, wanted, dynamics.Asked(over, measure or None, branches, tolerance), shown)
-        return
+        asked = dynamics.Asked(over, measure or None, branches, tolerance)
+        return dynamics.follow_and_show(subject, wanted, asked, shown)
     with interrupts.at_once():
         found = find(subject, wanted, tolerance)
     if motion is not None:
         found.motion.save(motion)
     dynamics.tell(found, shown, "orbits.plot_orbit", _show, () if motion is None else (motion,))
+    return 0
 
 
 def _show(found: Orbit) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mechsim.cli import dynamics, interrupts, options, tables
+from mechsim.cli import dynamics, options, tables
 
 if TYPE_CHECKING:
     from mechsim.analysis.section import Section
@@ -84,10 +84,10 @@ def poincare(
     quiet: bool,
     as_json: bool,
     debug: bool,
-) -> None:
+) -> int:
     """Points at which motions of SPEC.yaml pass a section: at whole periods of a forcing, where an expression crosses
     zero, or at an event of the file. With --over it is a bifurcation diagram: the points of a motion for each value of
-    a parameter."""
+    a parameter. Ctrl-C ends it with the points that are found by then."""
     from mechsim import simulation
     from mechsim.analysis.cut import Cut, Wanted
     from mechsim.analysis.sections import TOLERANCE
@@ -118,10 +118,12 @@ def poincare(
         follow,
     )
     lasting = float(read.problem.tend) - float(read.problem.t0)
-    with interrupts.at_once(), dynamics.counted("points", quiet or as_json) as progress:
+    dynamics.derive(subject)
+    with dynamics.counted("points", quiet or as_json) as progress:
         found = find(subject, wanted, lasting, tolerance, progress)
     shown = dynamics.Shown(read.title or read.path, output, picture, quiet, as_json)
     dynamics.tell(found, shown, "sections.plot_section", _show)
+    return dynamics.exit_code(found)
 
 
 def _show(found: Section) -> None:

@@ -51,10 +51,10 @@ def response(
     quiet: bool,
     as_json: bool,
     debug: bool,
-) -> None:
+) -> int:
     """Follow the periodic motion of SPEC.yaml over the frequency of its forcing: stable and unstable ones, and the
     frequencies at which it jumps (folds). Of each column largest and smallest value, amplitude and phase of the first
-    harmonic are told: it is about amplitude * cos(2*pi*t/period - phase)."""
+    harmonic are told: it is about amplitude * cos(2*pi*t/period - phase). Ctrl-C ends it with what is found by then."""
     from mechsim import simulation
     from mechsim.analysis.periodic import TOLERANCE, wanted_of
     from mechsim.analysis.readings import quantity_of
@@ -71,6 +71,6 @@ def response(
         quantity_of(subject, column, "--of")  # what is wrong is told as it was written, not as it is measured
     measures = harmonics(columns or (), forced)
     asked = dynamics.Asked(over, measures, branches, tolerance)
-    dynamics.follow_and_show(
+    return dynamics.follow_and_show(
         subject, wanted, asked, dynamics.Shown(read.title or read.path, output, picture, quiet, as_json)
     )

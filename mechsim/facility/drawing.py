@@ -277,15 +277,22 @@ def _corners(name: str, world: Sequence[Array]) -> list[list[float]]:
         hint = "name two points first that are apart, or draw it among springs"
         raise MechsimError(Fault(f"draw: the first two points of the part {name} are one at the start", hint=hint))
     axes: list[Array] = []
+    spans: list[int] = []  # in how many axes each arm lies
     for arm in arms:
+        spans.append(len(world[0]) if len(axes) == 2 else 0)
         rest = arm - sum((axis * (axis @ arm) for axis in axes), np.zeros(len(arm)))
         if np.linalg.norm(rest) > STIFF * np.abs(arms).max() and len(axes) < 2:
             axes.append(rest / np.linalg.norm(rest))
+        spans[-1] = spans[-1] or len(axes)
     if len(world[0]) == PLANE:
         axes[1:] = [np.array([-axes[0][1], axes[0][0]])]
     elif len(axes) == 2:
         axes.append(np.cross(axes[0], axes[1]))
-    return [[float(axis @ arm) for axis in axes] for arm in arms]
+    # What spans the frame lies in it exactly, however the processor rounds.
+    return [
+        [float(axis @ arm) if k < span else 0.0 for k, axis in enumerate(axes)]
+        for arm, span in zip(arms, spans, strict=True)
+    ]
 
 
 def limp_part(drawing: Drawing, along: Mapping[str, Array]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechsim.errors import Fault, Mark, MechsimError
+from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
 from mechsim.measure import piecewise
 from mechsim.measure.bernstein import Array
@@ -56,7 +56,7 @@ def extremes(motion: Motion, quantity: str) -> Extremes:
     """The extremes of a column, or of any expression that measures take: `extremes(motion, "A_ax")`.
 
     Where the quantity jumps, as a velocity in an impact, it has an extreme on a side. Raises SpecError for names that
-    mean nothing, MechsimError where it has no value, or where the motion kept no polynomials.
+    mean nothing, where it has no value somewhere, and where the motion kept no polynomials.
     """
     pieces = pieces_of(motion, quantity)
     tolerance = motion.solution.tolerance
@@ -112,7 +112,7 @@ def reading(motion: Motion) -> Callable[[str], Pieces]:
         pieces, fine = Reader(names).quantity(text, PLACE).pieces(steps)
         if not fine.all() or not np.isfinite(pieces.polynomials).all():
             message = f"{text} has no value somewhere in the motion, or changes too fast to be followed"
-            raise MechsimError(Fault(message))
+            raise SpecError(Fault(message, hint="is something divided by zero, or a root taken of less than that?"))
         return pieces
 
     return read

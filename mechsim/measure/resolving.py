@@ -20,6 +20,7 @@ RESOLVED = 8 * ROUNDING  # of the largest value: what the last coefficients may 
 FLAT = 0.4  # noise: the last coefficients are at least this share of those before, and of those of the whole piece
 SLOW = 0.05  # a corner: the last coefficients are this share of those before, and all that are left out count
 SMALL = 1e-4  # of the largest value: what is larger is no noise
+LOST, KNOWN = 1e-3, 1e-9  # of the largest value: where roundings reach so far there is none, if elsewhere they do not
 MOST = 200_000  # pieces of one case at a time; beyond, nothing that a mechanism does is that fast
 MOST_AT_ONCE = 250_000  # pieces of all cases, which take 200 MB
 LAST, MIDDLE = slice(12, 17), slice(5, 10)  # of the coefficients
@@ -79,7 +80,7 @@ def _resolved(sample: Sample, case: Indices, begins: Array, ends: Array, count: 
     """The same; None where too many pieces would be needed at once, of several cases."""
     parts = _Parts(np.arange(len(case)), np.zeros(len(case)), 1.0, np.full(len(case), np.inf))
     scale, noise, fine = np.zeros(count), np.zeros(count), np.ones(count, dtype=bool)
-    finished: list[tuple[_Parts, Array]] = []
+    finished: list[tuple[_Parts, Array, Array]] = []
     for depth in range(DEEPEST + 1):
         found = sample(parts.step, parts.since + parts.width * bernstein.nodes()[:, None])
         own = case[parts.step]
@@ -96,7 +97,8 @@ def _resolved(sample: Sample, case: Indices, begins: Array, ends: Array, count: 
         noisy = _noisy(parts, tail, (tail >= FLAT * middle) & ~smooth & (tail < SMALL * scale[own]))
         done = smooth | noisy | (depth == DEEPEST)
         noise = by_case(np.maximum, np.where(noisy, 5 * tail, 0.0) + np.where(known, found.wobble, 0.0), own, noise)
-        finished.append((parts.chosen(done), bernstein.of_chebyshev(_chopped(coefficients, limit)[:, done])))
+        polynomials = bernstein.of_chebyshev(_chopped(coefficients, limit)[:, done])
+        finished.append((parts.chosen(done), polynomials, found.wobble[done]))
         if done.all():
             break
         parts = _halved(parts.chosen(~done), tail[~done])
@@ -105,6 +107,15 @@ def _resolved(sample: Sample, case: Indices, begins: Array, ends: Array, count: 
         if len(parts) > MOST_AT_ONCE and case[0] != case[-1]:
             return None
     return _assembled(finished, case, begins, ends, count, noise), fine
+
+
+def _lost(polynomials: Array, wobble: Array, case: Indices, count: int) -> Mask:
+    """Which pieces have values that are roundings only, in cases that are known elsewhere."""
+    sizes, order = np.abs(polynomials).max(axis=0), np.argsort(case, kind="stable")
+    sizes = np.where(np.isfinite(sizes), sizes, 0.0)
+    largest = by_case(np.maximum, sizes[order], case[order], np.zeros(count))[case]
+    least = by_case(np.minimum, wobble[order], case[order], np.full(count, np.inf))[case]
+    return np.asarray((wobble > LOST * largest) & (least < KNOWN * largest))
 
 
 def _mean(rows: Array) -> Array:
@@ -142,13 +153,14 @@ def _halved(parts: _Parts, tail: Array) -> _Parts:
 
 
 def _assembled(
-    finished: list[tuple[_Parts, Array]], case: Indices, begins: Array, ends: Array, count: int, noise: Array
+    finished: list[tuple[_Parts, Array, Array]], case: Indices, begins: Array, ends: Array, count: int, noise: Array
 ) -> Pieces:
-    """All pieces in their order."""
-    step = np.concatenate([parts.step for parts, _ in finished])
-    since = np.concatenate([parts.since for parts, _ in finished])
-    until = np.concatenate([parts.since + parts.width for parts, _ in finished])
-    polynomials = np.concatenate([found for _, found in finished], axis=1)
+    """All pieces in their order; those that are next to a pole, or where all digits cancel, have no numbers."""
+    step = np.concatenate([parts.step for parts, _, _ in finished])
+    since = np.concatenate([parts.since for parts, _, _ in finished])
+    until = np.concatenate([parts.since + parts.width for parts, _, _ in finished])
+    polynomials = np.concatenate([found for _, found, _ in finished], axis=1)
+    polynomials[:, _lost(polynomials, np.concatenate([wobble for *_, wobble in finished]), case[step], count)] = np.nan
     order = np.lexsort((since, step))
     step, since, until = step[order], since[order], until[order]
     first, last = begins[step], ends[step]

@@ -8,6 +8,7 @@ from mechsim.errors import Fault, Mark, SpecError
 from mechsim.spec.nodes import DictNode, ListNode, Node, TextNode, compose
 
 ASKED = "<asked>"  # where they stand; whoever asks knows them by other names
+FORM = "write NAME: [-y, x] for all points, or A: [-A.y, A.x] or A.x: -A.y for some"
 
 
 def with_signals(root: DictNode, asked: Mapping[str, str]) -> DictNode:
@@ -47,9 +48,10 @@ def read_generator(text: str) -> dict[str, object]:
     except SpecError as error:
         faults = list(error.faults)
     if faults:
-        hint = "write NAME: [-y, x] for all points, or A: [-A.y, A.x] or A.x: -A.y for some"
-        raise SpecError(Fault(f"the generator `{whole}` cannot be read: {faults[0].message}", hint=hint))
+        raise SpecError(Fault(f"the generator `{whole}` cannot be read: {faults[0].message}", hint=FORM))
     values = {key.text: _plain(node) for key, node in root.entries}
+    if not values:
+        raise SpecError(Fault("a generator is empty: it says how points move", hint=FORM))
     if len(values) == 1 and not isinstance(next(iter(values.values())), str):
         return values
     return {whole: values}
