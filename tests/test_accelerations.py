@@ -467,6 +467,23 @@ def test_extremes_that_cannot_be():
         mechsim.extremes(motion, "sqrt(-1 - A_x**2)")
 
 
+@pytest.mark.parametrize("pole", ["1/x", "1/sqrt(abs(x))", "tan(2*x)", "x_dot/x", "log(abs(x))"])
+def test_a_pole_has_no_extremes(pole):
+    """x = cos(t) crosses zero inside of a step, where these have no value, or none whose digits are known."""
+    oscillator = mechsim.lagrangian_system(lambda q, v, t: (v[0] ** 2 - q[0] ** 2) / 2, ["x"])
+    motion = oscillator.simulate({"x": 1.0}, tend=3)
+    with pytest.raises(SpecError, match="has no value somewhere"):
+        mechsim.extremes(motion, pole)
+
+
+def test_what_is_next_to_a_pole_or_a_corner_has_extremes():
+    oscillator = mechsim.lagrangian_system(lambda q, v, t: (v[0] ** 2 - q[0] ** 2) / 2, ["x"])
+    motion = oscillator.simulate({"x": 1.0}, tend=3)
+    assert mechsim.extremes(motion, "1/(x**2 + 1e-8)").largest.value == pytest.approx(1e8, rel=1e-9)
+    assert mechsim.extremes(motion, "sqrt(abs(x))").smallest.value == pytest.approx(0, abs=1e-7)
+    assert mechsim.extremes(motion, "x - x").largest.value == 0
+
+
 def test_sweeps_measure_accelerations():
     text = (
         CRANK

@@ -54,6 +54,25 @@ def test_whole_periods_of_many_motions():
         assert alone.table == pytest.approx(rows, abs=1e-8)
 
 
+def test_crossings_of_many_motions_are_all_seen(monkeypatch):
+    """However few steps are looked at at once, and also of motions whose polynomials have other degrees."""
+    from mechsim.measure import steps
+
+    asked = {"section": "x", "points": 25, "vary": {"k": [0.5, 1.0, 2.0]}, "tend": 50.0}
+    whole = OSCILLATOR.poincare({"x": 1.0}, **asked)
+    monkeypatch.setattr(steps, "MOST_STEPS", 10)
+    pieces = OSCILLATOR.poincare({"x": 1.0}, **asked)
+    assert len(whole) == 75 and np.array_equal(whole.table, pieces.table)
+    monkeypatch.undo()
+    thrown = mechsim.lagrangian_system(
+        lambda q, v, t, p: (v[0] ** 2 + v[1] ** 2) / 2 - p.g * q[0], ["x", "y"], parameters={"g": 1.0}
+    )
+    starts = {"x": [-1.0], "x_dot": [1.0, 2.0]}
+    found = thrown.poincare({}, {"y": 1.0}, section="x", points=1, starts=starts, vary={"g": [0.0, 0.25]}, tend=10.0)
+    exact = [1.0, 0.5, 4 - 2 * math.sqrt(2), 8 - math.sqrt(56)]
+    assert found["t"] == pytest.approx(exact, abs=1e-12)
+
+
 def test_columns_may_be_expressions():
     found = OSCILLATOR.poincare(
         {"x": 1.0},

@@ -7,7 +7,7 @@ the motion itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from mechsim.result.layout import Array
 from mechsim.result.trajectory import Facts
 
 PERIODS = 64  # that a motion alone is followed for at once
-PATIENCE = 20  # stretches without a passing, after which a motion is given up
+PATIENCE = 20  # first stretches of time without a passing, after which a motion is given up
 STEPS = 200_000  # of all motions together, whose polynomials are in memory at once
 ROUNDED = 1e-9  # of a period: a time this near to a whole one is it
 SLACK = 1.1  # of the time in which passings are expected
@@ -123,17 +123,17 @@ class AtTimes(Passing):
         return found
 
     def _collect(self, lanes: Lanes, points: int, observer: Observer, found: Passed) -> None:
-        counts, idle = np.zeros(len(lanes), dtype=int), np.zeros(len(lanes), dtype=int)
-        stretch = self.stretch
+        counts, idle = np.zeros(len(lanes), dtype=int), np.zeros(len(lanes))
+        stretch, patience = self.stretch, (1 - ROUNDED) * PATIENCE * self.stretch
         while True:
-            wanting = np.array([k for k in lanes.going if counts[k] < points and idle[k] < PATIENCE], dtype=np.intp)
+            wanting = np.array([k for k in lanes.going if counts[k] < points and idle[k] < patience], dtype=np.intp)
             if not len(wanting):
                 return
             solutions = lanes.advance(lanes.t + stretch, wanting, dense=True)
             passed = self.times(lanes, solutions)
             for k, times in passed.items():
                 times = times[: points - counts[k]]
-                idle[k] = 0 if len(times) else idle[k] + 1
+                idle[k] = 0.0 if len(times) else idle[k] + stretch
                 counts[k] += len(times)
                 if len(times):
                     found[k].append(solutions[k].sampled(times))
@@ -145,7 +145,7 @@ class AtTimes(Passing):
     ) -> float:
         """The next stretch: as long as the slowest motion needs, if memory holds it."""
         steps = sum(len(solution.t) for solution in solutions.values())
-        needed = [left[k] / len(times) for k, times in passed.items() if len(times)]
+        needed = [left[k] / len(times) if len(times) else 1.0 for k, times in passed.items()]
         wanted = SLACK * max(needed, default=1.0)
         return stretch * float(np.clip(min(wanted, STEPS / max(steps, 1)), 0.1, 8.0))
 
@@ -157,13 +157,13 @@ def crossings(
 
     def times(lanes: Lanes, solutions: Mapping[int, Solution]) -> dict[int, Array]:
         numbers = list(solutions)
-        pieces = _pieces(subject, lanes, quantity, numbers, [solutions[k] for k in numbers], facts)
-        ways = [pieces] if direction == "up" else [-pieces] if direction == "down" else [pieces, -pieces]
-        found: dict[int, list[Array]] = {k: [] for k in numbers}
-        for each in ways:
-            case, when = piecewise.upward_crossings(each)
-            for place, k in enumerate(numbers):
-                found[k].append(when[case == place])
+        found: dict[int, list[Array]] = {k: [np.zeros(0)] for k in numbers}
+        for cases, pieces in _pieces(subject, lanes, quantity, numbers, [solutions[k] for k in numbers], facts):
+            ways = [pieces] if direction == "up" else [-pieces] if direction == "down" else [pieces, -pieces]
+            for each in ways:
+                case, when = piecewise.upward_crossings(each)
+                for place, number in enumerate(cases.tolist()):
+                    found[numbers[number]].append(when[case == place])
         return {k: np.sort(np.concatenate(parts)) for k, parts in found.items()}
 
     return times
@@ -176,18 +176,19 @@ def _pieces(
     numbers: Sequence[int],
     solutions: Sequence[Solution],
     facts: Facts,
-) -> Pieces:
+) -> Iterator[tuple[np.ndarray, Pieces]]:
+    """The expression as polynomials, some motions at a time, by their places."""
     many = Gathered([Motion(solution, facts) for solution in solutions], {})
 
     def parameter(name: str) -> Array:
         return np.array([float(subject.numbers(lanes.parameters(k))(name)) for k in numbers])
 
-    block = next(blocks_of(np.arange(len(solutions)), many.polynomials))
-    pieces, fine = quantity.pieces(Steps(many, block, parameter, subject.names.changing))
-    if not fine.all() or not np.isfinite(pieces.polynomials).all():
-        message = "the expression of the section has no value somewhere in a motion, or changes too fast to be followed"
-        raise IntegrationError(Fault(message))
-    return pieces
+    for block in blocks_of(np.arange(len(solutions)), many.polynomials):
+        pieces, fine = quantity.pieces(Steps(many, block, parameter, subject.names.changing))
+        if not fine.all() or not np.isfinite(pieces.polynomials).all():
+            message = "the expression of the section has no value somewhere in a motion, or changes too fast"
+            raise IntegrationError(Fault(f"{message} to be followed"))
+        yield block.cases, pieces
 
 
 def happenings(name: str) -> Callable[[Lanes, Mapping[int, Solution]], dict[int, Array]]:

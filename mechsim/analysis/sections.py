@@ -39,6 +39,17 @@ def poincare(
     return task.followed() if wanted.follow else task.apart()
 
 
+class _Row:
+    """Motions that follow each other over some values of a parameter."""
+
+    def __init__(self, over: str, values: Array):
+        self.over, self.values, self.what, self.status = over, values, "", "finished"
+        self.tables: list[Array] = []
+        self.motions: list[np.ndarray] = []
+        self.failed: dict[int, str] = {}
+        self.fewer: dict[int, int] = {}
+
+
 class Task:
     """One section."""
 
@@ -162,31 +173,28 @@ class Task:
         assert over is not None and follow is not None
         values = np.sort(self.wanted.vary[over])
         ways = {"up": [values], "down": [values[::-1]], "both": [values, values[::-1]]}[follow]
-        order = np.concatenate(ways)
-        tables: list[Array] = []
-        motions: list[np.ndarray] = []
-        failed: dict[int, str] = {}
-        fewer: dict[int, int] = {}
-        state, what, status = self._own_state({over: float(order[0])}), "", "finished"
-        for number, value in enumerate(order.tolist()):
-            try:
-                what, parts, ending, why = self._next(over, value, state)
-            except KeyboardInterrupt:
-                status = "interrupted"
-                break
-            rows = self._table(parts, {over: value})
-            tables.append(rows)
-            motions.append(np.full(len(rows), number))
-            if why:
-                failed[number] = why
-            elif len(rows) < self.wanted.points:
-                fewer[number] = len(rows)
-            state = ending
-            self.observer(number + 1, len(order))
-        varied = {over: order}
+        row = _Row(over, np.concatenate(ways))
+        try:
+            self._follow(row)
+        except KeyboardInterrupt:
+            row.status = "interrupted"
+        varied = {over: row.values}
         if follow == "both":
             varied["way"] = np.repeat([1.0, -1.0], len(values))
-        return self._told(what, tables, motions, varied, failed, fewer, status)
+        return self._told(row.what, row.tables, row.motions, varied, row.failed, row.fewer, row.status)
+
+    def _follow(self, row: _Row) -> None:
+        state = self._own_state({row.over: float(row.values[0])})
+        for number, value in enumerate(row.values.tolist()):
+            row.what, parts, state, why = self._next(row.over, value, state)
+            table = self._table(parts, {row.over: value})
+            if why:
+                row.failed[number] = why
+            elif len(table) < self.wanted.points:
+                row.fewer[number] = len(table)
+            row.tables.append(table)
+            row.motions.append(np.full(len(table), number))
+            self.observer(number + 1, len(row.values))
 
     def _own_state(self, parameters: Mapping[str, float]) -> State:
         start = self.subject.case(parameters).start
@@ -244,7 +252,11 @@ def _moving_most(
         values = in_one_piece(values) if label in turning else values
         return round(float(np.ptp(values)) * weights[name], 6) if len(table) else 0.0
 
-    best, fastest = (max(moving, key=lambda name: spread(name, name + rate)) for rate in ("", "_dot"))
+    def order(name: str, rate: str) -> tuple[float, float]:
+        speeds = np.abs(table[:, labels.index(f"{name}_dot")])
+        return spread(name, f"{name}{rate}"), round(weights[name] * float(speeds.max(initial=0.0)), 6)
+
+    best, fastest = max(moving, key=lambda name: order(name, "")), max(moving, key=lambda name: order(name, "_dot"))
     if spread(best, best) == 0 < spread(fastest, f"{fastest}_dot") and "t" in labels:
         return "t", f"{fastest}_dot"
     return best, f"{best}_dot"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class Shown:
     after: Array
     marks: Array | None = None
     path: bool = False
+    unit: str = ""  # of the values, where it is known
 
 
 Numbered = tuple[Course, Array]  # a motion, and the numbers that give it
@@ -42,6 +44,7 @@ def shown_of(
 ) -> tuple[Shown, ...]:
     """Inputs, what the goal is made of, and what must hold."""
     found = list(_inputs(shooting, before[1], after[1]))
+    unit = shooting.subject.names.unit
     for part in goal.parts if isinstance(goal, Several) else (goal,):
         found += _of_goal(part, before[0], after[0])
     measured = [*_measures(goal), *(side for each in relations for side in (each.left, each.right))]
@@ -50,7 +53,7 @@ def shown_of(
     for label, quantity in list(quantities.items())[:MOST]:
         if label not in taken:
             found.append(Shown(label, _curve(before[0], quantity), _curve(after[0], quantity)))
-    return tuple(found)
+    return tuple(each if each.path else replace(each, unit=unit(each.label) or "") for each in found)
 
 
 def _of_goal(goal: Goal, before: Course, after: Course) -> list[Shown]:

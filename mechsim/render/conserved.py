@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechsim.analysis.invariants import Invariant, Invariants
+from mechsim.render.labels import named
 from mechsim.render.options import MOST_CURVES
 from mechsim.render.panels import colour_of, legend
 from mechsim.render.paper import sheet_of, write_sheet
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROUNDING = 1e-17  # where no drift at all is drawn
+NOTHING = 1e-10  # of its size: what changes by less did not change in this motion
 MOST_PANELS = 11
 
 
@@ -42,6 +44,9 @@ def _kept(found: Invariants, axes: Axes, theme: Theme) -> None:
 
 def _changing(found: Invariants, each: Invariant, number: int, axes: Axes, theme: Theme) -> None:
     axes.plot(found.t, each.values, color=colour_of(theme, number), lw=1.5)
+    middle, size = float(np.mean(each.values)), max(each.size, float(np.abs(each.values).max()))
+    if np.ptp(each.values) <= NOTHING * size:  # rounding is not blown up
+        axes.set_ylim(middle - size, middle + size)
     names = sorted(each.broken_by, key=lambda name: -each.broken_by[name])
     changed = f", changed by {', '.join(names[:2])}" if names else ""
-    axes.set(title=f"{each.name}{changed}", xlabel="t / s", ylabel=each.unit)
+    axes.set(title=f"{each.name}{changed}", xlabel="t / s", ylabel=named(each.name, each.unit))

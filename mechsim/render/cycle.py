@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.analysis.curve import Curve
 from mechsim.analysis.cycle import Cycle
+from mechsim.render.labels import by_degrees, named
 from mechsim.render.panels import colour_of, legend
 from mechsim.render.paper import sheet_of, write_sheet
 from mechsim.render.theme import Theme
@@ -42,7 +43,9 @@ def _in_degrees(values: Array, unit: str) -> tuple[Array, str]:
 def _against(found: Cycle, axes: Axes) -> Array:
     """The input, which all is drawn against."""
     values, unit = _in_degrees(found.columns[found.input], found.unit)
-    axes.set_xlabel(f"{found.input} / {unit}" if unit else found.input)
+    axes.set_xlabel(named(found.input, unit))
+    if unit == "°":
+        by_degrees(axes.xaxis, values)
     axes.margins(x=0.0)
     return values
 
@@ -69,7 +72,9 @@ def _outputs(found: Cycle, name: str, number: int, axes: Axes, theme: Theme) -> 
     values, unit = _in_degrees(found.columns[name], found.units[name])
     axes.plot(against, values, color=colour_of(theme, number), lw=1.8)
     _mark_dead(found, axes, theme, name)
-    axes.set(title=name, ylabel=unit)
+    axes.set(title=name, ylabel=named(name, unit))
+    if unit == "°":
+        by_degrees(axes.yaxis, values)
 
 
 def _mark_dead(found: Cycle, axes: Axes, theme: Theme, name: str) -> None:
@@ -108,5 +113,5 @@ def _angles(found: Cycle, axes: Axes, theme: Theme) -> None:
     for first, last in ((0.0, POOR), (180.0 - POOR, 180.0)):
         axes.axhspan(first, last, color=theme.faint, alpha=0.15, lw=0)
     axes.set_ylim(max(0.0, min(low, POOR - 5)), min(180.0, high + 5))
-    axes.set(title="transmission angles", ylabel="°")
+    axes.set(title="transmission angles", ylabel="angle / °")
     legend(axes)

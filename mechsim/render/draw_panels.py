@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.render.labels import tell_unit
 from mechsim.render.panels import colour_of, legend, say
 from mechsim.render.paper import Drawing
 from mechsim.render.sweep_panels import mark_missing, scale_axis
@@ -40,7 +41,7 @@ def dots_panel(swept: Swept, across: str, labels: Sequence[str], *, small: bool 
                       label=None if small else label, rasterized=len(x) > MOST_DOTS)  # fmt: skip
         many = len(labels) > 1
         axes.set(title=_several(labels) if many else f"{labels[0]} against {across}", xlabel=swept.words(across))
-        axes.set_ylabel(swept.measures.get(labels[0], ""))
+        tell_unit(axes, swept.measures.get(labels[0], ""))
         place = swept.grid.axis(across)
         scale_axis(axes, "x", place is not None and swept.grid.axes[place].log)
         axes.set_ylim(*swept.limits(*drawn))

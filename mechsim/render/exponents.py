@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mechsim.analysis.exponents import Exponents
+from mechsim.render.labels import named
 from mechsim.render.options import MOST_CURVES
 from mechsim.render.panels import colour_of, legend
 from mechsim.render.paper import sheet_of, write_sheet
@@ -26,13 +27,13 @@ def plot_exponents(title: str, found: Exponents, path: str | Path, theme: str = 
 
 def _draw(found: Exponents, axes: Axes, theme: Theme) -> None:
     shown = slice(min(EARLIEST, len(found.times) - 1), None)
-    named = len(found.values) <= MOST_CURVES
+    is_told = len(found.values) <= MOST_CURVES
     for number, (value, error) in enumerate(zip(found.values, found.errors, strict=True)):
         colour = colour_of(theme, number)
-        name = f"λ{number + 1} = {value:.3g} ± {error:.1g}" if named else None
+        name = f"λ{number + 1} = {value:.3g} ± {error:.1g}" if is_told else None
         axes.plot(found.times[shown], found.running[shown, number], color=colour, linewidth=1.2, label=name)
         axes.errorbar(found.times[-1], value, error, color=colour, capsize=3, fmt="none")
     axes.axhline(0.0, color=theme.faint, linewidth=0.8, zorder=1)
-    axes.set(title="Lyapunov exponents", xlabel="t / s", ylabel="1 / s")
-    if named:
+    axes.set(title="Lyapunov exponents", xlabel="t / s", ylabel=named("λ", "1/s"))
+    if is_told:
         legend(axes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.design.optimum import Optimum
 from mechsim.design.shown import Shown
+from mechsim.render.labels import tell_unit
 from mechsim.render.panels import TIME, colour_of, legend
 from mechsim.render.paper import Drawing, sheet_of, write_sheet
 from mechsim.render.theme import Theme
@@ -30,6 +31,8 @@ def plot_optimum(title: str, found: Optimum, path: str | Path, theme: str = "lig
 
 
 def _convergence(found: Optimum, axes: Axes, theme: Theme) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     numbers = [each.number for each in found.history]
     away = [max(abs(each.goal - found.goal), LEAST) for each in found.history]
     missed = [max(each.missed, LEAST) for each in found.history]
@@ -37,6 +40,7 @@ def _convergence(found: Optimum, axes: Axes, theme: Theme) -> None:
     if max(missed, default=0.0) > LEAST:
         axes.semilogy(numbers, missed, "o-", color=colour_of(theme, 1), markersize=4, label="constraints missed by")
     axes.set(title="search", xlabel="iteration")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend(axes)
 
 
@@ -53,17 +57,17 @@ def _shown(shown: Shown, axes: Axes, theme: Theme) -> None:
         axes.set(xlabel="x / m", ylabel="y / m")
     else:
         axes.set(xlabel=TIME)
+        tell_unit(axes, shown.unit)
     legend(axes)
 
 
 def _hamiltonian(found: Optimum, axes: Axes, theme: Theme) -> None:
     told = found.hamiltonian
     assert told is not None
-    axes.plot(told.times, told.values, "o-", color=colour_of(theme, 0), markersize=3.5, linewidth=1.2)
-    axes.axhline(told.mean, color=theme.faint, linewidth=0.8)
-    room = max(4 * told.spread, 1e-6 * max(1.0, abs(told.mean)))
-    axes.set_ylim(told.mean - room, told.mean + room)
-    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.plot(told.times, told.values - told.mean, "o-", color=colour_of(theme, 0), markersize=3.5, linewidth=1.2)
+    axes.axhline(0.0, color=theme.faint, linewidth=0.8)
+    room = max(1.5 * told.spread, 1e-9 * max(1.0, abs(told.mean)))
+    axes.set_ylim(-room, room)
     words = f"{told.mean:.6g} ± {told.spread:.1g}"
-    axes.set(title=f"control Hamiltonian {words}", xlabel=TIME)
+    axes.set(title=f"control Hamiltonian {words}", xlabel=TIME, ylabel="H less its mean")
     axes.set_xlim(np.min(told.times), np.max(told.times))

@@ -12,9 +12,11 @@ import numpy as np
 from mechsim.analysis.branch import Branches
 from mechsim.analysis.continuation import BRANCHES, DOUBLES, FOLD, TORUS
 from mechsim.analysis.orbit import Orbit
+from mechsim.render.labels import named
 from mechsim.render.panels import colour_of, legend
 from mechsim.render.paper import Drawing, sheet_of, write_sheet
 from mechsim.render.theme import Theme
+from mechsim.result.layout import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +25,8 @@ ROWS = 600  # of an orbit
 MOST_ORBITS = 3
 MARKS = {FOLD: ("o", "fold"), BRANCHES: ("s", "branch point"), DOUBLES: ("D", "period doubling"), TORUS: ("^", "torus")}
 MOST_PANELS = 16
+FOLLOWED = {"energy": "J", "period": "s"}  # units of what may be followed beside parameters
+BETWEEN = 12  # places of a curve between two motions
 DASHES = {"stable": "-", "undecided": "-", "unstable": (0, (3, 1.6))}
 
 
@@ -55,12 +59,8 @@ def _orbit(found: Orbit, place: int, axes: Axes, theme: Theme) -> None:
     axes.plot(q[:1], v[:1], "o", color=colour_of(theme, 1), markersize=6)
     variable = found.case.system.mechanism.variables[place]
     units = variable.units or (("rad", "rad/s") if variable.kind == "angle" else ("m", "m/s"))
-    axes.set(title=name, xlabel=_named(name, units[0]), ylabel=_named(f"{name}_dot", units[1]))
+    axes.set(title=name, xlabel=named(name, units[0]), ylabel=named(f"{name}_dot", units[1]))
     axes.margins(0.08)
-
-
-def _named(name: str, unit: str) -> str:
-    return f"{name} / {unit}" if unit else name
 
 
 def _multipliers(found: Orbit, axes: Axes, theme: Theme) -> None:
@@ -102,18 +102,46 @@ def _measure(found: Branches, place: int | None, axes: Axes, theme: Theme) -> No
         heights = np.array([sample.period if place is None else sample.measures[place] for _, sample, _ in rows])
         heights = np.unwrap(heights) if label.startswith("phase(") else heights  # phases go on beyond half a turn
         for part, stability in _runs([(sample.stability, mark) for _, sample, mark in rows]):
-            axes.plot(values[part], heights[part], color=colour_of(theme, number), ls=DASHES[stability], lw=1.6)
+            axes.plot(
+                *_smooth(values[part], heights[part]), color=colour_of(theme, number), ls=DASHES[stability], lw=1.6
+            )
         for row, (_, _, mark) in enumerate(rows):
             if mark:
                 shape, words = MARKS[mark]
                 known = None if words in told else words
                 told.add(words)
                 axes.plot(values[row], heights[row], shape, color=theme.text, fillstyle="none", ms=6.5, label=known)
-    unit = "s" if place is None else found.units[place]
-    axes.set(title=label, xlabel=found.name, ylabel=_named(label, unit))
+    axes.set(title=label, xlabel=named(found.name, FOLLOWED.get(found.name, "")))
+    axes.set_ylabel(named(label, "s" if place is None else _unit(found, place)))
     axes.margins(0.03, 0.06)
     if told:
         legend(axes)
+
+
+def _smooth(values: Array, heights: Array) -> tuple[Array, Array]:
+    """A curve through motions of a branch: they are as far apart as it is straight, and their polygon has corners."""
+    from scipy.interpolate import Akima1DInterpolator
+
+    steps = [np.diff(each) / (np.ptp(each) or 1.0) for each in (values, heights)]
+    length = np.hypot(*steps)
+    if len(values) < 4 or not np.isfinite(length).all():
+        return values, heights
+    apart = np.append(True, length > 1e-9)
+    along = np.append(0.0, np.cumsum(length))[apart]
+    if len(along) < 4:
+        return values, heights
+    places = np.interp(np.linspace(0, len(along) - 1, BETWEEN * (len(along) - 1) + 1), np.arange(len(along)), along)
+    found = Akima1DInterpolator(along, np.column_stack([values, heights])[apart])(places)
+    return found[:, 0], found[:, 1]
+
+
+def _unit(found: Branches, place: int) -> str:
+    """Of a measure; those of a response are formulas, of which nobody says it."""
+    function, _, column = found.labels[place].partition("(")
+    if function == "amplitude":
+        alike = f"max({column}"
+        return found.units[found.labels.index(alike)] if alike in found.labels else ""
+    return "rad" if function == "phase" else found.units[place]
 
 
 def _runs(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[slice, str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.render.labels import named, power_of_ten, tell_unit
 from mechsim.render.plotted import Result, column_at, constraint_residuals, coordinates, energy_drift, together
 from mechsim.render.sizes import ROUNDING
 from mechsim.render.theme import Theme
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 FINEST = 1e-18  # the lowest error an axis shows: what is exactly zero is drawn there, and a little rounding above it
 LEAST_TOP = 1e-11  # the highest error it shows at least, so that rounding does not fill the panel
-TITLE_LETTER, LEGEND_LETTER, LEGEND_LINE, ROOM = 7.5, 6.5, 48, 540  # pixels, about: of words above a panel
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TIME = "t / s"  # the axis on which events are marked
 NAMED_EVENTS, FEW_EVENTS, MANY_EVENTS = 6, 12, 5000  # up to which they have names, lines, ticks as vectors
 ASIDE = 0.05  # room beside a curve, as a share of it
@@ -31,14 +30,9 @@ Panel = Callable[["Axes", Sequence[Result], Theme], None]
 
 
 def legend(axes: Axes) -> None:
-    """A legend beside the title, where it covers no curve; below the title where there is no room beside it."""
-    names = axes.get_legend_handles_labels()[1]
-    columns = min(5, len(names))
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=columns, borderaxespad=0.0, columnspacing=1.2)
-    title, rows = axes.get_title(loc="left"), -(-len(names) // columns)
-    wide = TITLE_LETTER * len(title) + sum(LEGEND_LETTER * len(name) + LEGEND_LINE for name in names[:columns])
-    if rows > 1 or wide > ROOM:
-        axes.set_title(title, pad=6 + 15 * rows)
+    """A legend above the panel, where it covers no curve: when all panels have their places it goes beside the title,
+    or below it where there is no room beside it (see headings)."""
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0)
 
 
 def colour_of(theme: Theme, number: int) -> tuple[float, float, float]:
@@ -78,7 +72,7 @@ def _error_axis(axes: Axes, theme: Theme, curves: Sequence[Array], size: float =
 def _power_of_ten(value: float, place: float | None = None) -> str:
     """10⁻¹² for an axis of logarithms."""
     exponent = round(math.log10(value)) if value > 0 else 0
-    return "10" + str(exponent).translate(RAISED)
+    return power_of_ten(exponent)
 
 
 def _errors(values: Array, size: float = 1.0) -> Array:
@@ -121,7 +115,8 @@ def energy_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> None:
             label, width = name if result is results[0] else None, 1.2 if key == "E" else 2.6
             axes.plot(t, curves[key], result.dash, color=colours[key], label=label, linewidth=width)
         drawn += list(curves.values())
-    axes.set(title="Energies", xlabel=TIME, ylabel="J")
+    axes.set(title="Energies", xlabel=TIME)
+    tell_unit(axes, "J")
     _limit(axes, "y", results, "J", *drawn)
     legend(axes)
 
@@ -170,7 +165,8 @@ def columns_panel(labels: Sequence[str], words: str = "") -> Panel:
                 axes.plot(*result.smooth(label), result.dash, color=colour_of(theme, number), label=name)
                 drawn.append(result.smooth(label)[1])
         unit = results[0].unit(labels[0])
-        axes.set(title=words or labels[0], xlabel=TIME, ylabel=unit)
+        axes.set(title=words or labels[0], xlabel=TIME)
+        tell_unit(axes, unit)
         _limit(axes, "y", results, unit, *drawn)
         if words:
             legend(axes)
@@ -200,7 +196,7 @@ def _bound_plane(
     axes: Axes, results: Sequence[Result], labels: tuple[str, str], drawn: list[tuple[Array, Array]]
 ) -> None:
     """Names and limits of the axes of two columns."""
-    axes.set(xlabel=_label(results[0], labels[0]), ylabel=_label(results[0], labels[1]))
+    axes.set(xlabel=named(labels[0], results[0].unit(labels[0])), ylabel=named(labels[1], results[0].unit(labels[1])))
     for which, label, curves in zip("xy", labels, zip(*drawn, strict=True), strict=True):
         _limit(axes, which, results, results[0].unit(label), *curves)
 
@@ -269,10 +265,6 @@ def difference_panel(axes: Axes, results: Sequence[Result], theme: Theme) -> Non
         axes.plot(t[common], _errors(drawn[-1], size), result.dash, color=colour_of(theme, number))
     cubic = any(result.trajectory.polynomials is None for result in results[1:])
     remark = ", by cubic interpolation between rows" if cubic else ""
-    axes.set(title=f"Largest difference of a coordinate from {base.name}{remark}", xlabel=TIME, ylabel="m")
+    axes.set(title=f"Largest difference of a coordinate from {base.name}{remark}", xlabel=TIME)
+    tell_unit(axes, "m")
     _error_axis(axes, theme, drawn, size)
-
-
-def _label(result: Result, label: str) -> str:
-    unit = result.unit(label)
-    return f"{label} / ({unit})" if "/" in unit else f"{label} / {unit}" if unit else label

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mechsim.errors import printable
+from mechsim.render.headings import fit_heading
 from mechsim.render.sheet import arrange
 from mechsim.render.theme import THEMES, Theme
 from mechsim.result.paths import replacing
@@ -50,8 +51,10 @@ def sheet_of(
         figure = Figure(figsize=(width / 100, height / 100), dpi=100, facecolor=theme.background)
         middle = 1 - HEADING / height / 2
         words = "  ·  ".join(dict.fromkeys(map(printable, titles)))
-        figure.text(0.012, middle, words, fontsize=15, fontweight="bold", va="center")
-        figure.text(0.988, middle, printable(remark), color=theme.faint, va="center", ha="right")
+        heading = figure.text(0.012, middle, words, fontsize=15, fontweight="bold", va="center")
+        aside = figure.text(0.988, middle, printable(remark), color=theme.faint, va="center", ha="right")
+        if not dashes:
+            fit_heading(heading, aside, 0.976 * width)
         for number, panel in enumerate(drawn):
             panel(figure.add_subplot(rows, columns, number + 1), theme)
         arrange(figure, figure.axes, columns, HEADING)

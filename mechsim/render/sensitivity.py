@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.design.sensitivities import Curve, Sensitivity
 from mechsim.design.tolerances import Budget
+from mechsim.render.labels import named
 from mechsim.render.options import MOST_CURVES
 from mechsim.render.panels import TIME, colour_of, legend
 from mechsim.render.paper import Drawing, sheet_of, write_sheet
@@ -26,7 +27,9 @@ def plot_sensitivity(title: str, found: Sensitivity, path: str | Path, theme: st
     drawn: list[Drawing] = [partial(_curve, found, curve) for curve in found.curves]
     budget = found.budget
     for place in range(len(found.labels)):
-        drawn.append(partial(_measure, found, place) if budget is None else partial(_budget, budget, place))
+        drawn.append(
+            partial(_measure, found, place) if budget is None else partial(_budget, budget, found.units[place], place)
+        )
     remark = "exact derivatives" if budget is None else "tolerances, to first order"
     write_sheet(sheet_of([title], drawn, theme, None, remark=remark), Path(path))
 
@@ -48,18 +51,20 @@ def _measure(found: Sensitivity, place: int, axes: Axes, theme: Theme) -> None:
     known = np.flatnonzero(np.isfinite(parts))
     order = known[np.argsort(-np.abs(parts[known]), kind="stable")][:MOST_BARS]
     _bars(axes, theme, [found.by[number] for number in order], parts[order])
-    unit = f", {found.units[place]}" if found.units[place] else ""
-    axes.set(title=f"{found.labels[place]} = {found.values[place]:.5g}", xlabel=f"change per 1 %{unit}")
+    unit = found.units[place]
+    value = f"{found.values[place]:.5g} {unit}".strip()
+    axes.set(title=f"{found.labels[place]} = {value}", xlabel=named("change per 1 %", unit))
     axes.axvline(0.0, color=theme.faint, linewidth=0.8)
 
 
-def _budget(budget: Budget, place: int, axes: Axes, theme: Theme) -> None:
+def _budget(budget: Budget, unit: str, place: int, axes: Axes, theme: Theme) -> None:
     order = budget.ranked(place)[:MOST_BARS]
     _bars(axes, theme, [budget.names[number] for number in order], budget.contributions[place, order])
     totals = (("root sum square", budget.likely[place]), ("at worst", budget.worst[place]))
     for number, (words, total) in enumerate(totals, 1):
         axes.axvline(total, color=colour_of(theme, number), linewidth=1.6, zorder=3, label=f"{words} ± {total:.3g}")
-    axes.set(title=f"{budget.labels[place]} = {budget.values[place]:.4g}", xlabel="contribution, ±")
+    value = f"{budget.values[place]:.4g} {unit}".strip()
+    axes.set(title=f"{budget.labels[place]} = {value}", xlabel=named("contribution (±)", unit))
     axes.set_xlim(0.0, 1.08 * float(budget.worst[place]) or 1.0)
     legend(axes)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechsim.render.labels import tell_unit
 from mechsim.render.panels import colour_of, legend, say
 from mechsim.render.paper import Drawing
 from mechsim.render.swept import Fixed, Swept, sorted_axis
@@ -41,7 +42,7 @@ def curve_panel(swept: Swept, label: str, across: int, family: int | None, fixed
             axes.plot(x, _middle(values[:, number]), dot + "-", color=colours[number], label=name, markersize=5)
         draws = f", median and 5, 25, 75, 95 % of {swept.grid.draws:,} draws" if swept.grid.draws > 1 else ""
         axes.set(title=_title(swept, label + draws, fixed), xlabel=swept.grid.axes[across].name)
-        axes.set_ylabel(swept.measures.get(label, ""))
+        tell_unit(axes, swept.measures.get(label, ""))
         scale_axis(axes, "x", swept.grid.axes[across].log)
         axes.set_ylim(*swept.limits(values))
         mark_missing(axes, theme, x[~np.isfinite(values).all(axis=(1, 2))])
