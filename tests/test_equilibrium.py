@@ -229,13 +229,58 @@ def test_the_command(tmp_path: Path):
     file.write_text(DOUBLE)
     told = CliRunner().invoke(cli, ["equilibrium", str(file), "--reactions", "O"])
     assert told.exit_code == 0, told.output
-    assert "4 rests were found" in told.output and "O on OA, y" in told.output
+    assert "4 rests were found" in told.output and "O_OA_Fy" in told.output
     found = json.loads(CliRunner().invoke(cli, ["equilibrium", str(file), "--json", "--reactions", "O"]).output)
     assert len(found["rests"]) == 4
     assert abs(found["rests"][0]["reactions"]["O"]["OA"][1] - 3 * G) < 1e-9
     fall = tmp_path / "fall.yaml"
     fall.write_text("PartData: {Particles: {P: 1}}\nAppliedForces: {Gravity: [0, -1]}\nProblemData: {tend: 1}\n")
     assert CliRunner().invoke(cli, ["equilibrium", str(fall)]).exit_code != 0
+
+
+CRANKS = """
+PartData:
+  Fixed: {O: [], P: [1], Q: [2.5]}
+  Rigids:
+    OA, PB, QC: {Geom: [[0.6]], Dyna: [[0.3], 1, 0.03]}
+    ABC: {Geom: [[1], [2.5]], Dyna: [[1.2], 4, 1]}
+AppliedForces: {Gravity: [0, -9.81], TorsionSprings: {OA: [20, pi/2]}}
+ProblemData: {tend: 1, positions: {A: [0.1, 0.59], B: [1.1, 0.59], C: [2.6, 0.59]}}
+"""
+
+
+def test_constraints_that_repeat_others_hold_at_all_rests():
+    """Three parallel cranks: the third repeats the others, but not where the coupler has crossed over. Rests are where
+    the torsion spring balances all weights, of one angle: all cranks are parallel."""
+    handle = mechsim.mechanism(CRANKS)
+    found = handle.equilibria()
+    weight = 4 * G * 0.6 + 3 * G * 0.3
+
+    def slope(angle):
+        return 20 * (angle - math.pi / 2) + weight * math.cos(angle)
+
+    edges = np.linspace(-4, 6, 500)
+    angles = [brentq(slope, a, b) for a, b in zip(edges, edges[1:], strict=False) if slope(a) * slope(b) < 0]
+    assert sorted(rest.positions[-1] for rest in found) == pytest.approx(angles, abs=FOUND) and len(angles) == 3
+    for rest in found:
+        assert np.abs(handle.constraint_residuals(rest.positions)).max() < 1e-12
+        loads = handle.joint_loads(rest, "O", "P", "Q")
+        assert sum(value for name, value in loads.items() if name.endswith("_Fy")) == pytest.approx(7 * G, rel=1e-9)
+        assert sum(value for name, value in loads.items() if name.endswith("_Fx")) == pytest.approx(0, abs=1e-7)
+        assert loads["OA_M"] == pytest.approx(-20 * (rest.positions[-1] - math.pi / 2), abs=1e-8)
+
+
+def test_moments_in_joints_are_told():
+    """A beam welded to the ground: its weight and the moment of it, by statics."""
+    handle = mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[2]], Dyna: [[0.7], 3, 1]}, AB: {Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}}
+Joints: {Welds: {OA: [0.3]}}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, angles: {OA: 0.3, AB: -1.5}}
+""")
+    loads = handle.joint_loads(handle.equilibria()[0], "O")
+    assert loads["O_OA_Fy"] == pytest.approx(4 * G) and loads["O_OA_Fx"] == pytest.approx(0, abs=1e-12)
+    assert loads["O_OA_M"] == pytest.approx((3 * 0.7 + 1 * 2) * G * math.cos(0.3))
 
 
 @pytest.mark.parametrize(("k", "count"), [(30, 1), (1, 7)])

@@ -173,7 +173,8 @@ ProblemData: {tend: 1, positions: {A: [0.01, -1], B: [1.01, -1], C: [2, -1]}}
 
 
 def test_rolling_and_skates_have_more_positions_than_velocities():
-    """A sleigh on a plane, at rest: three positions, two velocities, nothing pulls it: five zeros."""
+    """A sleigh on a plane, at rest: three positions, two velocities, nothing pulls it: five zeros, and it may be put
+    anywhere."""
     found = mechsim.mechanism("""
 PartData: {Rigids: {AB: {Geom: [[1]], Dyna: [[0.3], 2, 0.5]}}}
 Joints: {Skates: {AB.A: 0}}
@@ -181,7 +182,7 @@ ProblemData: {tend: 1, positions: {A: [0, 0], B: [1, 0]}}
 """).linearize()
     assert len(found.states) == 5
     np.testing.assert_allclose(found.A[3:], 0, atol=ROUNDINGS)
-    assert found.stability == "undecided"
+    assert found.stability == "neutral" and found.stability_by_modes == "undecided"
 
 
 def test_a_spherical_pendulum_has_its_frequency_twice():
@@ -413,6 +414,8 @@ ProblemData: {tend: 2, positions: {A: [0], B: [1]}}
     with pytest.raises(SpecError, match="moves a drive"):
         handle.linearize()
     assert handle.linearize(inputs=["f"]).inputs == ("f",)
+    rest = handle.equilibria()[0]
+    assert rest.stability == rest.linear.stability == "stable" and rest.linear.inputs == ("f",)
 
 
 def test_the_rest_that_is_linearised_is_the_first():

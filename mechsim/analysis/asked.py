@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
-import numpy as np
-
 from mechsim.analysis.flow import Flow
 from mechsim.analysis.leaning import leaning_rest
 from mechsim.analysis.linear import Linearised, linearised
 from mechsim.analysis.rest import Rest, judged, nearest_rest, rests
 from mechsim.analysis.steady import Steady, steady_at, steady_motions
-from mechsim.engine.events import as_switched
-from mechsim.engine.points import Points
 from mechsim.errors import AssemblyError, Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
-from mechsim.kernel.system import System
-from mechsim.result import multipliers
-from mechsim.result.bearings import bearings
 from mechsim.result.layout import Array
-from mechsim.result.reactions import Reactions
-from mechsim.simulation import Prepared, adjust, failure, follow, leading
+from mechsim.simulation import Prepared, adjust, failure, follow
 
 State = tuple[float, Array, Array]
 
@@ -79,44 +71,6 @@ def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:
         raise IntegrationError(failure(solution))
     now = solution.segments.system_at(prepared.system, at)
     return Flow(now, at, solution.q[-1]), (at, solution.q[-1], solution.v[-1])
-
-
-def points_of_joints(prepared: Prepared, asked: Sequence[str]) -> tuple[str, ...]:
-    """Points whose forces are asked for; "all" means those of every joint. Raises SpecError."""
-    return tuple(dict.fromkeys(each.point for each in bearings(prepared.mechanism, asked))) if asked else ()
-
-
-def shared_forces(prepared: Prepared, linear: Linearised, points: Sequence[str], held: Array | None) -> list[str]:
-    """Forces among those at some points that are not unique, for constraints that are redundant share them."""
-    redundant = len(prepared.structure.redundancy.rows)
-    if not redundant or not points:
-        return []
-    system = _system_at(prepared, linear, held)
-    state = linear.t, linear.positions, linear.velocities
-    freedom = multipliers.freedom(system, redundant, *state)
-    told = Reactions(system, points)
-    found = told.undetermined(*state, freedom, whole=True)
-    return [label for label in told.labels if label in found and label[-1] not in "uv"]
-
-
-def reactions_at(
-    prepared: Prepared, linear: Linearised, point: str, held: Array | None = None
-) -> dict[str, list[float]]:
-    """The force on each part at a point, in the state that was linearised; `held` are constants of the mechanism there,
-    which say what it leans on."""
-    system = _system_at(prepared, linear, held)
-    points = Points(system, np.array([linear.t]), linear.positions[None], linear.velocities[None])
-    accelerations, found = leading(prepared)(points)
-    full = multipliers.smallest(len(prepared.structure.redundancy.rows), points, accelerations, found)
-    told = Reactions(system, [point])
-    forces = told.forces(linear.t, linear.positions, linear.velocities, accelerations[0], full[0])
-    return {part: force.tolist() for part, force in forces.items()}
-
-
-def _system_at(prepared: Prepared, linear: Linearised, held: Array | None) -> System:
-    """With contacts that are closed there, and switches as they are."""
-    system = prepared.system if held is None else prepared.system.holding(held)
-    return as_switched(system, linear.t, linear.positions, linear.velocities)
 
 
 def equilibria(prepared: Prepared, told: Callable[[int, int], None] | None = None) -> tuple[Rest, ...]:

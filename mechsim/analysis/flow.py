@@ -35,6 +35,7 @@ TOUCHES = 1e-9  # of the size of a gap
 ANGLES_FIRST = 3.0  # a turn angle is chosen before a coordinate that moves up to so many times as much
 NEVER = 1e-9  # of its scale: what moves less does not move
 UNHELD = 1e-8  # singular values of the stiffness below this share: nothing pulls back
+APART = 0.01 * NEARLY**0.5  # in scales: what constraints that repeat others may be off, as long as these are nearly met
 NEAR = 1e-9  # of scales: a rest that is no farther is this state
 # Accelerations that nothing answers: roundings beside the largest stiffness, and beside forces, 1/s^2.
 ROUNDINGS, LEAST = 1e-13, 1e-12
@@ -64,7 +65,9 @@ class Flow:
         now = system.rebuilt(mechanism).bilateral
         if leaning is not None:
             now = System(mechanism.leaning(leaning.closed, leaning.stuck), system.kinds, system.dropped)
-        self.system = now.without(redundancy(now, t, q).rows)
+        repeating = redundancy(now, t, q).rows
+        self.system = now.without(repeating)
+        self._repeated = _Repeated(now, repeating, t, q) if repeating else None
         self.leaning = leaning
         self._gaps = system if system.gaps else None
         self.plan = planned(self.system, analyse(self.system))
@@ -118,6 +121,8 @@ class Flow:
     def at(self, t: float, q: Array, v: Array, inputs: Sequence[str] = ()) -> Local:
         """The flow at the state nearest to this one that the constraints allow. Raises AssemblyError."""
         q, v = projected(self.system, t, q, v, NEARLY)  # the march does the rest
+        if self._repeated is not None and not self._repeated.met(t, q):
+            raise AssemblyError(Fault("parts that repeat each other's constraints would come apart there"))
         system, n = as_switched(self.system, t, q, v), self.system.n
         orders = int(self.plan.variable_offsets.max())
         state = np.zeros((orders, self.plan.size))
@@ -163,6 +168,8 @@ class Flow:
         """The positions nearest to these that the constraints allow, and the ways to move from there, in scales."""
         still = np.zeros(self.system.n)
         q, _ = projected(self.system, t, q, still, NEARLY)
+        if self._repeated is not None and not self._repeated.met(t, q):
+            raise AssemblyError(Fault("parts that repeat each other's constraints would come apart there"))
         basis = self._directions(t, q, still)[1][0]
         return q, basis @ self.rolling(t, q, basis)
 
@@ -201,6 +208,21 @@ class Flow:
             if not gap.bond and height <= TOUCHES:
                 message = f"contact {gap.name} touches here: what pushes one way only has no linear motion"
                 raise SpecError(Fault(message, gap.mark, "take a state in which it is open, or make it a joint"))
+
+
+class _Repeated:
+    """Constraints that repeat others along the motions from a pose: elsewhere, on another branch of those others, they
+    may not, and then a pose is none of the mechanism."""
+
+    def __init__(self, system: System, rows: Sequence[int], t: float, q: Array):
+        self.system, self.rows = system, list(rows)
+        gradients = dense(system.constraint_jacobian(t, q), system.m, system.n) * system.scales[: system.n]
+        self.lengths = np.maximum(np.linalg.norm(gradients[self.rows], axis=1), 1e-300)
+
+    def met(self, t: float, q: Array) -> bool:
+        """Whether they hold too, as well as positions are on the others."""
+        off = np.asarray(self.system.constraints(t, q))[self.rows] / self.lengths
+        return bool(np.abs(off).max() <= APART)
 
 
 @frozen(eq=False, slots=False)

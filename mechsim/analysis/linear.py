@@ -183,12 +183,25 @@ def linearised(
 
 def _refuse_driving(local: Local) -> None:
     """Raise for inputs that move what constraints hold: rates of these inputs would act as well as they themselves."""
+    for name in _driving(local):
+        message = f"the input {name} moves a drive: its rates act too, so there is no x' = A x + B u with it"
+        hint = "leave it out (--inputs NAMES of the others), or let a force or torque be the input"
+        raise SpecError(Fault(message, hint=hint))
+
+
+def _driving(local: Local) -> list[str]:
+    """Inputs that move what constraints hold."""
     held = np.delete(np.arange(local.flow.system.n), local.flow.states)  # rates of states may be anything
-    for place, name in enumerate(local.inputs, sum(local.freedoms)):
-        if any(np.any(changes[held, place]) for changes in local.moved[:2]):
-            message = f"the input {name} moves a drive: its rates act too, so there is no x' = A x + B u with it"
-            hint = "leave it out (--inputs NAMES of the others), or let a force or torque be the input"
-            raise SpecError(Fault(message, hint=hint))
+    places = range(sum(local.freedoms), local.moved[0].shape[1])
+    moving = [any(np.any(changes[held, place]) for changes in local.moved[:2]) for place in places]
+    return [name for name, moves in zip(local.inputs, moving, strict=True) if moves]
+
+
+def linear_rest(local: Local) -> Linearised:
+    """The motion near a rest, by all inputs that move no drive."""
+    flow, known = local.flow, tuple(local.flow.system.mechanism.inputs)
+    driving = _driving(flow.at(local.t, local.q, 0 * local.v, known)) if known else []
+    return linearised(flow, local.t, local.q, 0 * local.v, inputs=[name for name in known if name not in driving])
 
 
 def _no_inputs(known: Sequence[str]) -> str:

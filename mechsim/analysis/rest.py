@@ -13,7 +13,7 @@ import numpy as np
 from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, known, unheld
 from mechsim.analysis.deflated import beside
 from mechsim.analysis.flow import LEAST, ROUNDINGS, Flow, Local
-from mechsim.analysis.linear import SLOWEST, Linearised, linearised
+from mechsim.analysis.linear import SLOWEST, Linearised, linear_rest
 from mechsim.analysis.turning import TURN, whole_turns
 from mechsim.engine.events import as_switched
 from mechsim.errors import AssemblyError, Fault, SpecError
@@ -124,7 +124,7 @@ class _Found:
             return
         if not local.is_rest or any(each.draws(local.q, step) for each in self.known) or self._is_known(known(local)):
             return
-        linear = linearised(local.flow, local.t, local.q, 0 * local.v)
+        linear = linear_rest(local)
         if any(_is_family(linear, unheld(local).shape[1], other) for other in self.rests):
             return
         rest = rest_of(local.flow, local, linear)
@@ -184,7 +184,7 @@ def _none(flow: Flow) -> AssemblyError:
 def rest_of(flow: Flow, local: Local, linear: Linearised | None = None) -> Rest:
     still = np.zeros(flow.system.n)
     _, potential = as_switched(flow.system, local.t, local.q, still).energies(local.t, local.q, still)
-    linear = linear or linearised(flow, local.t, local.q, still)
+    linear = linear or linear_rest(local)
     neighbours = sum(_goes_on(local, direction) for direction in unheld(local).T)
     within = known(local, neighbours).within
     singular = within > SINGULAR
@@ -200,7 +200,7 @@ def judged(flow: Flow, linear: Linearised) -> Linearised:
     local = flow.at(linear.t, linear.positions, 0 * linear.velocities)
     if len(linear.states) < sum(local.freedoms):
         return linear
-    return replace(linear, verdict=rest_of(flow, local).stability)
+    return replace(linear, verdict=rest_of(flow, local, linear).stability)
 
 
 def _goes_on(local: Local, direction: Array) -> bool:

@@ -13,16 +13,15 @@ import click
 from mechsim.cli import errors, interrupts, options, tables
 from mechsim.cli.linearize import as_dict
 from mechsim.cli.progress import Tally
-from mechsim.spec.names import AXES
 
 if TYPE_CHECKING:
+    from mechsim.analysis.joint_loads import JointLoads
     from mechsim.analysis.rest import Rest
     from mechsim.analysis.steady import Steady
     from mechsim.simulation import Prepared
 
 SIDE_BY_SIDE = 4  # rests per table: fits 80 columns
 FORMS = (".csv", ".npz", ".json")
-Forces = dict[str, dict[str, list[float]]]  # on each part, at each point
 
 
 @click.command(
@@ -69,8 +68,10 @@ def equilibrium(
 
     With --steady, motions in which it is carried along by a steady turn or shift that its equations do not notice (of a
     drive, or of its own), while nothing else moves."""
+    import numpy as np
+
     from mechsim import simulation
-    from mechsim.analysis.asked import points_of_joints, shared_forces
+    from mechsim.analysis.joint_loads import joint_loads, points_of_joints
 
     targets = _targets(output, picture)
     spec_read = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
@@ -79,10 +80,8 @@ def equilibrium(
         prepared = simulation.prepare(spec_read)
         points = points_of_joints(prepared, reactions or ())
         found = _found(prepared, steady, told)
-    shared = [shared_forces(prepared, rest.linear, points, getattr(rest, "held", None)) for rest in found]
-    forces = [_forces(prepared, rest, points) for rest in found]
-    told_of = zip(found, forces, shared, strict=True)
-    listed = [{**_as_dict(rest, force), "not_unique": alike} for rest, force, alike in told_of]
+    forces = [joint_loads(prepared, rest.linear, points, getattr(rest, "held", None)) for rest in found]
+    listed = [_as_dict(rest, force) for rest, force in zip(found, forces, strict=True)]
     whole: dict[str, object] = {"title": spec_read.title, "steady" if steady else "rests": listed}
     if output is not None:
         _write(whole, found, forces, targets[0])
@@ -99,9 +98,11 @@ def equilibrium(
     click.echo(f"  {said}; there may be others")
     for first in range(0, len(found), SIDE_BY_SIDE):
         _show(found[first : first + SIDE_BY_SIDE], forces[first : first + SIDE_BY_SIDE], first)
-    if any(shared):
-        names = ", ".join(dict.fromkeys(name for names in shared for name in names))
-        errors.note(f"not unique: {names}: redundant constraints share these forces; the smallest are given")
+    if shared := dict.fromkeys(name for force in forces for name in force.shared):
+        errors.note(f"not unique: {', '.join(shared)}: redundant constraints share these; the smallest are given")
+    for number, force in enumerate(forces, 1):
+        if not np.isfinite(force.values).all():
+            errors.warn(f"rest {number}: no forces in its joints could hold it there, for the pose is singular")
     for number, rest in enumerate(found, 1):
         if getattr(rest, "singular", False):
             errors.note(_near(number, rest.within))  # type: ignore[union-attr]
@@ -137,14 +138,7 @@ def _draw(title: str, prepared: Prepared, found: Sequence[Rest | Steady], target
     plot_rests(title, poses, energies, stabilities, target, words)
 
 
-def _forces(prepared: Prepared, rest: Rest | Steady, points: Sequence[str]) -> Forces:
-    from mechsim.analysis.asked import reactions_at
-
-    held = getattr(rest, "held", None)
-    return {point: reactions_at(prepared, rest.linear, point, held) for point in points}
-
-
-def _show(found: Sequence[Rest | Steady], forces: Sequence[Forces], first: int) -> None:
+def _show(found: Sequence[Rest | Steady], forces: Sequence[JointLoads], first: int) -> None:
     columns = ["steady" if _is_steady(found[0]) else "rest", *(str(first + k + 1) for k in range(len(found)))]
     rows = [["stability", *(rest.stability for rest in found)]]
     rows.append(["V - T" if _is_steady(found[0]) else "V", *(f"{rest.energy:.8g}" for rest in found)])
@@ -155,11 +149,7 @@ def _show(found: Sequence[Rest | Steady], forces: Sequence[Forces], first: int) 
     kept = [place for place, label in enumerate(labels) if not label.startswith("work_")]
     rows += [[labels[place], *(f"{round(rest.positions[place], 12) + 0.0:.9g}" for rest in found)] for place in kept]
     rows += [[label, *(column[label] for column in map(_leans, found))] for label in _labels_of(map(_leans, found))]
-    for point, parts in forces[0].items():
-        for part in parts:
-            for axis, name in enumerate(AXES[: len(parts[part])]):
-                label = f"{point} on {part}, {name}"
-                rows.append([label, *(f"{force[point][part][axis] + 0.0:.8g} N" for force in forces)])
+    rows += [[label, *(force.shown(place) for force in forces)] for place, label in enumerate(forces[0].labels)]
     tables.table(columns, rows, right=range(1, len(columns)))
     if _is_steady(found[0]):
         tables.facts([(str(first + k + 1), rest.words) for k, rest in enumerate(found)])  # type: ignore[union-attr]
@@ -197,10 +187,12 @@ def _slowest(rest: Rest | Steady) -> str:
     return f"{min(swings):.6g} Hz" if swings else ""
 
 
-def _as_dict(rest: Rest | Steady, forces: Forces) -> dict[str, object]:
+def _as_dict(rest: Rest | Steady, forces: JointLoads) -> dict[str, object]:
     linear = as_dict(rest.linear)
     kept = {name: linear[name] for name in ("t", "positions", "modes")}
-    told = {**kept, "stability": rest.stability, "neighbours": rest.neighbours, "reactions": forces}
+    told = {**kept, "stability": rest.stability, "neighbours": rest.neighbours, "reactions": forces.forces}
+    columns = dict(zip(forces.labels, forces.values.tolist(), strict=True))
+    told |= {"reaction_columns": columns, "not_unique": list(forces.shared)}
     if _is_steady(rest):
         return {**told, "V - T": rest.energy, "steady": rest.linear.steady, "velocities": linear["velocities"]}
     return {
@@ -213,7 +205,9 @@ def _as_dict(rest: Rest | Steady, forces: Forces) -> dict[str, object]:
     }
 
 
-def _write(whole: dict[str, object], found: Sequence[Rest | Steady], forces: Sequence[Forces], target: Path) -> None:
+def _write(
+    whole: dict[str, object], found: Sequence[Rest | Steady], forces: Sequence[JointLoads], target: Path
+) -> None:
     import numpy as np
 
     from mechsim.result.paths import replacing
@@ -229,6 +223,8 @@ def _write(whole: dict[str, object], found: Sequence[Rest | Steady], forces: Seq
                 "velocities": np.array([rest.linear.velocities for rest in found]),
                 "energies": np.array([rest.energy for rest in found]),
                 "stability": np.array([rest.stability for rest in found]),
+                "reaction_columns": np.array(forces[0].labels, dtype=str),
+                "reactions": np.array([force.values for force in forces]),
             }
             with open(temporary, "wb") as stream:
                 np.savez(stream, allow_pickle=False, **arrays)
@@ -244,10 +240,7 @@ def _write(whole: dict[str, object], found: Sequence[Rest | Steady], forces: Seq
             Path(temporary).write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-def _columns(rest: Rest | Steady, forces: Forces) -> dict[str, str]:
+def _columns(rest: Rest | Steady, forces: JointLoads) -> dict[str, str]:
     """Loads and reactions by the names of columns."""
     found = {f"contact_{name.replace('-', '_')}": f"{load:.17g}" for name, load in getattr(rest, "loads", {}).items()}
-    for point, parts in forces.items():
-        for part, force in parts.items():
-            found |= {f"{point}_{part}_F{axis}": f"{value:.17g}" for axis, value in zip(AXES, force, strict=False)}
-    return found
+    return found | {label: f"{value:.17g}" for label, value in zip(forces.labels, forces.values, strict=True)}

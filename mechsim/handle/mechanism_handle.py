@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from mechsim.analysis.asked import Wanted, equilibria, linearize, reactions_at, steady
+from mechsim.analysis.asked import Wanted, equilibria, linearize, steady
 from mechsim.analysis.conserved import conserved
 from mechsim.analysis.exponents import Exponents
 from mechsim.analysis.invariants import Invariants
+from mechsim.analysis.joint_loads import joint_loads, points_of_joints, reactions_at
 from mechsim.analysis.linear import Linearised
 from mechsim.analysis.lyapunov import TOLERANCE, lyapunov
 from mechsim.analysis.rest import Rest
@@ -258,6 +259,15 @@ class MechanismHandle(Equations, Dynamics, Optimization, Poses):
         """The force on each part at a point, in newtons, in a rest or steady motion that was found with these
         parameters; what it leans on pushes."""
         return reactions_at(self._run(parameters or {}).prepared, rest.linear, point, getattr(rest, "held", None))
+
+    def joint_loads(
+        self, rest: Rest | Steady, *points: str, parameters: Parameters | None = None
+    ) -> dict[str, float]:
+        """Forces and moments in the joints at points, or in "all", as columns of results have them."""
+        prepared = self._run(parameters or {}).prepared
+        asked = points_of_joints(prepared, points)
+        found = joint_loads(prepared, rest.linear, asked, getattr(rest, "held", None))
+        return dict(zip(found.labels, found.values.tolist(), strict=True))
 
     def steady_motions(
         self, *, start: Beginning | None = None, parameters: Parameters | None = None
