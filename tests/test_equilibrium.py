@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -260,7 +261,7 @@ def test_constraints_that_repeat_others_hold_at_all_rests():
         return 20 * (angle - math.pi / 2) + weight * math.cos(angle)
 
     edges = np.linspace(-4, 6, 500)
-    angles = [brentq(slope, a, b) for a, b in zip(edges, edges[1:], strict=False) if slope(a) * slope(b) < 0]
+    angles = [brentq(slope, a, b) for a, b in pairwise(edges) if slope(a) * slope(b) < 0]
     assert sorted(rest.positions[-1] for rest in found) == pytest.approx(angles, abs=FOUND) and len(angles) == 3
     for rest in found:
         assert np.abs(handle.constraint_residuals(rest.positions)).max() < 1e-12
@@ -271,16 +272,19 @@ def test_constraints_that_repeat_others_hold_at_all_rests():
 
 
 def test_moments_in_joints_are_told():
-    """A beam welded to the ground: its weight and the moment of it, by statics."""
+    """Two beams welded together hang from a pin: the weld bears the weight of the second, and the moment of that."""
     handle = mechsim.mechanism("""
 PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[2]], Dyna: [[0.7], 3, 1]}, AB: {Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}}
-Joints: {Welds: {OA: [0.3]}}
+Joints: {Welds: {OA-AB: [0.5]}}
 AppliedForces: {Gravity: [0, -9.81]}
-ProblemData: {tend: 1, angles: {OA: 0.3, AB: -1.5}}
+ProblemData: {tend: 1, positions: {A: [0, -2]}}
 """)
-    loads = handle.joint_loads(handle.equilibria()[0], "O")
-    assert loads["O_OA_Fy"] == pytest.approx(4 * G) and loads["O_OA_Fx"] == pytest.approx(0, abs=1e-12)
-    assert loads["O_OA_M"] == pytest.approx((3 * 0.7 + 1 * 2) * G * math.cos(0.3))
+    rest = handle.equilibria()[0]
+    loads = handle.joint_loads(rest, "all")
+    place = dict(zip(rest.linear.coordinates, rest.positions, strict=True))
+    assert loads["O_OA_Fy"] == pytest.approx(4 * G) and loads["O_OA_Fx"] == pytest.approx(0, abs=1e-9)
+    assert loads["A_AB_Fy"] == pytest.approx(G)
+    assert loads["A_AB_M"] == pytest.approx(0.5 * G * (place["B_x"] - place["A_x"])) and abs(loads["A_AB_M"]) > 1
 
 
 @pytest.mark.parametrize(("k", "count"), [(30, 1), (1, 7)])
@@ -305,9 +309,7 @@ ProblemData: {{tend: 1, positions: {{C: [[0, fixed], R]}}, angles: {{CA: [0.4, f
         return k * radius * (radius * (angle - 0.4) + 0.7) + G * eccentric * math.cos(angle)
 
     edges = np.linspace(-16, 16, 4001)
-    angles = [
-        brentq(slope, a, b, xtol=1e-15) for a, b in zip(edges, edges[1:], strict=False) if slope(a) * slope(b) < 0
-    ]
+    angles = [brentq(slope, a, b, xtol=1e-15) for a, b in pairwise(edges) if slope(a) * slope(b) < 0]
     angles = [angle for angle in angles if abs(angle) < 12]
     assert len(angles) == count
 
@@ -323,3 +325,51 @@ ProblemData: {{tend: 1, positions: {{C: [[0, fixed], R]}}, angles: {{CA: [0.4, f
         inertia = 3 * radius**2 + (radius + eccentric * math.sin(angle)) ** 2 + (eccentric * math.cos(angle)) ** 2
         largest = max(rest.linear.eigenvalues, key=abs)
         assert -(largest**2) == pytest.approx(stiffness / inertia, rel=1e-9)  # whether it swings or leaves
+
+
+TIMED = """
+PhysicalParams: {{T: {time}, L: {length}}}
+PartData:
+  Fixed: {{O: [], P: [2*L, 0.3*L]}}
+  Rods: {{OA: 0.6*L, AB: 2.1*L, PB: 1.3*L}}
+  Particles: {{A: 1, B: 2}}
+AppliedForces: {{Gravity: [0, -9.81*L/T**2]}}
+ProblemData: {{tend: T, positions: {{A: [0.6*L, 0], B: [2*L, 1.5*L]}}}}
+"""
+
+
+@pytest.mark.parametrize(("time", "length"), [("1e5", "1"), ("1e-6", "1"), ("1e4", "1e3"), ("1e7", "1e-3")])
+def test_units_of_time_and_length_make_no_difference(time, length):
+    found, plain = (
+        mechsim.mechanism(TIMED.format(time=t, length=size)).equilibria() for t, size in ((time, length), ("1", "1"))
+    )
+    assert [(each.stability, each.singular) for each in found] == [(each.stability, each.singular) for each in plain]
+    for each, other in zip(found, plain, strict=True):
+        assert each.positions / float(length) == pytest.approx(other.positions, abs=1e-8)
+        assert each.linear.eigenvalues * float(time) == pytest.approx(other.linear.eigenvalues, rel=1e-8)
+
+
+def test_a_family_is_one_rest():
+    """A double pendulum that lies on a table, with a spring that keeps the direction of its second link: the first may
+    be turned anywhere, and swings differently everywhere."""
+    found = mechsim.mechanism("""
+PartData:
+  Fixed: {O: []}
+  Rods: {OA: 0.7}
+  Rigids: {AB: {Geom: [[0.4]], Dyna: [[0.2], 0.6, 0.008]}}
+  Particles: {A: 1.3}
+AppliedForces: {TorsionSprings: {AB: [2.5, 0.3]}}
+ProblemData: {tend: 1, positions: {A: [0.1, -0.7], B: [0.2, -1.0]}}
+""").equilibria()
+    assert [(rest.stability, rest.neighbours) for rest in found] == [("neutral", 1)]
+
+
+def test_zeros_that_are_double_are_no_swings():
+    """Two bodies on a spring, free in space otherwise: eleven zeros, and one pair that swings."""
+    found = mechsim.mechanism("""
+Dimension: 3
+PartData: {Springs: {AB: [30, 1]}, Particles: {A: 1, B: 2}}
+ProblemData: {tend: 1, positions: {A: [0.1, 0.2, 0.3], B: [0.7, 0.8, 0.82915619758885]}}
+""").linearize(rest=True)
+    sizes = np.sort(np.abs(found.eigenvalues))
+    assert sizes == pytest.approx([*[0] * 10, *[math.sqrt(45)] * 2], abs=1e-6) and np.all(sizes[:10] == 0)

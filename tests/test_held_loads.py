@@ -1,4 +1,4 @@
-"""What is held is let go where its load, or what friction may bear, comes to its end, whatever hides that from a series.
+"""What is held is let go where its load, or what friction may bear, comes to its end, whatever hides it from a series.
 
 While all is held nothing moves, so no coordinate tells how long a step may be. Times are closed forms; they are met to
 roundings at any tolerance, for the event is found at the state itself.

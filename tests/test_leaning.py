@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from reference import SPECS
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 import mechsim
 from mechsim import simulation
@@ -196,3 +196,52 @@ def test_command(tmp_path):
     assert float(rows[0]["A_AB_Fy"]) == pytest.approx(98.1, rel=1e-9)
     found = json.loads(CliRunner().invoke(cli, [*words[:2], "--json"], catch_exceptions=False).stdout)
     assert found["rests"][0]["loads"]["A-OX"] == pytest.approx(98.1, rel=1e-9)
+
+
+FLOOR = """
+PartData:
+  Fixed: {O: [], X: [1], Y: [0, 0.5]}
+  Particles: {P: 1}
+  Springs: {YP: [20, 0.2]}
+AppliedForces: {Gravity: [0, -9.81], Forces: {P: ["3*cos(t)", "-2*t"]}}
+Contacts: {P-OX: {e: 0}}
+ProblemData: {tend: 1, positions: {P: [0.3, 0.1]}}
+"""
+
+
+def test_forces_of_time_are_those_of_the_start_however_long_it_sinks():
+    """On the floor the spring's pull sideways balances 3 N: 20 x (1 - 0.2/l) = 3 with l^2 = x^2 + 1/4."""
+
+    def pull(x, height=0.5):
+        length = math.hypot(x, height)
+        return 20 * (1 - 0.2 / length) * np.array([x, height])
+
+    x = brentq(lambda x: pull(x)[0] - 3, 0, 1, xtol=1e-15)
+    rest = mechsim.mechanism(FLOOR).equilibria()[0]
+    assert rest.linear.t == 0 and rest.positions[:2] == pytest.approx([x, 0], abs=EXACT)
+    assert rest.loads["P-OX"] == pytest.approx(9.81 - pull(x)[1], rel=EXACT)
+
+
+def test_what_leans_has_a_linear_motion_as_long_as_its_contacts_stay_closed():
+    """The particle slides on the floor: its stiffness is the slope of the pull, 20 (1 - 0.2/l + 0.2 x^2/l^3)."""
+    handle = mechsim.mechanism(FLOOR)
+    rest, found = handle.equilibria()[0], handle.linearize(rest=True)
+    x = rest.positions[0]
+    length = math.hypot(x, 0.5)
+    stiffness = 20 * (1 - 0.2 / length + 0.2 * x**2 / length**3)
+    assert found.leaning == ("P-OX",) and found.stability == rest.stability == "stable"
+    assert sorted(found.eigenvalues.imag) == pytest.approx([-math.sqrt(stiffness), math.sqrt(stiffness)], rel=1e-9)
+
+
+def test_the_load_of_a_contact_that_gives_way_is_an_output():
+    """N = k d^1.5 by depth d: dN/dy = -1.5 k sqrt(d)."""
+    text = """
+PartData: {Fixed: {F: [-1], G: [1]}, Particles: {P: 1}}
+AppliedForces: {Gravity: [0, -9.81]}
+Contacts: {P-FG: {stiffness: 1e5, damping: 0}}
+ProblemData: {tend: 1, positions: {P: [0, 0.1]}}
+"""
+    found = mechsim.mechanism(text).linearize(rest=True, outputs=["contact_P_FG"])
+    depth = (9.81 / 1e5) ** (2 / 3)
+    place = found.states.index("P_y")
+    assert found.C[0][place] == pytest.approx(-1.5e5 * math.sqrt(depth), rel=1e-9)

@@ -15,6 +15,7 @@ from reference import SPECS
 from reference.dynamics import TIGHT, driven_pendulum
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
+from scipy.optimize import brentq
 from scipy.special import ellipk
 
 import mechsim
@@ -212,6 +213,41 @@ def test_energy_leaves_a_family_of_which_something_is_chosen():
     assert HENON.periodic(*start, tend=20, hold=["y"]).positions[1] == pytest.approx(0.1, abs=1e-13)
     assert HENON.periodic(*start, period=6.2, tend=20, hold=["period"]).period == 6.2
     assert HENON.periodic(*start, tend=20, hold={"energy": 0.06}).energy == pytest.approx(0.06, rel=1e-13)
+
+
+def test_a_period_and_the_place_where_a_cycle_begins_can_be_held():
+    """The pendulum with a period of 2.6 s, by its elliptic integral; Van der Pol's cycle from where x = 1."""
+    pendulum = mechsim.lagrangian_system(lambda q, v, t: v[0] ** 2 / 2 + 9.81 / 1.3 * jnp.cos(q[0]), ["angle"])
+    found = pendulum.periodic({"angle": 1.2}, hold={"period": 2.6}, tend=10)
+    amplitude = brentq(lambda a: 4 * math.sqrt(1.3 / 9.81) * ellipk(math.sin(a / 2) ** 2) - 2.6, 0.1, 3)
+    assert found.period == 2.6
+    energy = found.velocities[0] ** 2 / 2 - 9.81 / 1.3 * math.cos(found.positions[0])
+    assert energy == pytest.approx(-9.81 / 1.3 * math.cos(amplitude), rel=1e-11)
+    van_der_pol = mechsim.mechanism(DYNAMICS / "van_der_pol.yaml")
+    cycle = van_der_pol.periodic(hold={"A_x": 1.0}, since=20, tend=30)
+    assert cycle.positions[0] == pytest.approx(1.0, abs=1e-14)
+    assert cycle.period == pytest.approx(6.66328685932313, rel=1e-13)
+    with pytest.raises(IntegrationError, match="no periodic motion"):
+        van_der_pol.periodic(hold={"period": 6.0}, since=20, tend=30)
+    with pytest.raises(SpecError, match="that of the forcing"):
+        mechsim.mechanism(DYNAMICS / "duffing.yaml").periodic("2*pi/w", hold={"period": 5.0})
+
+
+def test_an_impact_oscillator_that_repeats_itself_after_four_periods():
+    """Its multipliers multiply to the damping of the time, and the squared restitution of each impact."""
+    text = """
+PhysicalParams: {w: 2.9}
+PartData: {Fixed: {O: [], R: [1]}}
+AppliedForces: {Potentials: {spring: A.x**2/2}, Forces: {A: [cos(w*t) - 0.1*A.vx]}}
+Joints: {Pistons: {A-OR: [1]}}
+Contacts: {wall: {gap: -A.x, e: 0.8}}
+ProblemData: {tend: 200, positions: {A: [[0, fixed]]}, velocities: {A: [[0, fixed]]}}
+"""
+    for multiple, stability in ((1, "unstable"), (2, "unstable"), (4, "stable")):
+        found = mechsim.mechanism(text).periodic("2*pi/w", multiple=multiple, since=150)
+        impacts = sum(event.kind == "impact" for event in found.motion.events)
+        product = 0.64**impacts * math.exp(-0.1 * found.period)
+        assert np.prod(found.multipliers) == pytest.approx(product, rel=1e-8) and found.stability == stability
 
 
 def test_an_unstable_motion_of_the_double_pendulum_is_found_by_several_states():

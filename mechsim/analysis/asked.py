@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
 from mechsim.analysis.flow import Flow
-from mechsim.analysis.leaning import leaning_rest
+from mechsim.analysis.leaning import leaning_of, leaning_rest
 from mechsim.analysis.linear import Linearised, linearised
 from mechsim.analysis.rest import Rest, judged, nearest_rest, rests
 from mechsim.analysis.steady import Steady, steady_at, steady_motions
 from mechsim.errors import AssemblyError, Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
+from mechsim.kernel.system import System
 from mechsim.result.layout import Array
 from mechsim.simulation import Prepared, adjust, failure, follow
 
@@ -38,8 +39,22 @@ def linearize(prepared: Prepared, wanted: Wanted) -> Linearised:
     """Raises SpecError, AssemblyError, IntegrationError."""
     if wanted.at is not None and wanted.rest:
         raise SpecError(Fault("a rest has no time: linearise at a time, or at rest"))
+    leaning = leaning_rest(prepared) if wanted.rest and not wanted.steady else None
+    if leaning is not None and leaning.held is not None:
+        return _leaning(prepared.system.holding(leaning.held), leaning, wanted)
     flow, state = _at_time(prepared, wanted.at)
     return linear_at(flow, state, wanted)
+
+
+def _leaning(system: System, rest: Rest, wanted: Wanted) -> Linearised:
+    """Where it leans on contacts, as long as these stay closed."""
+    if not len(rest.own.A):
+        message = f"nothing can move near the rest that it sinks to: it leans on {', '.join(rest.loads)}"
+        raise SpecError(Fault(message, hint="without freedoms there is no linear motion"))
+    t, q, v = rest.own.t, rest.own.positions, rest.own.velocities
+    flow = Flow(system, t, q, leaning_of(system))
+    linear = linearised(flow, t, q, v, wanted.coordinates, wanted.inputs, wanted.outputs, wanted.functions)
+    return replace(linear, verdict=rest.stability, leaning=tuple(rest.loads))
 
 
 def linear_at(flow: Flow, state: State, wanted: Wanted) -> Linearised:

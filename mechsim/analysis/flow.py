@@ -23,7 +23,7 @@ from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.changes import changes_of
 from mechsim.kernel.compiled import Status, make_march
-from mechsim.kernel.linear import allowed_motions, dense, unit_rows
+from mechsim.kernel.linear import allowed_motions, dense, generic, unit_rows
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array
 from mechsim.structure import analyse, redundancy
@@ -37,8 +37,10 @@ NEVER = 1e-9  # of its scale: what moves less does not move
 UNHELD = 1e-8  # singular values of the stiffness below this share: nothing pulls back
 APART = 0.01 * NEARLY**0.5  # in scales: what constraints that repeat others may be off, as long as these are nearly met
 NEAR = 1e-9  # of scales: a rest that is no farther is this state
-# Accelerations that nothing answers: roundings beside the largest stiffness, and beside forces, 1/s^2.
-ROUNDINGS, LEAST = 1e-13, 1e-12
+ROUNDINGS = 1e-13  # of the largest stiffness and of all forces: accelerations that nothing answers are no larger
+PACES = 4  # poses beside the start, at which it is looked how hard forces push
+STILL = 1e-12  # of the rate at which forces move things
+LEAST = 1e-300  # what nothing pulls at rests exactly
 
 
 @frozen
@@ -112,6 +114,24 @@ class Flow:
     def moved(self, t: float, q: Array, change: Array) -> Array:
         """Where a change of positions leads to: straight on, but for what rolls. Raises AssemblyError."""
         return self._ways.end(t, q, change) if self.leaning is None and self.rolls.any() else q + change
+
+    @cached_property
+    def pace(self) -> float:
+        """The rate at which forces would move what has inertia by its scale if nothing balanced them, 1/s: in the
+        middle of what it is at some poses, for at a rest all of a force may cancel inside of it."""
+        t, q = self._near
+        n, scales = self.system.n, self.system.scales[: self.system.n]
+        places = [q, *(q + scales * row for row in generic(PACES * n).reshape(PACES, n))]
+        return float(np.median([self._pace_at(t, place) for place in places]))
+
+    def _pace_at(self, t: float, q: Array) -> float:
+        still = np.zeros_like(q)
+        system = as_switched(self.system, t, q, still)
+        inertia = np.abs(np.diagonal(np.asarray(system.mass_matrix(t, q, still)))) * system.scales[: system.n]
+        inertia[system.accounts] = 0.0
+        with np.errstate(all="ignore"):
+            found = system.pushes(t, q, still)[inertia > 0] / inertia[inertia > 0]
+        return float(np.sqrt(found[np.isfinite(found)].max(initial=0.0)))
 
     @cached_property
     def reads_time(self) -> bool:
@@ -280,7 +300,8 @@ class Local:
     @property
     def noise(self) -> float:
         """Accelerations that may be roundings, 1/s^2."""
-        return float(ROUNDINGS * np.abs(self.slopes).max(initial=0.0) + LEAST)
+        return float(ROUNDINGS * max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2) + LEAST)
+
 
     @property
     def left_over(self) -> float:
@@ -292,7 +313,8 @@ class Local:
         """Whether nothing moves, and nothing is about to, to what can be told."""
         system = self.flow.system
         moving = np.delete(np.arange(system.n), system.accounts)  # accounts go on adding
-        still = np.abs(self.v[moving] / system.scales[moving]).max(initial=0.0) <= LEAST
+        pace = np.sqrt(self.noise / ROUNDINGS)
+        still = np.abs(self.v[moving] / system.scales[moving]).max(initial=0.0) <= STILL * pace
         near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR or np.linalg.norm(self.residual) <= self.noise
         return bool(still and near and self.left_over <= 1)
 
@@ -306,7 +328,7 @@ class Local:
 
     def signal_changes(self, name: str) -> Array:
         """How one of the file's signals changes along all directions."""
-        system = self.flow.system
+        system = as_switched(self.flow.system, self.t, self.q, self.v)
         element = system.mechanism.readouts[name]
         group = next(group for group in system.groups if element in group.elements)
         point, changes = (self.t, self.q, self.v), self.moved[:2]

@@ -8,11 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from mechsim.analysis.formula import Formula
-from mechsim.analysis.ring import ENERGY, Change, Linear, Ring, Unknowns, linear
+from mechsim.analysis.ring import ENERGY, PERIOD, Change, Linear, Ring, Unknowns, linear
 from mechsim.analysis.subject import Subject
 from mechsim.frozen import frozen
-
-PERIOD = "period"
 
 
 class Followed(ABC):

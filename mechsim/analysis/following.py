@@ -10,12 +10,12 @@ from mechsim.analysis.branch import Branches
 from mechsim.analysis.branching import Follower, Observer
 from mechsim.analysis.continuation import Tracer
 from mechsim.analysis.cut import parameters_hint
-from mechsim.analysis.followed import PERIOD, Followed, OverFamily, OverParameter
+from mechsim.analysis.followed import Followed, OverFamily, OverParameter
 from mechsim.analysis.formula import formula_of
 from mechsim.analysis.measured import Measured, Texts
 from mechsim.analysis.orbit import Orbit
 from mechsim.analysis.periodic import TOLERANCE, Wanted, periodic
-from mechsim.analysis.ring import ENERGY, Unknowns
+from mechsim.analysis.ring import ENERGY, PERIOD, Unknowns
 from mechsim.analysis.subject import Subject
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen

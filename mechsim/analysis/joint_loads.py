@@ -86,10 +86,9 @@ def _forces(system: System, point: str, state: State, found: tuple[Array, Array]
 def _bearing(prepared: Prepared, system: System, linear: Linearised) -> tuple[Array, Array]:
     """Accelerations, and the multipliers of all constraints: of redundant ones the smallest."""
     points = Points(system, np.array([linear.t]), linear.positions[None], linear.velocities[None])
-    if linear.rest:
+    accelerations, found = leading(prepared)(points)
+    if linear.rest and not np.isfinite(found).all():  # near a change point roundings of what rests look like motion
         accelerations, found = np.zeros((1, system.n)), _statics(system, linear)[None]
-    else:
-        accelerations, found = leading(prepared)(points)
     full = multipliers.smallest(len(prepared.structure.redundancy.rows), points, accelerations, found)
     return accelerations[0], full[0]
 
@@ -101,7 +100,9 @@ def _statics(system: System, linear: Linearised) -> Array:
     state = linear.t, linear.positions, np.zeros(n), np.zeros(n)
     pushed = np.asarray(system.residuals(*state, np.zeros(m)))[:n]
     jacobian = dense(system.rate_jacobian(linear.t, linear.positions, np.zeros(n)), m, n)
-    open_ones = [row for row, mode in zip(system.gap_rows, system.gap_modes, strict=True) if not system.constants[mode]]
+    switched = [*zip(system.gap_rows, system.gap_modes, strict=True)]
+    switched += [*zip(system.friction_rows, system.friction_modes, strict=True)]
+    open_ones = [row for row, mode in switched if not system.constants[mode]]
     columns = np.stack([system.residuals(*state, unit)[:n] - pushed for unit in np.eye(m)], axis=1).reshape(n, m)
     columns[:, open_ones] = 0.0
     lengths = np.maximum(np.linalg.norm(jacobian * system.scales[:n], axis=1), 1e-300)

@@ -14,7 +14,8 @@ import numpy as np
 
 from mechsim.analysis.balanced import balanced
 from mechsim.analysis.flow import Flow, Leaning, Local
-from mechsim.analysis.rest import Rest, rest_of
+from mechsim.analysis.rest import Rest, require_stillness, rest_of
+from mechsim.analysis.stopped import stopped
 from mechsim.derive.told import SINKING, sinking
 from mechsim.engine import State, integrate
 from mechsim.engine.leading import Leading
@@ -39,9 +40,12 @@ def leaning_rest(prepared: Prepared, told: Callable[[], None] = lambda: None) ->
     system = prepared.system
     if not any(not gap.bond for gap in system.gaps):
         return None
+    start = prepared.start
+    require_stillness(system.bilateral, start.t, start.positions)
     rate = _rate(prepared)
-    damped = _damped(system, 2 * rate)
-    state: State = State(prepared.start.t, prepared.start.positions, 0 * prepared.start.velocities)
+    still = stopped(system, start.t)
+    damped = _damped(still, 2 * rate)
+    state: State = State(start.t, start.positions, 0 * start.velocities)
     for _ in range(STRETCHES):
         solution = integrate(
             damped, prepared.structure, state, tend=state.t + STRETCH / rate, tolerance=TOLERANCE, keep="outline"
@@ -53,7 +57,8 @@ def leaning_rest(prepared: Prepared, told: Callable[[], None] = lambda: None) ->
             return None
         state = solution.ending
         constants = solution.segments.system_at(damped, state.t).constants
-        found = _settled(prepared, system.holding(constants), state, rate)
+        sunk = State(start.t, state.positions, state.velocities)
+        found = _settled(replace(prepared, system=still), system.holding(constants), sunk, rate)
         if found is not None:
             return found if found.leaning else None
     return None
@@ -87,12 +92,10 @@ def _damped(system: System, rate: float) -> System:
 def _settled(prepared: Prepared, system: System, state: State, rate: float) -> Rest | None:
     """The rest that is near a state, with the contacts that are closed there; None where there is none, or where it
     would pull at a contact or enter one."""
-    closed = tuple(k for k, gap in enumerate(system.gaps) if not gap.bond and system.constants[gap.mode])
+    leaning, rubbing = leaning_of(system), leaning_of(system).stuck
     stuck = tuple(k for k, each in enumerate(system.frictions) if system.constants[each.mode])
-    rubbing = tuple(k for k, each in enumerate(system.frictions) if each.gap in closed or k in stuck)
     if stuck != rubbing and _apart(system, state.velocities, 0 * state.velocities) > SLOW * rate:
         return None
-    leaning = Leaning(closed, rubbing)  # what rubs as much as it can without moving does not move either
     try:
         flow = Flow(system, state.t, state.positions, leaning)
         local = balanced(flow, state.t, state.positions)
@@ -107,6 +110,13 @@ def _settled(prepared: Prepared, system: System, state: State, rate: float) -> R
     sticks = tuple(dict.fromkeys(system.frictions[k].name for k in rubbing))
     found = replace(rest_of(flow, local), loads=loads, sticks=sticks, held=np.array(system.constants))
     return None if found.stability == "unstable" and apart > VERY_NEAR else found
+
+
+def leaning_of(system: System) -> Leaning:
+    """What it leans on by its constants; what rubs there as much as it can without moving does not move either."""
+    closed = tuple(k for k, gap in enumerate(system.gaps) if not gap.bond and system.constants[gap.mode])
+    frictions = enumerate(system.frictions)
+    return Leaning(closed, tuple(k for k, each in frictions if each.gap in closed or system.constants[each.mode]))
 
 
 def _apart(system: System, one: Array, other: Array) -> float:

@@ -22,7 +22,10 @@ CLOSED = 1e-9  # of the largest rate of a row: what coordinates that are left ou
 # coordinate, are known to the root of roundings only.
 UNDAMPED = 1e-7
 ROUNDED = 1e-13  # of the terms of a difference: what is less is none
-SLOWEST = 1e-7  # 1/s: what takes months is rounding of what does not happen
+SLOWEST = 1e-7  # beside the rate at which forces move things, or of 1/s without any: what is slower does not happen
+# Matrices are known to so much of their size; eigenvalues by how they depend on them, double ones to the root of it.
+PRECISION, DOUBLES = 1e-14, 1e-8
+UNSURE = 100.0  # times that: an eigenvalue that is no larger is zero
 
 
 @frozen(eq=False, slots=False)
@@ -83,6 +86,8 @@ class Linearised:
     steady: str = ""  # of a steady motion: what carries it along; then this is as seen by who is carried too
     neighbours: int = 0  # directions in which other steady motions lie, apart from those seen from elsewhere
     least: bool = False  # of a steady motion: its energy in that frame is least there, and nothing gives any
+    leaning: tuple[str, ...] = ()  # of a rest: contacts that are closed there, and stay so
+    pace: float = 0.0  # 1/s, at which forces there move things; 0 where there are none
     verdict: str = ""  # of a rest: its stability, by more than its modes
 
     @cached_property
@@ -98,15 +103,21 @@ class Linearised:
     def all_modes(self) -> tuple[Mode, ...]:
         """Of pairs both."""
         values, vectors = np.linalg.eig(self.A)
+        values = np.where(np.abs(values) <= UNSURE * _unsure(self.A), 0.0, values)
         largest = np.abs(values).max(initial=0.0)
         slowest_first = np.lexsort([values.real, np.round(np.abs(values.imag) / (largest or 1.0), 9)])
         modes = []
         for k in slowest_first:
             shape = self.shapes @ vectors[:, k]
             top = shape[np.argmax(np.abs(shape))] if np.abs(shape).max(initial=0.0) > 0 else 1.0
-            undamped = bool(abs(values[k].real) <= max(UNDAMPED * largest, SLOWEST))
+            undamped = bool(abs(values[k].real) <= max(UNDAMPED * largest, self.slowest))
             modes.append(Mode(complex(values[k]), shape / top, undamped))
         return tuple(modes)
+
+    @property
+    def slowest(self) -> float:
+        """What is slower than this does not happen, 1/s."""
+        return SLOWEST * (self.pace or 1.0)
 
     @property
     def stability(self) -> str:
@@ -152,6 +163,19 @@ class Linearised:
         }
         numbers = {name: getattr(self, name) for name in ("A", "B", "C", "D", "positions", "velocities", "eigenvalues")}
         return {**numbers, **names, "t": np.array(self.t)}
+
+
+def _unsure(matrix: Array) -> Array:
+    """By how much each eigenvalue may be off for roundings of the matrix, in the order that NumPy gives them in."""
+    from scipy.linalg import matrix_balance
+
+    if not len(matrix):
+        return np.zeros(0)
+    scales = matrix_balance(matrix, permute=False, separate=True)[1][0]
+    vectors = np.linalg.eig(matrix)[1] / scales[:, None]
+    size = np.linalg.norm(matrix * scales / scales[:, None], 2)
+    lengths = np.linalg.norm(vectors, axis=0) * np.linalg.norm(np.linalg.pinv(vectors), axis=1)
+    return np.asarray(size * np.minimum(PRECISION * lengths, DOUBLES))
 
 
 def linearised(
@@ -240,6 +264,7 @@ def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearise
         q[:, :count] @ back,
         local.is_rest,
         local.flow.reads_time,
+        pace=local.flow.pace,
     )
 
 
@@ -262,7 +287,8 @@ def _outputs(
     known = [*signals, *labels, *(f"{label}_dot" for label in labels), *chart.names]
     for name in outputs:
         if name not in known:
-            raise SpecError(Fault(f"there is no output {name}", hint=did_you_mean(name, known)))
+            hint = did_you_mean(name, known) or "a signal of the file is one if `Output: {signals: [...]}` names it"
+            raise SpecError(Fault(f"there is no output {name}", hint=hint))
     return tuple(outputs)
 
 

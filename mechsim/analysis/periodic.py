@@ -13,7 +13,7 @@ from mechsim.analysis.flow import reads_time
 from mechsim.analysis.formula import settled_value
 from mechsim.analysis.orbit import Orbit
 from mechsim.analysis.recurrence import first_return
-from mechsim.analysis.ring import ENERGY, FAMILY, TURN, Linear, Ring, Unknowns, linear
+from mechsim.analysis.ring import ENERGY, FAMILY, PERIOD, TURN, Linear, Ring, Unknowns, linear
 from mechsim.analysis.shooting import Closed, close, floor
 from mechsim.analysis.subject import Case, Subject
 from mechsim.analysis.turning import angles_of, folded, whole_turns
@@ -70,15 +70,23 @@ def periodic(
     at = at or {}
     case = subject.case(at, tend=wanted.tend)
     _refuse(case.system)
-    _check_held(case.system, wanted)
     autonomous = is_autonomous(case.system)
-    forced = None if autonomous and wanted.period is None else _forced(subject, wanted, at)
+    _check_held(case.system, wanted, autonomous)
+    forced = _held_period(wanted) if autonomous else None
+    if forced is None and not (autonomous and wanted.period is None):
+        forced = _forced(subject, wanted, at)
     state = wanted.begun or _guessed(case, wanted.since, None if autonomous else forced, tolerance)
     period = forced or _returned(case, state, wanted, tolerance)
     state = replace(state, t=float(case.start.t))  # forces are the same whole periods before
     held = _held(case, state, wanted)
-    unknowns = Unknowns(phase=autonomous, period=autonomous and "period" not in wanted.held, held=held)
-    found = _closed(subject, _Guess(state, period, at), unknowns, tolerance)
+    unknowns = Unknowns(phase=autonomous, period=autonomous and PERIOD not in wanted.held, held=held)
+    try:
+        found = _closed(subject, _Guess(state, period, at), unknowns, tolerance)
+    except IntegrationError:
+        if not (unknowns.phase and held.keys() - {ENERGY}):
+            raise
+        unknowns = replace(unknowns, phase=False)  # what is held may tell where on a cycle it begins
+        found = _closed(subject, _Guess(state, period, at), unknowns, tolerance)
     part = _part(found.linear)
     if part > 1 and unknowns.period:
         shorter = _Guess(found.linear.ring.state(0), found.linear.ring.period / part, at)
@@ -101,9 +109,15 @@ def _refuse(system: System) -> None:
         raise IntegrationError(Fault(message, hint="let it act at all times"))
 
 
-def _check_held(system: System, wanted: Wanted) -> None:
+def _check_held(system: System, wanted: Wanted, autonomous: bool) -> None:
+    if not autonomous and wanted.held.get(PERIOD) is not None:
+        raise SpecError(Fault("the period is that of the forcing, and cannot be held", hint="give it as the period"))
+    if not all(value is None or math.isfinite(value) for value in wanted.held.values()):
+        raise SpecError(Fault("what is held must be a finite number"))
+    if not (wanted.held.get(PERIOD) or 1.0) > 0:
+        raise SpecError(Fault(f"the period is to be {wanted.held[PERIOD]:g}, but must be above zero"))
     labels = system.labels[: system.n]
-    known = [*labels, *(f"{label}_dot" for label in labels), ENERGY, "period"]
+    known = [*labels, *(f"{label}_dot" for label in labels), ENERGY, PERIOD]
     for name in wanted.held:
         if name not in known:
             raise SpecError(
@@ -122,6 +136,12 @@ def _guessed(case: Case, since: float | None, period: float | None, tolerance: f
     end = since if period is None else start.t + period * math.ceil((since - start.t) / period - 1e-9)
     ending = case.solution(end, tolerance=tolerance, keep="steps").ending
     return State(ending.t, ending.positions, ending.velocities)
+
+
+def _held_period(wanted: Wanted) -> float | None:
+    """The period that is held, all its multiples included, if it has a value."""
+    value = wanted.held.get(PERIOD)
+    return None if value is None else wanted.multiple * float(value)
 
 
 def _forced(subject: Subject, wanted: Wanted, at: Mapping[str, float]) -> float:
@@ -152,7 +172,7 @@ def _held(case: Case, state: State, wanted: Wanted) -> dict[str, float]:
     values |= {f"{label}_dot": rate for label, rate in zip(system.labels[:n], state.velocities.tolist(), strict=True)}
     if ENERGY in wanted.held:
         values[ENERGY] = float(system.hamiltonian(state.t, state.positions, state.velocities))
-    names = (name for name in wanted.held if name != "period")
+    names = (name for name in wanted.held if name != PERIOD)
     given = {name: wanted.held[name] for name in names}
     return {name: values[name] if value is None else float(value) for name, value in given.items()}
 

@@ -12,13 +12,15 @@ import numpy as np
 
 from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, known, unheld
 from mechsim.analysis.deflated import beside
-from mechsim.analysis.flow import LEAST, ROUNDINGS, Flow, Local
-from mechsim.analysis.linear import SLOWEST, Linearised, linear_rest
+from mechsim.analysis.families import are_of_one_family
+from mechsim.analysis.flow import ROUNDINGS, Flow, Local
+from mechsim.analysis.linear import Linearised, linear_rest
 from mechsim.analysis.turning import TURN, whole_turns
 from mechsim.engine.events import as_switched
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.linear import generic
+from mechsim.kernel.system import System
 from mechsim.result.layout import Array
 
 SCATTERED, FEWEST, WORK = 100, 10, 3000  # poses from which rests are looked for, fewer of many coordinates
@@ -67,7 +69,9 @@ class Rest:
         """As of `Linearised`; "stable" also of what swings where a potential is least, "neutral" where it may be moved
         to other rests beside it. Of one that is nearly singular only what grows fast is known."""
         if self.singular:
-            rounded = TRIPLE * (ROUNDINGS * np.abs(self.own.A).max(initial=0.0) + LEAST) / SINGULAR
+            rounded = (
+                TRIPLE * ROUNDINGS * max(np.abs(self.own.eigenvalues).max(initial=0.0), self.own.pace) ** 2 / SINGULAR
+            )
             return "unstable" if self.own.eigenvalues.real.max(initial=0.0) ** 2 > 2 * rounded else "undecided"
         found = self.own.stability_by_modes if len(self.own.A) else "stable" if self.leaning else "undecided"
         if self.leaning and found != "unstable" and min(self.loads.values()) <= 0:
@@ -81,7 +85,7 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
     """All that are found from a pose, from others that it can be moved to, and beside those that are found; the one
     nearest to it in the way of Newton's method first, the others by their energies. Raises AssemblyError where there is
     none."""
-    _require_stillness(flow, t, q)
+    require_stillness(flow.system, t, q)
     if not flow.pose(t, q)[1].size:
         message = "nothing can move: joints and drives hold it as it is, which is its only pose"
         raise SpecError(Fault(message, hint="mechsim run tells the forces there (Output: reactions)"))
@@ -115,6 +119,7 @@ class _Found:
     def __init__(self) -> None:
         self.rests: list[Rest] = []
         self.known: list[Known] = []
+        self._places: list[Local] = []
         self._alone: list[Local] = []  # those that are no part of a family to which it may be moved, or rolled
 
     def add(self, local: Local) -> None:
@@ -125,13 +130,23 @@ class _Found:
         if not local.is_rest or any(each.draws(local.q, step) for each in self.known) or self._is_known(known(local)):
             return
         linear = linear_rest(local)
-        if any(_is_family(linear, unheld(local).shape[1], other) for other in self.rests):
+        ways = unheld(local).shape[1]
+        if any(_is_family(linear, ways, other) for other in self.rests):
+            return
+        if ways and not local.flow.rolls.any() and self._is_beside(local):
             return
         rest = rest_of(local.flow, local, linear)
         self.rests.append(rest)
+        self._places.append(local)
         self.known.append(Known(local.flow, local.q, rest.within))
         if rest.neighbours <= local.freedoms[0] - local.rolling.shape[1]:
             self._alone.append(local)
+
+    def _is_beside(self, local: Local) -> bool:
+        """Whether a way of rests leads to it from one that is known. What rolls may not go the ways that it could be put
+        along."""
+        families = [place for place, rest in zip(self._places, self.rests, strict=True) if rest.neighbours]
+        return any(are_of_one_family(each, local) for each in families)
 
     def _is_known(self, found: Known) -> bool:
         """Whether it is one of the others. If that is farther than Newton's method may be off, there may be two, but
@@ -157,7 +172,7 @@ def _moving(local: Local) -> Array:
 
 def nearest_rest(flow: Flow, t: float, q: Array) -> Local:
     """The first of all rests: that from the pose itself if there is one, else the lowest. Raises AssemblyError."""
-    _require_stillness(flow, t, q)
+    require_stillness(flow.system, t, q)
     with suppress(AssemblyError, SpecError):
         local = _turned_back(balanced(flow, t, q), q)
         if local.is_rest:
@@ -232,9 +247,8 @@ def _is_least(flow: Flow, local: Local, linear: Linearised) -> bool:
     return bool(symmetric and without_speeds and np.linalg.eigvalsh(stiffness + stiffness.T).min(initial=1.0) > 0)
 
 
-def _require_stillness(flow: Flow, t: float, q: Array) -> None:
+def require_stillness(system: System, t: float, q: Array) -> None:
     """Raise where a drive moves something whatever is done."""
-    system = flow.system
     rates = np.abs(np.asarray(system.constraint_rate(t, q, np.zeros(system.n))))
     lengths = np.maximum(np.asarray(system.gradient_lengths(t, q, np.zeros(system.n))), 1e-300)
     if len(rates) and (rates / lengths).max() > DRIVEN:
@@ -286,4 +300,4 @@ def _is_family(linear: Linearised, unheld: int, other: Rest) -> bool:
     found = [each.eigenvalues for each in (linear, other.own)]
     parts = [np.concatenate([np.sort(values.real), np.sort(values.imag)]) for values in found]
     largest = float(np.abs(found[0]).max(initial=0.0))
-    return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * SLOWEST))
+    return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * linear.slowest))

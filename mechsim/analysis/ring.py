@@ -20,7 +20,7 @@ from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 
 TURN = 2 * np.pi
-ENERGY = "energy"  # among what is held
+ENERGY, PERIOD = "energy", "period"  # among what is held
 # Singular values below this share belong to ways along which there are other periodic motions: conserved energy leaves
 # a family of them. Derivatives have ten digits or more, and beside a fold the least value is far larger.
 FAMILY = 1e-7

@@ -126,7 +126,8 @@ def _targets(output: str | None, picture: str | None) -> list[Path]:
     from mechsim.render import paper
     from mechsim.render.target import check_film_target
 
-    return [check_film_target(path, forms) for path, forms in ((output, FORMS), (picture, paper.FORMS)) if path]
+    given = (output, FORMS), (picture, paper.FORMS)
+    return [check_film_target(path, forms) for path, forms in given if path is not None]
 
 
 def _draw(title: str, prepared: Prepared, found: Sequence[Rest | Steady], target: Path, words: str) -> None:

@@ -103,7 +103,7 @@ def linearize(
 
     if at is not None and equilibrium:
         raise click.UsageError("--at is a time of the motion, --equilibrium a rest: use one of them.")
-    _check_paths(output, picture, page)
+    _check_paths([output, picture, page, *(path for _, path in motions)], output, picture, page)
     file = simulation.read(spec, parameters, folders)
     with interrupts.at_once():
         chosen = Chosen.of(coordinates, _labels(file) if coordinates else ())
@@ -136,14 +136,17 @@ def _labels(file: MechSpec) -> list[str]:
     return [variable.label for variable in build(file, noted=False).variables]
 
 
-def _check_paths(output: str | None, picture: str | None, page: str | None) -> None:
+def _check_paths(written: Sequence[str | None], output: str | None, picture: str | None, page: str | None) -> None:
     """Raise before anything is computed."""
     from mechsim.render import paper
     from mechsim.render.target import check_film_target
 
     for path, forms in ((output, FORMS), (picture, paper.FORMS), (page, (".html",))):
-        if path:
+        if path is not None:
             check_film_target(path, forms)
+    named = [Path(path).absolute() for path in written if path is not None]
+    if twice := next((path for path in named if named.count(path) > 1), None):
+        raise click.UsageError(f"{twice.name} is to be written twice: give each its own name.")
 
 
 def _draw_modes(
@@ -174,7 +177,8 @@ def _show(title: str, found: Linearised) -> None:
             "of no stability; --equilibrium linearises at a rest, --steady in a steady motion"
         )
     tables.heading(title)
-    place = "at rest" if found.rest else f"in steady motion: {found.steady}" if found.steady else f"at t = {found.t:g}"
+    resting = f"at rest on {', '.join(found.leaning)}, closed as they are" if found.leaning else "at rest"
+    place = resting if found.rest else f"in steady motion: {found.steady}" if found.steady else f"at t = {found.t:g}"
     tables.facts(
         [
             ("linearised", place + _as_of(found)),
@@ -253,6 +257,7 @@ def as_dict(found: Linearised) -> dict[str, object]:
         "t": found.t,
         "rest": found.rest,
         "steady": found.steady or None,
+        "leaning": list(found.leaning),
         "stability": found.stability if found.rest or found.steady else None,
         "states": list(found.states),
         "inputs": list(found.inputs),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mechsim.design.search import Iteration
 
 NOT_FOUND = 4  # no optimum: as where a motion cannot be followed
+AXES = ("x", "y", "z")
 SHOWN = 11  # times of an input over intervals
 
 
@@ -136,14 +137,25 @@ def _places(given: Sequence[str]) -> dict[str, list[list[float]]] | None:
     """`P=places.csv`, repeated."""
     if not given:
         return None
+    files, _ = options.assigned(given, "--through", "POINT=FILE.csv", "P=places.csv")
+    return {point: _places_in(path.strip()) for point, path in files.items()}
+
+
+def _places_in(path: str) -> list[list[float]]:
+    """In the order x, y, z, whatever that of the columns is."""
+    from mechsim.errors import Fault, Mark, SpecError
     from mechsim.result.given import read_numbers
 
     def refused(title: str) -> tuple[str, str] | None:
-        return None if title in ("x", "y", "z") else (f"the title {title!r} is none of x, y, z", "")
+        return None if title in AXES else (f"the title {title!r} is none of x, y, z", "")
 
-    files, _ = options.assigned(given, "--through", "POINT=FILE.csv", "P=places.csv")
     nothing = "there are no places", "the first line is x,y; each further line is a place"
-    return {point: read_numbers(path.strip(), refused, nothing)[1].tolist() for point, path in files.items()}
+    titles, table = read_numbers(path, refused, nothing)
+    if set(titles) != set(AXES[: len(titles)]):
+        given = " and ".join(titles)
+        raise SpecError(Fault(f"the places have {given} only", Mark(path, 1, 1), "the first line is x,y or x,y,z"))
+    places: list[list[float]] = table[:, [titles.index(axis) for axis in AXES[: len(titles)]]].tolist()
+    return places
 
 
 class _Progress:

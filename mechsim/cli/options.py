@@ -71,6 +71,8 @@ def expressions(context: click.Context, option: click.Parameter, value: str | No
         name, equals, expression = (word.strip() for word in part.partition("="))
         if not name or (equals and not expression):
             raise click.BadParameter(f"{part!r} is not of the form NAME or NAME=EXPR, for example r=dist(O,B)")
+        if name in found:
+            raise click.BadParameter(f"{name} is named twice")
         found[name] = expression if equals else None
     if not found:
         raise click.BadParameter("it names nothing: give one or more, as theta_OA,r=dist(O,B), or leave the option out")

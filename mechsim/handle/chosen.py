@@ -29,7 +29,11 @@ class Chosen:
         """`own` are the coordinates of the file; what is no such name is an expression, called as it is written."""
         if given is None:
             return cls(None, {})
+        given = (given,) if isinstance(given, str) else given
         texts = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given)
+        if taken := next((name for name, text in texts.items() if text and text != name and name in own), None):
+            message = f"{taken} is a coordinate of the file, and cannot be {texts[taken]} too"
+            raise SpecError(Fault(message, hint="give the expression another name"))
         expressions = {name: text or name for name, text in texts.items() if text or name not in own}
         return cls(tuple(texts), expressions, tuple(own))
 

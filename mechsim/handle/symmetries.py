@@ -18,6 +18,7 @@ from mechsim.spec.document import MechSpec
 from mechsim.spec.names import AXES, Coordinate, reference
 from mechsim.spec.suggest import did_you_mean
 
+OWN = {"E", "L", *(f"{letter}_{axis}" for letter in "pL" for axis in AXES)}  # what is tried in any case
 Entry = tuple[str, int, str]  # a point, an axis, and how fast it goes along it
 
 
@@ -31,6 +32,10 @@ class Questions:
     @classmethod
     def of(cls, spec: MechSpec, generators: Given, quantities: Mapping[str, str]) -> Questions:
         """Raises SpecError."""
+        for name in (*generators, *quantities):
+            if name in OWN or (name in generators and name in quantities):
+                message = f"there is another quantity that is called {name}"
+                raise SpecError(Fault(message, hint="give this one a name of its own"))
         found = {name: tuple(_entries(spec, name, given)) for name, given in generators.items()}
         return cls(found, {name: str(text) for name, text in quantities.items()})
 

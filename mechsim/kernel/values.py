@@ -114,6 +114,14 @@ class Values(Outputs):
         found = self._values(("row",), t, q, v, a, lam)
         return gather(found, lambda g, k: g.row(k[1], self.n), self.n + self.m, np.shape(q)[:-1])
 
+    def pushes(self, t: ArrayLike, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """The sizes of all forces on each coordinate, added up, whatever balances whatever, (n,); not those of
+        constraints."""
+        still, slack = np.zeros(np.shape(q)), np.zeros((*np.shape(q)[:-1], self.m))
+        found = self._values(("row",), t, q, v, still, slack)
+        sizes = [(group, keys, [np.abs(value) for value in values]) for group, keys, values in found]
+        return gather(sizes, lambda g, k: g.row(k[1], self.n), self.n + self.m, np.shape(q)[:-1])[..., : self.n]
+
     def rows_of(
         self, elements: Container[int], t: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike, lam: ArrayLike
     ) -> dict[int, np.ndarray]:
