@@ -139,6 +139,21 @@ def test_a_hanging_pendulum_is_shaken_up_between_mathieus_values():
     assert found.values("period doubling") == pytest.approx(expected, rel=1e-9)
 
 
+def test_tongues_that_are_narrower_than_steps_are_seen():
+    """The second and third tongue of Mathieu's equation, of which the third is 3e-5 rad/s wide: both of its sides are
+    told, though multipliers are on the circle at all motions that are stepped to."""
+    q = 2 * 0.1
+    found = kapitza_over(1.9, 8.0, math.pi)
+    doubled, single = (
+        sorted(math.sqrt(4 * 9.81 / value(n, q)) for n in orders for value in (mathieu_a, mathieu_b))
+        for orders in ((1, 3), (2,))
+    )
+    assert sorted(found.values("period doubling")) == pytest.approx(doubled, rel=1e-8)
+    assert sorted(found.values("branch point")) == pytest.approx(single, rel=1e-8)
+    values = [mark.sample.value for mark in found.branches[0].marks]
+    assert values == sorted(values)
+
+
 @pytest.mark.slow
 def test_a_pair_leaves_the_circle():
     """Van der Pol's oscillator, pushed: where it follows the push no longer, a pair of multipliers passes the unit

@@ -7,7 +7,7 @@ leave it, where the period doubles, and where a pair leaves the unit circle; the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,8 +29,12 @@ LOCATED = 1e-10  # of a step, and of what changes in it: how exactly places are 
 ROUNDS = 40  # in which they are
 ROUND = 10  # points, at least, of a branch that closes
 SLACK = 1e-9  # of the range
+DIPS = 12  # looks at what comes near to zero between motions
+DEEP = 0.3  # of its value at the motion: what comes no nearer by a parabola, and is not much larger beside, is left
+NARROW = 1e-4  # of a step: where it is looked
 PAIRED = 1e-4  # sizes of a pair on the circle, where it is located
 
+AT_ONCE = "; if something is struck just as the period begins, begin it at another time (t0)"
 FOLD, BRANCHES, DOUBLES, TORUS = "fold", "branch point", "period doubling", "Neimark-Sacker"
 
 
@@ -78,6 +82,15 @@ class Ended:
     why: str
 
 
+@frozen(slots=False, eq=False)
+class Stretch:
+    """A step between two motions of a branch, and how long it is."""
+
+    begin: Point
+    step: float
+    end: Point
+
+
 Found = Point | Special | Ended
 
 
@@ -115,23 +128,27 @@ class Tracer:
 
     def follow(self, first: Point) -> Iterator[Found]:
         """What comes after the first motion of a branch, in its order: motions, and what happens between them."""
-        point, step = first, FIRST
+        point, step, before = first, FIRST, None
+        waiting: list[Found] = []  # the latest motion, and what is before it: more may turn out to be
         for count in range(1, MOST_POINTS):
             stepped = self._next(point, step)
             if isinstance(stepped, Ended):
-                yield stepped
+                yield from (*waiting, stepped)
                 return
             there, step, newton = stepped
-            yield from self._between(point, there, step)
+            early, late = self._twice(before, Stretch(point, step, there))
+            yield from (*waiting[:-1], *early, *waiting[-1:])
+            waiting = [*self._between(point, there, step), *late]
             if not self._is_within(there.value):
-                yield self._last(point, step, there)
+                yield from (*waiting, self._last(point, step, there))
                 return
-            yield there
+            waiting.append(there)
             if count >= ROUND and self._is_closed(first, there, step):
-                yield Ended("it came back to its beginning")
+                yield from (*waiting, Ended("it came back to its beginning"))
                 return
+            before = Stretch(point, step, there)
             point, step = there, min(LONGEST, step * LONGER) if newton <= EASY else step
-        yield Ended(f"it was not followed further than {MOST_POINTS} motions")
+        yield from (*waiting, Ended(f"it was not followed further than {MOST_POINTS} motions"))
 
     def _next(self, point: Point, step: float) -> tuple[Point, float, int] | Ended:
         """The next motion, with the length of the step to it and the steps of Newton's method."""
@@ -140,7 +157,8 @@ class Tracer:
                 there, newton = self._stepped(point, step)
             except (AssemblyError, IntegrationError) as error:
                 if step < SHORTEST:
-                    return Ended(f"it could not be followed beyond {point.value:.6g}: {error.faults[0].message}")
+                    told = f"it could not be followed beyond {point.value:.6g}: {error.faults[0].message}"
+                    return Ended(told + AT_ONCE * bool(point.linear.arcs[0].case.system.gaps))
             else:
                 bends = there.linear.product(point.tangent, there.tangent) < BENDS
                 if step < SHORTEST or not (bends or newton > HARD):
@@ -171,6 +189,58 @@ class Tracer:
         found = [Special(kind, each, _between_tangents(point, there, share)) for share, each, kind in located]
         told = [each for each in found if self._is_within(each.point.value)]
         return [each for each in told if each.kind != TORUS or each.point.has_pair]
+
+    def _twice(self, before: Stretch | None, after: Stretch) -> tuple[list[Special], list[Special]]:
+        """What happens twice near a motion, in the step to it or in the next one, as at both sides of a narrow tongue:
+        what changes sign there has the same sign at all three motions, and is least at the middle one."""
+        if before is None:
+            return [], []
+        for kind in (FOLD, DOUBLES, BRANCHES):
+            found = self._dip(before, after, _test_of(kind))
+            if found:
+                told = [replace(each, kind=kind) for each in found if self._is_within(each.point.value)]
+                low, high = sorted((before.begin.value, before.end.value))
+                is_early = low <= found[0].point.value <= high
+                return (told, []) if is_early else ([], told)
+        return [], []
+
+    def _dip(self, before: Stretch, after: Stretch, test: Callable[[Point], float]) -> list[Special]:
+        """Both places where a function is zero near the motion between two steps, by parabolas through three motions
+        about its least value; none if it does not come to zero."""
+        values = [test(each) for each in (before.begin, after.begin, after.end)]
+        sign, (left, least, right) = np.sign(values[1]), np.abs(values)
+        if not (sign and np.all(np.sign(values) == sign) and least <= min(left, right)):
+            return []
+        places = [(-before.step, left), (0.0, least), (after.step, right)]
+        for _ in range(DIPS):
+            place, lowest = _vertex(places)
+            if lowest > DEEP * places[1][1] and places[1][1] > DEEP * min(places[0][1], places[2][1]):
+                return []
+            stretch, length = (before, before.step + place) if place < 0 else (after, place)
+            try:
+                there = self._within(stretch.begin, stretch.step, stretch.end, length / stretch.step)
+                value = float(sign * test(there))
+                if value < 0:
+                    return self._both_sides(stretch, there, length, test)
+            except (AssemblyError, IntegrationError):
+                return []
+            if abs(place - places[1][0]) <= NARROW * (places[2][0] - places[0][0]):
+                return []
+            found = sorted([*places, (place, value)])
+            middle = min((1, 2), key=lambda k: found[k][1])
+            places = found[middle - 1 : middle + 2]
+        return []
+
+    def _both_sides(
+        self, stretch: Stretch, there: Point, length: float, test: Callable[[Point], float]
+    ) -> list[Special]:
+        """Where a function is zero before and after a motion in a step."""
+        parts = Stretch(stretch.begin, length, there), Stretch(there, stretch.step - length, stretch.end)
+        found = []
+        for part in parts:
+            share, point = self._root(part.begin, part.step, part.end, test)
+            found.append(Special("", point, _between_tangents(part.begin, part.end, share)))
+        return found
 
     def _last(self, point: Point, step: float, there: Point) -> Point:
         """The motion at the end of the range."""
@@ -220,6 +290,17 @@ class Tracer:
 def _between_tangents(point: Point, there: Point, share: float) -> Change:
     found = point.tangent.times(1 - share).plus(there.tangent.times(share))
     return found.times(1 / point.linear.length(found))
+
+
+def _vertex(places: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Place and value of the least of the parabola through three places, which is within them."""
+    (a, at_a), (b, at_b), (c, at_c) = places
+    left, right = (at_b - at_a) / (b - a), (at_c - at_b) / (c - b)
+    bend = (right - left) / (c - a)
+    if not bend > 0:
+        return 0.5 * (a + b), at_b
+    place = min(max(0.5 * (a + b) - 0.5 * left / bend, a + NARROW * (b - a)), c - NARROW * (c - b))
+    return place, at_a + left * (place - a) + bend * (place - a) * (place - b)
 
 
 def _test_of(kind: str) -> Callable[[Point], float]:
