@@ -22,6 +22,7 @@ from scipy.integrate import solve_ivp
 import mechsim
 from mechsim.cli.main import cli, main
 from mechsim.design.search import Iteration
+from mechsim.design.trail import Trail
 from mechsim.errors import MechsimError, SpecError, WritingWarning
 from mechsim.result.paths import OutputError
 from tests.test_sensitivity import coupler
@@ -90,6 +91,113 @@ def test_a_period_is_met_by_a_length(pendulum):
         a, b = (a + b) / 2, math.sqrt(a * b)
     assert found.status == "optimal"
     assert found.values["l"] == pytest.approx(9.81 * (0.5 * 2 * a / math.pi) ** 2, rel=1e-8)
+
+
+DROP = """
+PhysicalParams: {h: 1, v0: 1, c: 0.5, g: 9.8}
+PartData: {Particles: {P: 1}}
+AppliedForces: {Gravity: [0, -g]}
+ProblemData:
+  tend: 1.5
+  positions: {P: [[0, fixed], [h, fixed]]}
+  velocities: {P: [[0.5, fixed], [v0, fixed]]}
+"""
+
+
+@pytest.fixture
+def drop():
+    return mechsim.mechanism(DROP)
+
+
+@pytest.mark.parametrize(
+    "vary, goal, words",
+    [
+        ({"c": (None, None)}, "c", "falls on and on with smaller c"),
+        ({"c": (0, None)}, "-c", "falls on and on with larger c"),
+        ({"c": (0, None), "h": (0.5, None)}, "-c**2 - h", "larger c"),
+    ],
+)
+def test_a_goal_without_a_least_value_is_told_soon(drop, vary, goal, words):
+    found = drop.optimize(vary, goal)
+    assert found.status == "stopped" and words in found.message and "Give bounds" in found.message
+    assert len(found.history) < 60
+
+
+def test_what_is_far_is_found_without_bounds(drop):
+    """It falls evenly for long, and then no more."""
+    found = drop.optimize({"c": (0, None)}, "(c - 1000)**2")
+    assert found.status == "optimal" and found.values["c"] == pytest.approx(1000)
+    found = drop.optimize({"h": (0, None)}, "-final(P_y)", subject=["h <= 40"])
+    assert found.status == "optimal" and found.values["h"] == pytest.approx(40)
+
+
+@pytest.mark.parametrize("relation", ["1 <= 0", "g = 5", "final(P_x) = 0.8", "start(P_x) >= 1"])
+def test_relations_that_nothing_changes_are_refused(drop, relation):
+    with pytest.raises(SpecError, match="does not change with what is varied, and is missed by"):
+        drop.optimize({"h": (0.5, 2)}, "final(P_y)", subject=[relation])
+
+
+def test_relations_that_nothing_changes_and_that_hold_are_no_hindrance(drop):
+    """As many equations as numbers leave something to choose where some follow from others: IPOPT alone would not
+    look at the goal."""
+    found = drop.optimize({"h": (0.5, 2)}, "final(P_y)", subject=["final(P_x) = 0.75", "g <= 10"])
+    assert found.found and found.values["h"] == pytest.approx(0.5, abs=1e-6)
+    assert sum("does not change with what is varied: it holds" in note for note in found.notes) == 2
+    found = drop.optimize({"h": (0.5, 2), "v0": (0, 2)}, "-final(P_y)", subject=["h = 1", "2*h = 2"])
+    assert found.found and found.values["v0"] == pytest.approx(2, abs=1e-6)
+    assert found.values["h"] == pytest.approx(1, abs=1e-6)
+
+
+def test_an_end_before_the_begin_is_refused(drop):
+    with pytest.raises(SpecError, match="tend may be as small as -3, but the motion begins at t0 = 0"):
+        drop.optimize({"tend": (-3, 2)}, "final(P_y)")
+    for least in (0, None):
+        found = drop.optimize({"tend": (least, 2)}, "(final(P_x) - 0.25)**2")
+        assert found.found and found.values["tend"] == pytest.approx(0.5, abs=1e-4)
+    with pytest.raises(SpecError) as refused:
+        drop.optimize({"tend": (2, 3)}, "final(P_y)")
+    assert "--tend" in str(refused.value) and "--set" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "point, places, words",
+    [
+        ("P", [[0.1], [0.2]], "the places of P are given by P_x, and P has P_x, P_y"),
+        ("P", [[0.1, 0.2, 0.3]], "are given by P_x, P_y, P_z, and P has P_x, P_y"),
+        ("P.x", [[0.1, 0.2]], "there is no point P.x"),
+    ],
+)
+def test_places_that_no_point_has_are_told(drop, point, places, words):
+    with pytest.raises(SpecError, match=words):
+        drop.optimize({"h": (0.5, 2)}, through={point: places})
+
+
+def test_places_are_read_by_the_titles_of_their_columns(tmp_path):
+    (tmp_path / "drop.yaml").write_text(DROP)
+    found = []
+    for number, rows in enumerate((["x,y", "0.1,0.9", "0.4,0.5"], ["y,x", "0.9,0.1", "0.5,0.4"])):
+        path = tmp_path / f"{number}.csv"
+        path.write_text("\n".join(rows) + "\n")
+        words = ["optimize", str(tmp_path / "drop.yaml"), "--vary", "h=0.5:2", "--through", f"P={path}", "--json"]
+        found.append(json.loads(CliRunner().invoke(cli, words).stdout)["after"])
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+def test_what_is_found_is_never_worse_than_what_was_seen(drop):
+    """A narrow valley at the bound where the search begins: IPOPT moves off it first, and settles in a higher one."""
+    goal = "0.5 + 0.1*(c - 2)**2 - 0.8*exp(-(300*(c - 0.5))**2)"
+    found = drop.optimize({"c": (0.5, 4)}, goal)
+    assert found.goal <= found.before == pytest.approx(-0.075)
+    assert found.values["c"] == pytest.approx(0.5, abs=1e-2)
+
+
+def test_derivatives_that_do_not_bear_out_are_told():
+    """Of x**2, with its own derivative and with that of -x**2 / 2; a kink within one of several steps is no matter."""
+    for slope, doubtful in ((2.0, False), (-1.0, True)):
+        trail = Trail(np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
+        for x in (4.0, 3.2, 2.5, 2.0):
+            trail.hear(np.array([x]), x * x, np.array([slope * x]), np.zeros((0, 1)))
+        assert trail.doubtful is doubtful and not trail.without_end
 
 
 # --- linkages

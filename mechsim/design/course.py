@@ -12,16 +12,17 @@ from mechsim._version import __version__
 from mechsim.analysis.subject import Case, Subject
 from mechsim.engine import Solution
 from mechsim.engine.tangents import END, Directions
-from mechsim.errors import Fault, Mark, MechsimError, SpecError
+from mechsim.errors import Fault, IntegrationError, Mark, MechsimError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.system import System
-from mechsim.measure.changes import Changes, Seam, Stretch
+from mechsim.measure.changes import Changes
 from mechsim.measure.gathered import Gathered, steps_of
 from mechsim.measure.gradients import Gradients
 from mechsim.measure.reading import Asked, Reader, Vocabulary
 from mechsim.measure.scalars import Scalars
 from mechsim.measure.steps import Steps
+from mechsim.measure.stretches import Seam, Stretch, ended_by
 from mechsim.result import Motion
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Facts
@@ -87,12 +88,32 @@ class Course:
         return steps_of(Gathered([Motion(self.solution, _no_facts())], {}), self.numbers, self.changing)
 
     @cached_property
+    def ended_by(self) -> str | None:
+        """The event that ended it, if not its time did."""
+        return ended_by(self.solution)
+
+    @cached_property
     def changes(self) -> Changes:
         return Changes(self.steps, self.stretches, len(self.names), self.seams)
 
     @cached_property
     def scalars(self) -> Scalars:
         return Scalars(self.steps)
+
+    @property
+    def begin(self) -> float:
+        return float(self.solution.t[0])
+
+    @property
+    def end(self) -> float:
+        """When it ended."""
+        return float(self.solution.t[-1])
+
+    @property
+    def ending(self) -> str:
+        """The same in words."""
+        by = f", by the event {self.ended_by}" if self.ended_by else ""
+        return f"the motion ends at t = {self.end:.6g}{by}"
 
     def value(self, asked: Asked) -> float:
         """Of a measure; raises MechsimError where there is none."""
@@ -130,6 +151,13 @@ def _case(subject: Measurable, parameters: Mapping[str, float], settings: Settin
 
 def _tolerance(subject: Measurable, settings: Settings) -> float:
     return subject.tolerance if settings.tolerance is None else settings.tolerance
+
+
+def refuse_other_end(course: Course, ended_by: str | None) -> None:
+    """Raise where another event than that one ends the motion, or none does: it then is one of another branch."""
+    if course.ended_by != ended_by:
+        own = "when its time is over" if ended_by is None else f"by the event {ended_by}"
+        raise IntegrationError(Fault(f"{course.ending}, and not {own} as the first one did"))
 
 
 def directed(case: Case, by: Sequence[str], parameters: Mapping[str, float]) -> tuple[Case, Directions]:

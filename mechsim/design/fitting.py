@@ -8,14 +8,15 @@ import numpy as np
 
 from mechsim.design.course import Course, Measurable
 from mechsim.design.goals import Samples
-from mechsim.errors import Fault, Mark, SpecError
+from mechsim.errors import Fault, Mark, MechsimError, SpecError
 from mechsim.frozen import frozen
-from mechsim.measure.quantities import Quantity
+from mechsim.measure.quantities import Inside, Quantity
 from mechsim.measure.reading import Reader
 from mechsim.result.given import read_numbers
 from mechsim.result.layout import Array
 
 TIME = "t"
+ROUND = 1e-12  # of the motion: it may end before the last row by as much
 DEPENDENT = 1e-10  # of the largest: singular values of the Jacobian below this tell nothing
 
 
@@ -31,8 +32,14 @@ class Fit(Samples):
     wanted: Array
 
     def samples(self, course: Course, extras: Array) -> tuple[list[Quantity], Array, Array, Array]:
+        latest = float(self.times.max())
+        if latest - course.end > ROUND * (latest - course.begin):
+            raise MechsimError(Fault(f"{course.ending}, before what was measured at t = {latest:.6g}"))
         times = np.broadcast_to(self.times, self.wanted.shape)
         return list(self.quantities), times, self.wanted, np.broadcast_to(self.weights[:, None], self.wanted.shape)
+
+    def rates_of(self, number: int, place: Inside) -> Array:
+        return np.zeros(place.shares.shape[1])  # its times are those of the file
 
     @property
     def weights(self) -> Array:

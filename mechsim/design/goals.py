@@ -13,13 +13,14 @@ import numpy as np
 
 from mechsim.design.course import Course, Measurable
 from mechsim.design.task import Variable
+from mechsim.engine.tangents import END
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import AXES
 from mechsim.measure.quantities import Inside, Quantity
 from mechsim.measure.reading import Asked, Reader
 from mechsim.result.layout import Array
-from mechsim.spec.suggest import did_you_mean
+from mechsim.spec.suggest import did_you_mean, listed
 
 LOOKS = 2000  # places of a curve that are looked at for those nearest to where it is to pass
 
@@ -115,13 +116,17 @@ class Samples(Squares):
         for quantity, own, weight, goal in zip(quantities, times, weights, wanted, strict=True):
             place = place_of(course, own)
             change = course.changes.at(quantity, place.step, place.shares)[0]
-            both = np.concatenate([change, self.by_extras(len(rows), place)], axis=1)
+            late, early, rates = own > course.end, own < course.begin, self.rates_of(len(rows), place)
+            change = change + np.outer(np.where(late, rates, 0.0), course.changes.number(END))
+            moved = np.diag(np.where(late | early, 0.0, rates)) if len(extras) else np.zeros((len(own), 0))
+            both = np.concatenate([change, moved], axis=1)
             rows.append((weight[:, None] * both)[np.isfinite(goal)])
         return np.concatenate(rows)
 
-    def by_extras(self, number: int, place: Inside) -> Array:
-        """How the samples of a quantity by number change with extras, where these are its times."""
-        return np.zeros((place.shares.shape[1], 0))
+    @abstractmethod
+    def rates_of(self, number: int, place: Inside) -> Array:
+        """How fast the samples of a quantity by number change with their times, if these are extras, or lie beyond the
+        end."""
 
 
 @frozen(slots=False, eq=False)
@@ -140,7 +145,7 @@ class Through(Samples):
 
     def begin(self, course: Course) -> Array:
         """The times at which it is nearest."""
-        times = np.linspace(*self.span, LOOKS)
+        times = np.linspace(course.begin, course.end, LOOKS)
         curve = np.stack([each.at(place_of(course, times))[0] for each in self.coordinates], axis=1)
         apart = np.linalg.norm(curve[:, None] - self.places, axis=2)
         return times[np.argmin(apart, axis=0)]
@@ -149,8 +154,8 @@ class Through(Samples):
         times = np.broadcast_to(extras, self.places.T.shape)
         return list(self.coordinates), times, self.places.T, np.ones_like(self.places.T)
 
-    def by_extras(self, number: int, place: Inside) -> Array:
-        return np.diag(self.rates[number].at(place)[0])
+    def rates_of(self, number: int, place: Inside) -> Array:
+        return self.rates[number].at(place)[0]
 
 
 def through(
@@ -161,12 +166,16 @@ def through(
     mark = Mark("through", 1, 1)
     if found.ndim != 2 or not np.isfinite(found).all():
         raise SpecError(Fault(f"the places of {point} must be lists of coordinates, as many of each", mark))
-    names = [f"{point}_{axis}" for axis in AXES[: found.shape[1]]]
-    missing = [name for name in names if subject.names.meaning(name) is None]
-    if missing or (subject.names.meaning(f"{point}_{AXES[found.shape[1] % 3]}") is not None and found.shape[1] < 3):
-        known = {name[:-2] for name in subject.names.states if name[-2:] in ("_x", "_y", "_z")}
-        hint = did_you_mean(point, sorted(known)) or f"its places have {found.shape[1]} coordinates"
-        raise SpecError(Fault(f"there is no point {point} with the coordinates {', '.join(names)} only", mark, hint))
+    axes = [axis for axis in AXES if subject.names.meaning(f"{point}_{axis}") is not None]
+    if not axes:
+        known = sorted({name[:-2] for name in subject.names.states if name[-2:] in ("_x", "_y", "_z")})
+        hint = f"there are {listed(known)}: the places are those of a point, with all its coordinates"
+        raise SpecError(Fault(f"there is no point {point}", mark, did_you_mean(point, known) or hint))
+    if len(axes) != found.shape[1]:
+        own, given = (", ".join(f"{point}_{axis}" for axis in each) for each in (axes, AXES[: found.shape[1]]))
+        hint = f'a place has all coordinates; of one of them alone: --squares "at({point}_x, 0.5) - 0.1"'
+        raise SpecError(Fault(f"the places of {point} are given by {given}, and {point} has {own}", mark, hint))
+    names = [f"{point}_{axis}" for axis in axes]
     coordinates, rates = (tuple(reader.quantity(name + end, mark) for name in names) for end in ("", "_dot"))
     return Through(point, coordinates, rates, found, span)
 
@@ -202,6 +211,6 @@ class Several(Squares):
 
 def place_of(course: Course, times: Array) -> Inside:
     """Where times are in the steps; what is outside of the motion is at its ends."""
-    begins = course.steps.begins
+    times, begins = np.clip(times, course.begin, course.end), course.steps.begins
     step = np.maximum(np.searchsorted(begins, times, side="right") - 1, 0)
     return Inside(course.steps, step, ((times - begins[step]) / course.steps.durations[step])[None])

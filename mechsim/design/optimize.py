@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechsim.design.course import Course
+from mechsim.design.course import TEND, Course
 from mechsim.design.fitting import Fit, Quality, quality_of
 from mechsim.design.goals import Goal, Least, Squares
 from mechsim.design.hamiltonian import Hamiltonian, hamiltonian
@@ -24,6 +24,7 @@ from mechsim.design.search import Best, Evaluated, Iteration, Search, limits_of,
 from mechsim.design.shooting import Shooting
 from mechsim.design.shown import shown_of
 from mechsim.design.task import Relation, Variable
+from mechsim.design.trail import Trail
 from mechsim.errors import BranchWarning, Fault, MechsimError, SpecError
 from mechsim.frozen import frozen
 from mechsim.nonlinear import NoValue, Solved, signals_kept_back, solve
@@ -50,6 +51,17 @@ OPTIONS: Options = {
     "acceptable_constr_viol_tol": 1e-7,
     "limited_memory_max_history": 30,
 }
+BEATEN = "the search settled at numbers that are worse than these, the best that it saw: to go on, begin here"
+DEPENDENT = 1e-8  # of their size: equations whose derivatives are as nearly the same follow from each other
+LOOSE = 1e-8  # by which these may be missed
+STILL = "vary what it depends on, or leave it out"
+GATHERED: Options = {"hessian_approximation": "limited-memory"}
+BACK: Options = {"bound_push": 1e-8, "bound_frac": 1e-8}  # a start at a bound stays there
+DIGITS = 1e-7  # of the goal: IPOPT's optimum has so many
+DOUBTFUL = (
+    "derivatives do not bear out: over {} of {} steps of the search the goal changed by far more or less than they "
+    "say. Where it jumps or bends sharply that may be; hold what was found against motions beside it"
+)
 GAUSS_NEWTON = 100  # iterations with second derivatives by formulas: what they are good for is found in fewer
 SETTLED = ("optimal", "acceptable", "infeasible", "interrupted")
 WORDS = {0: "optimal", 1: "acceptable", 2: "infeasible", 5: "interrupted", -1: "unfinished"}  # by IPOPT's status
@@ -94,11 +106,12 @@ def optimize(
     _refuse_outside(shooting, begin)
     _refuse_overdetermined(shooting, task)
     first = shooting.course(shooting.start, sloped=True)
+    _refuse_no_end(shooting, first)
     start = np.concatenate([shooting.start, task.goal.begin(first)])
     if begin is not None:
         start = _resumed(begin, start)
     with signals_kept_back(heeded=(signal.SIGINT,)) as interrupted:  # the best so far is told
-        running = _Running(shooting, task, start, interrupted, observer)
+        running = _Running(shooting, task, start, first.ended_by, interrupted, observer)
         found = running.solved(iterations)
         return running.optimum(found, time.perf_counter() - began)
 
@@ -113,7 +126,12 @@ def _refuse_outside(shooting: Shooting, begin: Array | None) -> None:
         name = shooting.names[k].split("[")[0]  # of an input over intervals all
         message = f"{name} begins at {first[k]:.6g}, outside of its bounds {least[k]:g} to {most[k]:g}"
         inside = f"by its start in Inputs, {name}: {{start: ...}}" if name in inputs else f"by --set {name}=..."
+        inside = "by --tend" if any(each.name == name for each in shooting.ends) else inside
         faults[name] = Fault(message, hint=f"begin inside, {inside}, or widen the bounds")
+    for each in shooting.ends:
+        if -np.inf < each.least < shooting.t0:
+            message = f"{TEND} may be as small as {each.least:g}, but the motion begins at t0 = {shooting.t0:g}"
+            faults[TEND] = Fault(message, hint=f"its least must be above t0, or t0 itself: {TEND}={shooting.t0:g}:...")
     if faults:
         raise SpecError(*faults.values())
 
@@ -130,6 +148,13 @@ def _refuse_overdetermined(shooting: Shooting, task: Task) -> None:
         )
 
 
+def _refuse_no_end(shooting: Shooting, first: Course) -> None:
+    """Raise where the end is to be chosen, and it is an event that ends the motion."""
+    if shooting.ends and first.ended_by is not None:
+        hint = f"leave {TEND} out of what varies, or do not let that event end the motion"
+        raise SpecError(Fault(f"{TEND} is to be chosen, but {first.ending}: {TEND} has no part in it", hint=hint))
+
+
 def _resumed(begin: Array, start: Array) -> Array:
     if len(begin) != len(start) or not np.isfinite(begin).all():
         message = f"what the search is to go on from has {len(begin)} numbers, and there are {len(start)} to choose"
@@ -140,7 +165,15 @@ def _resumed(begin: Array, start: Array) -> Array:
 class _Running:
     """One search."""
 
-    def __init__(self, shooting: Shooting, task: Task, start: Array, interrupted: list[int], observer: Watched | None):
+    def __init__(
+        self,
+        shooting: Shooting,
+        task: Task,
+        start: Array,
+        ended_by: str | None,
+        interrupted: list[int],
+        observer: Watched | None,
+    ):
         self.shooting, self.task, self.start = shooting, task, start
         extras = task.goal.extras
         ranges = [each.most - each.least for each in extras]
@@ -151,24 +184,64 @@ class _Running:
         )
         self.limits = limits_of(task.relations, (shooting.count - 1) * shooting.width)
         told = None if observer is None else lambda iteration, best: observer(iteration, best.numbers)
+        trail = Trail(np.isinf(self.least), np.isinf(self.most))
+        trail.below[shooting.own :] = trail.above[shooting.own :] = False  # states are bounded by what they belong to
+        best = Best(MET, start.copy())
         self.search = Search(
-            shooting, task.goal, task.relations, self.scales, self.limits, interrupted, Best(MET, start.copy()), told
+            shooting, task.goal, task.relations, self.scales, self.limits, interrupted, best, trail, told
         )
+        self.search.ended_by = ended_by
         self.first = self.search.evaluated(start, sloped=True)
-        self.notes = _told_of(self.first, self.search, start, task)
+        self.search.hear(self.first, start)
+        self.notes = [*_told_of(self.first, self.search, start, task), *_told_of_still(self.first, self.search, start)]
+        self._loosen()
         self.search.know_pattern(self.first)
+        self.beaten = False  # whether it settled where it is worse than what it saw
+
+    def _loosen(self) -> None:
+        """As many equations as numbers IPOPT solves without a look at the goal, though some may follow from others and
+        leave something to choose: then they hold as nearly as all must."""
+        assert self.first.slopes is not None
+        least, most = self.limits
+        equations = np.flatnonzero(least == most)
+        if self.shooting.count > 1 or len(equations) < len(self.scales):
+            return
+        slopes = self.first.slopes[equations] * self.scales
+        sizes = np.linalg.norm(slopes, axis=1, keepdims=True)
+        if np.linalg.matrix_rank(slopes / np.where(sizes > 0, sizes, 1.0), tol=DEPENDENT) < len(equations):
+            least[equations] -= LOOSE
+            most[equations] += LOOSE
 
     def solved(self, iterations: int) -> Solved:
+        """A search that settles where it is worse than it was, as it may where it began at a bound or passed a kink, is
+        sent back to the best so far once."""
+        found = self._settled(iterations)
+        left = iterations - len(self.search.history)
+        if WORDS.get(found.status) not in FOUND or left <= 0 or self.search.ended:
+            return found
+        if self._worse(found, self.search.at(found.x, sloped=False).goal) <= TOLERANCE:
+            return found
+        return self._searched(self.search.best.numbers, left, {**GATHERED, **BACK})
+
+    def _settled(self, iterations: int) -> Solved:
         """With second derivatives by formulas where these are worth something; where that comes to no end, from the
         best so far without them."""
-        gathered: Options = {"hessian_approximation": "limited-memory"}
         if not self.search.is_bowl(self.first):
-            return self._searched(self.start, iterations, gathered)
+            return self._searched(self.start, iterations, GATHERED)
         found = self._searched(self.start, min(iterations, GAUSS_NEWTON), {})
         left = iterations - len(self.search.history)
         if WORDS.get(found.status) in SETTLED or left <= 0 or self.search.ended:
             return found
-        return self._searched(self.search.best.numbers, left, gathered)
+        return self._searched(self.search.best.numbers, left, GATHERED)
+
+    def _worse(self, found: Solved, goal: float) -> float:
+        """By how much a goal is worse than the best of all that was seen, beyond what it is worth that this may miss
+        constraints by a little."""
+        best = self.search.best
+        if best.missed > MET:
+            return 0.0
+        digits = MET * np.abs(found.multipliers).sum() + DIGITS * max(abs(goal), abs(best.goal))
+        return max(goal - best.goal - digits, 0.0)
 
     def _searched(self, start: Array, iterations: int, options: Options) -> Solved:
         bounds = self.least / self.scales, self.most / self.scales
@@ -180,9 +253,12 @@ class _Running:
         status = WORDS.get(found.status, "stopped")
         if search.ended and status not in FOUND:
             status = "interrupted" if search.interrupted else "stopped"
-        numbers = self._last_digits(found) if status in FOUND else search.best.numbers
-        numbers = np.clip(numbers, self.least, self.most)
-        at = search.evaluated(numbers, sloped=True)
+        numbers, at = self._at(self._last_digits(found) if status in FOUND else search.best.numbers)
+        beaten = self._worse(found, at.goal) if status in FOUND else 0.0
+        if beaten > 0.0:  # what is told is never worse than what was seen
+            numbers, at = self._at(search.best.numbers)
+        if beaten > TOLERANCE:
+            status, self.beaten = "stopped", True
         missed = missed_of(at.constraints, self.limits)
         if status in FOUND and (apart := shooting.apart(at.course)) > APART:
             status = "stopped"
@@ -198,6 +274,8 @@ class _Running:
         chosen = [self._chosen(name, k, numbers, found, status) for name, k in zip(names, places, strict=True)]
         quality = self._quality(at, numbers, chosen)
         self._tell_beyond(numbers)
+        if search.trail.doubtful:
+            self.notes.append(DOUBTFUL.format(search.trail.off, search.trail.told))
         if quality is not None:
             pairs = zip(chosen, quality.errors.tolist(), strict=False)
             chosen = [replace(each, error=None if np.isnan(error) else error) for each, error in pairs]
@@ -241,6 +319,11 @@ class _Running:
             quality=quality,
         )
 
+    def _at(self, numbers: Array) -> tuple[Array, Evaluated]:
+        """Numbers within their bounds, and what is there."""
+        inside = np.clip(numbers, self.least, self.most)
+        return inside, self.search.evaluated(inside, sloped=True)
+
     def _last_digits(self, found: Solved) -> Array:
         """IPOPT's numbers; of squares that nothing holds back those to which steps of the residuals lead from there."""
         goal, search = self.task.goal, self.search
@@ -271,10 +354,8 @@ class _Running:
         shares = np.abs(directions[-1])
         names = [*self.shooting.names, *(each.name for each in self.task.goal.extras)]
         lost = [names[k] for k in np.flatnonzero(shares > ALONG * shares.max())]
-        self.notes.append(
-            f"{self.task.label} hardly tell {', '.join(lost)} apart: changed together these do "
-            f"{sizes[0] / sizes[-1]:.0e} times less than others do"
-        )
+        less = f"{sizes[0] / sizes[-1]:.0e} times less than others do" if sizes[-1] > 0 else "nothing"
+        self.notes.append(f"{self.task.label} hardly tell {', '.join(lost)} apart: changed together these do {less}")
 
     def _tell_beyond(self, numbers: Array) -> None:
         """Bounds hold at the points of an input only: between these a cubic may go beyond them."""
@@ -330,6 +411,10 @@ class _Running:
         if status == "infeasible":
             return f"no numbers near here meet all that must hold{left}"
         edge = self.search.edge
+        if self.beaten:
+            return BEATEN + left
+        if self.search.trail.without_end:
+            return self.search.trail.endless(self.shooting.names) + left
         if edge.reached or (number == INVALID and edge.beyond is not None):
             return edge.words(self.shooting.names, self.search.best.numbers, self.scales) + left
         why = f"; where it looked last: {edge.why}" if edge.why else ""
@@ -359,3 +444,25 @@ def _told_of(first: Evaluated, search: Search, start: Array, task: Task) -> list
         return []
     still = [shooting.names[k] for k in range(shooting.own) if not changes[k] and not first.slopes[:, k].any()]
     return [f"nothing changes with {', '.join(still)} at the start"] if still else []
+
+
+def _told_of_still(first: Evaluated, search: Search, start: Array) -> list[str]:
+    """What should be known of relations that no number changes. Raises SpecError where such a one does not hold."""
+    assert first.slopes is not None
+    sizes = [max(abs(first.course.value(side)) for side in (each.left, each.right)) for each in search.relations]
+    slopes = np.abs(first.slopes * search.scales).max(axis=1, initial=0.0)
+    still = slopes <= NOTHING * np.array(sizes)
+    for side in (BESIDE, -BESIDE) if still.any() else ():
+        with suppress(MechsimError, BranchWarning):
+            beside = search.evaluated(start + side * search.scales, sloped=False)
+            still &= np.abs(beside.relations - first.relations) <= NOTHING * np.array(sizes)
+    missed = missed_of(first.constraints, search.limits)
+    found = {each.text: missed[k] for k, each in enumerate(search.relations) if still[k]}
+    faults = [
+        Fault(f"{text} does not change with what is varied, and is missed by {off:.3g}", hint=STILL)
+        for text, off in found.items()
+        if off > MET
+    ]
+    if faults:
+        raise SpecError(*faults)
+    return [f"{text} does not change with what is varied: it holds at the start" for text in found]

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mechsim.design.course import Course
+from mechsim.design.course import Course, refuse_other_end
 from mechsim.design.curvature import Curvature, spread
 from mechsim.design.edge import Edge
 from mechsim.design.goals import Goal, Sloped, Squares
 from mechsim.design.shooting import Shooting
 from mechsim.design.task import Relation
+from mechsim.design.trail import Trail
 from mechsim.errors import BranchWarning, MechsimError
 from mechsim.frozen import frozen
 from mechsim.nonlinear import Indices, NoValue
@@ -85,9 +86,11 @@ class Search:
     limits: tuple[Array, Array]
     interrupted: list[int]
     best: Best
+    trail: Trail
     told: Told | None = None
     history: list[Iteration] = field(default_factory=list)
     edge: Edge = field(default_factory=Edge)  # beyond which there is no value
+    ended_by: str | None = None  # the event that ends all motions
     evaluations: int = 0
     reach: float = REACH
     curvature: Curvature = field(default_factory=Curvature)
@@ -98,8 +101,8 @@ class Search:
 
     @property
     def ended(self) -> bool:
-        """Whether it is not to go on: somebody interrupted it, or it came to an edge."""
-        return bool(self.interrupted) or self.edge.reached
+        """Whether it is not to go on: somebody interrupted it, it came to an edge, or there is no end to it."""
+        return bool(self.interrupted) or self.edge.reached or self.trail.without_end
 
     # --- values
 
@@ -118,6 +121,7 @@ class Search:
         except (MechsimError, BranchWarning, ArithmeticError, np.linalg.LinAlgError) as error:
             self.edge.hear(x, self._last, error)
             raise NoValue(self.edge.why) from error
+        self.hear(kept[key], np.asarray(x) * self.scales)
         while len(kept) > KEPT:
             kept.pop(next(iter(kept)))
         return kept[key]
@@ -129,6 +133,7 @@ class Search:
         with warnings.catch_warnings():
             warnings.simplefilter("error", BranchWarning)
             course = self.shooting.course(own, sloped)
+        refuse_other_end(course, self.ended_by)
         gaps = self.shooting.gaps(course, own)
         if not sloped:
             values = [course.value(each.left) - course.value(each.right) for each in self.relations]
@@ -140,6 +145,12 @@ class Search:
         for row, (left, right) in enumerate(found):
             slopes[row, : len(own)] = left[1] - right[1]
         return Evaluated(course, goal.value, np.array(values), gaps, goal, slopes)
+
+    def hear(self, found: Evaluated, numbers: Array) -> float:
+        """Remember what is best of all that was seen; by how much constraints are missed there."""
+        missed = float(missed_of(found.constraints, self.limits).max(initial=0.0))
+        self.best.hear(numbers, found.goal, missed)
+        return missed
 
     def split(self, numbers: Array) -> tuple[Array, Array]:
         count = len(self.shooting.names)
@@ -240,9 +251,10 @@ class Search:
             self.reach = max(SHORTER * self.reach, NEAREST)
         if self._last is not None:
             found = self.at(self._last, sloped=True)
-            missed = float(missed_of(found.constraints, self.limits).max(initial=0.0))
+            assert found.slopes is not None
+            missed = self.hear(found, self._last * self.scales)
             self.history.append(Iteration(len(self.history), found.goal, missed))
-            self.best.hear(self._last * self.scales, found.goal, missed)
+            self.trail.hear(self._last, found.goal, self.gradient(self._last), found.slopes * self.scales)
         if self.told is not None and self.history:
             self.told(self.history[-1], self.best)
         return not self.ended

@@ -14,6 +14,7 @@ import numpy as np
 from mechsim.design.course import TEND, Course, Measurable, Settings, asked_of, course_of
 from mechsim.design.sensitivities import Curve, Sensitivity
 from mechsim.design.tolerances import Tolerance, budget_of, sizes_of
+from mechsim.engine.tangents import END
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.measure.quantities import Inside, Quantity
 from mechsim.measure.reading import Reader
@@ -57,7 +58,7 @@ def sensitivity(
     budget = None
     if tolerances:
         own = derivatives[:, [course.names.index(name) for name in allowed]]
-        budget = budget_of(subject, asked, values, own, allowed, given, settings)
+        budget = budget_of(subject, asked, course, values, own, allowed, given, settings)
     return Sensitivity(
         by=course.names,
         given=_given(subject, given, course),
@@ -68,7 +69,7 @@ def sensitivity(
         times=times,
         curves=tuple(_curve(course, text, each, times) for text, each in quantities.items()),
         budget=budget,
-        told=(*left_out, *course.gradients.notes),
+        told=(*left_out, *course.gradients.notes, *_told_of_end(course, bool(quantities))),
         statistics=dict(course.solution.statistics),
     )
 
@@ -115,6 +116,17 @@ def _curve(course: Course, label: str, quantity: Quantity, times: Array) -> Curv
     return Curve(label, quantity.at(Inside(course.steps, step, share))[0], course.changes.at(quantity, step, share)[0])
 
 
+def _told_of_end(course: Course, curved: bool) -> list[str]:
+    """What should be known where an event ends the motion."""
+    if course.ended_by is None:
+        return []
+    told = [f"{course.ending}: {TEND} has no part in it"] if TEND in course.names else []
+    if curved and course.changes.number(END).any():
+        where = f"curves are changes at fixed times, until the event {course.ended_by} ends the motion"
+        told.append(f"{where}: what is at the end moves with it, see final(...)")
+    return told
+
+
 def _given(subject: Measurable, parameters: Mapping[str, float], course: Course) -> Array:
     """The values of what it is differentiated by; NaN for what has none."""
     numbers, system = subject.numbers(parameters), course.solution.system
@@ -130,5 +142,5 @@ def _given(subject: Measurable, parameters: Mapping[str, float], course: Course)
             state = course.solution.q if label == name else course.solution.v
             found.append(float(state[0, labels.index(label)]))
         else:
-            found.append(float(course.solution.t[-1]) if name == TEND else np.nan)
+            found.append(course.end if name == TEND and course.ended_by is None else np.nan)
     return np.array(found)

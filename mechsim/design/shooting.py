@@ -26,7 +26,7 @@ from mechsim.errors import Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.system import System
-from mechsim.measure.changes import Seam, Stretch
+from mechsim.measure.stretches import Seam, Stretch
 from mechsim.model.mechanism import Port, Switch
 from mechsim.nonlinear import Indices
 from mechsim.result.layout import Array
@@ -35,6 +35,8 @@ from mechsim.simulation import failure
 # Where a polynomial over an interval has its values, by its degree: shares of the interval. Those of cubics are
 # Chebyshev's, between which they overshoot least.
 POINTS = {0: (0.0,), 1: (0.0, 1.0), 3: (0.0, 0.25, 0.75, 1.0)}
+
+SHORTEST = 1e-6  # of the first motion: the end that is chosen is no nearer to where it begins
 
 
 @frozen
@@ -111,7 +113,10 @@ class Shooting:
             _refuse_states(self.system)
         self.plain = [*self.parameters, *self.ends]
         first = [float(numbers(each.name)) for each in self.parameters] + [self.own_tend] * len(self.ends)
-        names, bounds = [each.name for each in self.plain], [(each.least, each.most) for each in self.plain]
+        soonest = self.t0 + SHORTEST * (self.own_tend - self.t0)
+        names = [each.name for each in self.plain]
+        bounds = [(each.least, each.most) for each in self.parameters]
+        bounds += [(max(each.least, soonest), each.most) for each in self.ends]
         self.controls = []
         for each in inputs:
             control = self._control(each, len(names))

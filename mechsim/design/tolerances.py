@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from mechsim.design.course import Measurable, Settings, plain_course
+from mechsim.design.course import Course, Measurable, Settings, plain_course, refuse_other_end
 from mechsim.errors import BranchWarning, Fault, Mark, MechsimError, SpecError
 from mechsim.frozen import frozen
 from mechsim.measure.reading import Asked
@@ -127,13 +127,14 @@ def _size(name: str, tolerance: Tolerance, subject: Measurable, given: Mapping[s
 def budget_of(
     subject: Measurable,
     asked: Sequence[Asked],
+    course: Course,
     values: Array,
     derivatives: Array,
     sizes: Mapping[str, float],
     given: Mapping[str, float],
     settings: Settings,
 ) -> Budget:
-    """What tolerances make of derivatives, (measures, names of `sizes`)."""
+    """What tolerances make of the values of a motion and of its derivatives, (measures, names of `sizes`)."""
     size = np.array(list(sizes.values()))
     numbers = subject.numbers(given)
     here = {name: float(numbers(name)) for name in sizes}
@@ -144,6 +145,8 @@ def budget_of(
             there = {**given, **{name: here[name] + off[name] for name in sizes}}
             with suppress(MechsimError, BranchWarning), warnings.catch_warnings():
                 warnings.simplefilter("error", BranchWarning)  # a motion of another branch is another one
-                corners[place, side] = plain_course(subject, there, settings).value(measure)
+                corner = plain_course(subject, there, settings)
+                refuse_other_end(corner, course.ended_by)
+                corners[place, side] = corner.value(measure)
     labels = tuple(each.label for each in asked)
     return Budget(tuple(sizes), size, labels, values, np.abs(derivatives) * size, corners)

@@ -14,9 +14,7 @@ from math import perm
 
 import numpy as np
 
-from mechsim.engine.solution import Solution
-from mechsim.engine.tangents import END, Directions
-from mechsim.frozen import frozen
+from mechsim.engine.tangents import END
 from mechsim.kernel.changes import Found, NumberChanges, changes_of
 from mechsim.kernel.groups import Group
 from mechsim.kernel.system import System
@@ -38,73 +36,10 @@ from mechsim.measure.quantities import (
 )
 from mechsim.measure.slopes import is_zero, leaves, slope
 from mechsim.measure.steps import Steps
+from mechsim.measure.stretches import Seam, Stretch
 from mechsim.spec.expression import name_of
 
 ENERGIES = "kinetic", "potential"
-
-
-@frozen(slots=False, eq=False)
-class Stretch:
-    """A solution with tangents: a motion, or one of several that follow each other. Its directions are the `columns` of
-    all that is asked for."""
-
-    solution: Solution
-    directions: Directions
-    columns: Indices
-
-    @cached_property
-    def coefficients(self) -> Array:
-        """Of its steps that have a length, (steps, degrees, unknowns, directions)."""
-        tangents, t = self.solution.tangents, self.solution.t
-        assert tangents is not None and tangents.coefficients is not None
-        found = tangents.coefficients
-        long = np.flatnonzero(t[1:] != t[:-1])
-        return found if len(long) == len(found) else found[long]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.solution.system.labels
-
-    def seams(self, count: int) -> Iterator[Seam]:
-        """The times of its events, of `count` directions in all."""
-        events, tangents = self.solution.events, self.solution.tangents
-        if events is None or tangents is None:
-            return
-        for time, change in zip(events.column("t").tolist(), tangents.events, strict=False):
-            moved = np.zeros(count)
-            moved[self.columns] = change
-            yield Seam(time, moved)
-
-    @cached_property
-    def _switched(self) -> tuple[Array, Array]:
-        """Times from which constants change otherwise, and how: (times, constants, directions)."""
-        now = self.directions.numbers.constants.copy()
-        times, found = [-np.inf], [now]
-        switches = sorted(self.solution.system.switches, key=lambda switch: switch.time)
-        for number, switch in enumerate(switches):
-            given = self.directions.switches[number] if number < len(self.directions.switches) else {}
-            now = now.copy()
-            for constant in switch.values:
-                now[constant] = given.get(constant, 0.0)
-            times.append(switch.time)
-            found.append(now)
-        return np.array(times), np.stack(found)
-
-    def constants(self, since: Array) -> Array:
-        """The changes of all constants of the mechanism, of steps that begin at these times, (..., constants,
-        directions)."""
-        times, found = self._switched
-        if len(times) == 1:
-            return found[0]
-        return found[np.searchsorted(times, since, side="right") - 1]
-
-
-@frozen(eq=False)
-class Seam:
-    """A time at which quantities may jump, and how it moves, (directions,)."""
-
-    time: float
-    moved: Array
 
 
 class Changes:
@@ -155,7 +90,7 @@ class Changes:
         """Of a parameter, or of the END of the motion."""
         found = np.zeros(self.count)
         for stretch in self.stretches:
-            found[stretch.columns] = stretch.directions.change_of(name)
+            found[stretch.columns] = stretch.change_of(name)
         return found
 
     def _parts(self, step: Indices, shares: Array) -> Iterator[tuple[_Local, Indices]]:
@@ -246,7 +181,7 @@ class _Local:
             case Given(name):
                 return self.stretch.directions.change_of(name)
             case Bound(is_end):
-                return self.stretch.directions.change_of(END) if is_end else None
+                return self.stretch.change_of(END) if is_end else None
             case Held():
                 return self._held(meaning)
             case Energy(which):
@@ -289,23 +224,40 @@ class _Local:
 
     def _values(self, names: tuple[str, ...], groups: tuple[Group, ...] | None = None) -> Found:
         """Changes of outputs at all points, which lie in one row."""
-        q, v = self.place.states
-        state = self.place.times.ravel(), q, v
-        return changes_of(self._system, names, state, (self._moved(0), self._moved(1)), self._numbers, groups)
+        parts = [(rows, self._values_at(rows, way, names, groups)) for way, rows in self._by_way]
+        if len(parts) == 1:
+            return parts[0][1]
+        found: Found = []
+        for number, (group, keys, values) in enumerate(parts[0][1]):
+            whole = [np.zeros((self.h.size, *value.shape[-2:])) for value in values]
+            for rows, part in parts:
+                for place, value in enumerate(part[number][2]):
+                    whole[place][rows] = value
+            found.append((group, keys, whole))
+        return found
+
+    def _values_at(self, rows: Indices, way: int, names: tuple[str, ...], groups: tuple[Group, ...] | None) -> Found:
+        """At some of the points, with which constants change in one way."""
+        times, (q, v) = self.place.times.ravel(), self.place.states
+        state, moved = (times[rows], q[rows], v[rows]), (self._moved(0)[rows], self._moved(1)[rows])
+        return changes_of(self._system(rows), names, state, moved, self._numbers(way), groups)
+
+    @cached_property
+    def _by_way(self) -> list[tuple[int, Indices]]:
+        """The points with which constants change in one way."""
+        ways = self.stretch.ways(self._since)
+        return [(way, np.flatnonzero(ways == way)) for way in np.unique(ways).tolist()]
 
     @cached_property
     def _since(self) -> Array:
         return np.broadcast_to(self.place.since, self.h.shape).ravel()
 
-    @cached_property
-    def _system(self) -> System:
+    def _system(self, rows: Indices) -> System:
         solution = self.stretch.solution
-        return solution.segments.system_at(solution.system, self._since)
+        return solution.segments.system_at(solution.system, self._since[rows])
 
-    @cached_property
-    def _numbers(self) -> NumberChanges:
-        numbers = self.stretch.directions.numbers
-        return replace(numbers, constants=self.stretch.constants(self._since))
+    def _numbers(self, way: int) -> NumberChanges:
+        return replace(self.stretch.directions.numbers, constants=self.stretch.way(way))
 
     def _moved(self, order: int, multipliers: bool = False) -> Array:
         """Changes of all coordinates, or of their derivatives, or of multipliers: (points, unknowns, directions)."""
@@ -314,13 +266,14 @@ class _Local:
         found = [self.flat(self._unknown(label, order)) for label in labels]
         return np.stack(found, axis=1) if found else np.zeros((self.h.size, 0, self.stretch.directions.count))
 
-    @cached_property
-    def _loaded(self) -> Loaded:
-        step = np.broadcast_to(self.place.step, self.h.shape).ravel()
-        leading = self.steps.leading(step, self.place.shares.ravel())
-        state = self.place.times.ravel(), *self.place.states, *leading
-        changes = self._moved(0), self._moved(1), self._moved(2), self._moved(0, multipliers=True)
-        return Loaded(self._system, state, changes, self._numbers)
+    def _loaded(self, rows: Indices, way: int) -> Loaded:
+        step = np.broadcast_to(self.place.step, self.h.shape).ravel()[rows]
+        q, v = self.place.states
+        leading = self.steps.leading(step, self.place.shares.ravel()[rows])
+        state = self.place.times.ravel()[rows], q[rows], v[rows], *leading
+        orders = (0, False), (1, False), (2, False), (0, True)
+        q_change, v_change, a_change, pushed = (self._moved(*each)[rows] for each in orders)
+        return Loaded(self._system(rows), state, (q_change, v_change, a_change, pushed), self._numbers(way))
 
     def _summed(self, name: str) -> Array:
         """An energy, the sum over all elements."""
@@ -337,7 +290,10 @@ class _Local:
             return self._drawn(mechanism.drawn.index(label))
         if label in mechanism.readouts:
             return self._signal(mechanism.readouts[label])
-        return self._spread(force_change(label, column.reactions, self._loaded))
+        found = np.zeros((self.h.size, self.stretch.directions.count))
+        for way, rows in self._by_way:
+            found[rows] = force_change(label, column.reactions, self._loaded(rows, way))
+        return self._spread(found)
 
     def _drawn(self, place: int) -> Array:
         wanted = ("speed" if place % 2 else "place", place // 2)

@@ -8,6 +8,7 @@ something happens at that time, by the implicit function. Formulas of measures f
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from mechsim.measure import bernstein, piecewise
 from mechsim.measure.bernstein import DEGREE, Array, Indices
 from mechsim.measure.changes import Changes
 from mechsim.measure.piecewise import Pieces
-from mechsim.measure.quantities import Bound, Given, Inside, Quantity
-from mechsim.measure.reading import Asked, function_of
+from mechsim.measure.quantities import Bound, Given, Happening, Inside, Quantity
+from mechsim.measure.reading import Asked, function_of, happening_key
 from mechsim.measure.scalars import Evaluation, Scalars, sound
 from mechsim.measure.slopes import is_zero, leaves, slope
 from mechsim.spec.expression import name_of, operands_of
@@ -141,7 +142,11 @@ class _Gradient:
         return Quantity(node, self.asked.inside)
 
     def _pieces(self, node: ast.expr) -> Pieces:
-        return sound(self.evaluation.pieces(node))
+        pieces = self.evaluation.pieces(node)
+        if np.isnan(pieces.noise).any():  # those are all zero, and tell no rate
+            why = self.gradients.scalars.messages.get(0, f"{self.asked.label} has no derivative here")
+            raise MechsimError(Fault(why))
+        return sound(pieces)
 
     def _at_point(self, node: ast.expr, point: Point) -> Array:
         step, share = point
@@ -189,13 +194,18 @@ class _Gradient:
         pieces = self._pieces(node)
         pieces = pieces if sign > 0 else -pieces
         time = _one(piecewise.time_of_largest(pieces))
+        found = self._peak(node, pieces, time, sign)
+        self._tell_equal(node, pieces, time, found, sign)
+        return found
+
+    def _peak(self, node: ast.expr, pieces: Pieces, time: float, sign: float) -> Array:
+        """Of the value at a peak of pieces; one with a corner, at a time that moves, goes with it."""
         step, share = self._higher(node, time, sign)
         found = self._at_point(node, (step, share))
-        for place, moved in self._moving:
-            if place == time:  # a peak with a corner goes with it
-                piece = _beside(pieces, time, before=bool(share[0] > 0.5))
-                found = found + sign * _slopes_of(pieces, piece, float(share[0] > 0.5))[0] * moved
-        self._tell_equal(node, pieces, time, found, sign)
+        if time in self._moving:
+            before = bool(share[0] > 0.5)
+            rate = sign * _slopes_of(pieces, _beside(pieces, time, before), float(before))[0]
+            found = found + self._carried(node, rate, time)
         return found
 
     def _higher(self, node: ast.expr, time: float, sign: float) -> Point:
@@ -215,7 +225,7 @@ class _Gradient:
         for other in piecewise.times_as_large(pieces).tolist():
             if abs(other - time) <= SAME * self._duration:
                 continue
-            change = self._at_point(node, self._higher(node, other, sign))
+            change = self._peak(node, pieces, other, sign)
             if np.abs(change - found).max() > APART * max(np.abs(change).max(), np.abs(found).max()):
                 shown = self.asked.expression.shown(node)
                 message = f"{shown} is as {'large' if sign > 0 else 'small'} at t = {time:.6g} as at {other:.6g}"
@@ -278,17 +288,37 @@ class _Gradient:
         if squared:
             weighted = weighted * quantity.at(Inside(self.steps, step, shares))
         found = self.changes.total(quantity, step, shares, weighted)
-        for time, moved in self._moving:  # what is before such a time grows, what is after it shrinks
+        for time in self._moving:  # what is before such a time grows, what is after it shrinks
             before, after = _side(pieces, time, before=True), _side(pieces, time, before=False)
             gained = 0.5 * (before * before - after * after) if squared else before - after
-            found = found + gained * moved
+            found = found + self._carried(node, gained, time)
         return found
 
-    @property
-    def _moving(self) -> list[tuple[float, Array]]:
-        """Times at which quantities may jump, the end among them, and how they move."""
-        found = [(seam.time, seam.moved) for seam in self.changes.seams if seam.moved.any()]
-        return [*found, (float(self.steps.t[0]), self.end)] if self.end.any() else found
+    @cached_property
+    def _moving(self) -> dict[float, list[Array]]:
+        """Times at which quantities may jump, the end among them, and how they move: several events may be at one."""
+        end = float(self.steps.t[0])
+        found: dict[float, list[Array]] = {}
+        for seam in self.changes.seams:
+            if seam.jumps and seam.time < end:  # at the end there is nothing after it that could be another
+                found.setdefault(seam.time, []).append(seam.moved)
+        moving = {time: moves for time, moves in found.items() if np.any(moves)}
+        return {**moving, end: [self.end]} if self.end.any() else moving
+
+    def _carried(self, node: ast.expr, rate: float, time: float) -> Array:
+        """What comes of it that such a time moves, by as much for each second of it. Raises MechsimError where events
+        of one time move apart, so that it depends on which of them comes first."""
+        first, *others = self._moving[time]
+        size = max(np.abs(each).max() for each in self._moving[time])
+        apart = any(np.abs(each - first).max() > APART * size for each in others)
+        if apart and abs(rate) > FLAT * float(self._pieces(node).sizes.max()):
+            shown = self.asked.expression.shown(node)
+            names = list(dict.fromkeys(seam.name for seam in self.changes.seams if seam.jumps and seam.time == time))
+            message = f"{self.asked.label} has no derivative here: {shown} jumps at t = {time:.6g}"
+            raise MechsimError(
+                Fault(f"{message}, where several events come at once that move apart: {', '.join(names)}")
+            )
+        return rate * first
 
     @property
     def _duration(self) -> float:
@@ -340,7 +370,14 @@ class _Gradient:
 
     def _happened(self, function: str, name: ast.expr) -> Array:
         time = _one(self.evaluation.value(ast.Call(ast.Name(function), [name], [])))
-        return next(seam.moved for seam in self.changes.seams if seam.time == time)
+        called = self._named(name)
+        return next(seam.moved for seam in self.changes.seams if seam.time == time and seam.name == called)
+
+    def _named(self, node: ast.expr) -> str:
+        """An event or contact as the motion calls it."""
+        meaning = self.asked.inside[happening_key(node)]
+        assert isinstance(meaning, Happening)
+        return meaning.name
 
     # --- what has no derivative, or none that is known
 

@@ -173,7 +173,7 @@ class Steps:
         key = label, order
         if key not in self._series:
             kept, degrees = self.block.known.coefficients, self.block.degrees
-            found = np.ascontiguousarray(kept[self.rows, order:degrees, self.labels.index(label)].T)
+            found = kept[self.rows, order:degrees, self.labels.index(label)].T.copy()  # which is changed below
             if len(found) < LEAST:  # a parabola's velocity has two, its acceleration is one number
                 found = np.concatenate([found, np.zeros((LEAST - len(found), found.shape[1]))])
             power = np.ones(found.shape[1])
