@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from mechsim.analysis.floquet import ON_CIRCLE, Multipliers
 from mechsim.analysis.followed import Followed
 from mechsim.analysis.orbit import floquet_of
-from mechsim.analysis.ring import FAMILY, Change, Linear, Ring
+from mechsim.analysis.ring import FAMILY, PERIOD, Change, Linear, Ring
 from mechsim.analysis.shooting import close
 from mechsim.errors import AssemblyError, Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
@@ -28,6 +29,7 @@ MOST_POINTS = 2000
 LOCATED = 1e-10  # of a step, and of what changes in it: how exactly places are found
 ROUNDS = 40  # in which they are
 ROUND = 10  # points, at least, of a branch that closes
+ENDLESS, STANDS = 5, 1e-7  # steps in which the value changes by so little of the range while the period grows
 SLACK = 1e-9  # of the range
 DIPS = 12  # looks at what comes near to zero between motions
 DEEP = 0.3  # of its value at the motion: what comes no nearer by a parabola, and is not much larger beside, is left
@@ -129,6 +131,7 @@ class Tracer:
     def follow(self, first: Point) -> Iterator[Found]:
         """What comes after the first motion of a branch, in its order: motions, and what happens between them."""
         point, step, before = first, FIRST, None
+        latest: list[Point] = []
         waiting: list[Found] = []  # the latest motion, and what is before it: more may turn out to be
         for count in range(1, MOST_POINTS):
             stepped = self._next(point, step)
@@ -143,6 +146,11 @@ class Tracer:
                 yield from (*waiting, self._last(point, step, there))
                 return
             waiting.append(there)
+            latest = [*latest[1 - ENDLESS :], there]
+            if self._is_endless(latest):
+                words = f"the period grows without end towards {self.followed.name} = {there.value:.10g}"
+                yield from (*waiting, Ended(f"{words}, as where motions come to a rest and leave it"))
+                return
             if count >= ROUND and self._is_closed(first, there, step):
                 yield from (*waiting, Ended("it came back to its beginning"))
                 return
@@ -281,6 +289,15 @@ class Tracer:
         change = chord.times(share**2 * (3 - 2 * share)).plus(point.tangent.times(begin)).plus(there.tangent.times(end))
         closed = close(self.followed.opened, point.linear.moved(change), self.tolerance, (chord,))
         return self._point(closed.linear, chord)
+
+    def _is_endless(self, latest: Sequence[Point]) -> bool:
+        """Whether nothing but the period changed in the latest steps, and that ever more."""
+        if self.followed.name == PERIOD or len(latest) < ENDLESS:
+            return False
+        values = [point.value for point in latest]
+        periods = [point.linear.ring.period for point in latest]
+        grows = all(later > sooner for sooner, later in pairwise(periods))
+        return grows and max(values) - min(values) <= STANDS * self.followed.span
 
     def _is_closed(self, first: Point, there: Point, step: float) -> bool:
         change, here = first.linear.towards(there.linear), there.linear

@@ -42,7 +42,7 @@ class NumberChanges:
 
     @property
     def count(self) -> int:
-        return int(self.constants.shape[1])
+        return int(self.constants.shape[-1])
 
     def joined(self, other: NumberChanges) -> NumberChanges:
         """The directions of both."""
