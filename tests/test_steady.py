@@ -42,6 +42,130 @@ PartData:
 Joints: {{Skates: {{AB.A: 0}}}}
 ProblemData: {{tend: 1, positions: {{A: [0, 0], B: [1, 0]}}, velocities: {{A: [u, 0], B: [u, 0]}}}}
 """
+DUMBBELL = """
+PhysicalParams: {{mu: {mu!r}, R: {R!r}, l: {l!r}, f: {f!r}, w: sqrt(mu/R**3)}}
+PartData:
+  Fixed: {{O: []}}
+  Rods: {{AB: l}}
+  Particles: {{A: 500, B: 500}}
+AppliedForces: {{Gravity: {{mu: mu, centre: O}}}}
+ProblemData:
+  tend: 1
+  positions: {{A: [R-l/2, 0], B: [R+l/2, 0]}}
+  velocities: {{A: [0, f*w*(R-l/2)], B: [0, f*w*(R+l/2)]}}
+"""
+FREE = "PartData: {{{parts}}}\nProblemData: {{tend: 1, positions: {{{places}}}, velocities: {{{speeds}}}}}"
+EARTH = 3.986004418e14
+
+
+def dumbbell(mu: float, r: float, length: float) -> tuple[float, np.ndarray]:
+    """How fast it goes round with its rod upright at a distance r, and its frequencies: radius and pitch by the
+    Lagrangian of both, the angular momentum of the orbit held."""
+    m, h = 500.0, length / 2
+    w = math.sqrt(mu * (1 / (r - h) ** 2 + 1 / (r + h) ** 2) / (2 * r))
+    inertia, own = 2 * m * (r * r + h * h), 2 * m * h * h
+    momentum = inertia * w
+    pull = -2 * mu * m * (1 / (r - h) ** 3 + 1 / (r + h) ** 3)
+    pull += momentum**2 * ((4 * m * r) ** 2 / inertia**3 - 2 * m / inertia**2)
+    turn = mu * m * r * h * h * (6 * r * r + 2 * h * h) / ((r - h) * (r + h)) ** 3
+    reduced, gyroscopic = own - own**2 / inertia, -momentum * own * 4 * m * r / inertia**2
+    matrix = np.zeros((4, 4))  # of radius over length, and pitch
+    matrix[:2, 2:] = np.eye(2)
+    matrix[2] = [-pull / (2 * m), 0, 0, gyroscopic / (2 * m * length)]
+    matrix[3] = [0, -turn / reduced, -gyroscopic * length / reduced, 0]
+    return w, np.linalg.eigvals(matrix)
+
+
+def require_orbit(found, mu, length):
+    """Upright, with both modes and the zero of other orbits."""
+    first, second = found.positions[:2], found.positions[2:]
+    radius = float(np.linalg.norm(first + second)) / 2
+    assert np.linalg.norm(second) - np.linalg.norm(first) == pytest.approx(length, rel=1e-8)
+    rate, expected = dumbbell(mu, radius, length)
+    assert found.steady == f"all turns at {rate:.9g} rad/s about O"
+    assert len(found.states) == 5 and found.neighbours == 1 and found.stability == "stable"
+    values = sorted(found.eigenvalues, key=abs)
+    assert abs(values[0]) < 1e-6 * rate
+    same_values(np.array(values[1:]) / rate, expected / rate, EXACT)
+
+
+@pytest.mark.parametrize(
+    ("mu", "R", "length"),
+    [(EARTH, 7e6, 1e4), (EARTH, 7e6, 1e3), (EARTH, 7e6, 1.0), (1e-4, 1.0, 1e-4), (1.0, 1.0, 1e-6)],
+)
+def test_dumbbell_in_an_orbit_that_is_far_larger(mu, R, length):
+    """What makes it turn about itself is as small as it is against its orbit, squared."""
+    handle = mechsim.mechanism(DUMBBELL.format(mu=mu, R=R, l=length, f=1.0))
+    require_orbit(handle.linearize(steady=True), mu, length)
+    require_orbit(handle.steady_motions()[0].linear, mu, length)
+
+
+@pytest.mark.parametrize("mu", [1e-20, 1e-8, 1e20])
+def test_units_of_time_make_no_difference(mu):
+    (found,) = mechsim.mechanism(DUMBBELL.format(mu=mu, R=1.0, l=0.1, f=1.0)).steady_motions()
+    _, expected = dumbbell(1.0, float(np.linalg.norm(found.positions[:2])) + 0.05, 0.1)
+    same_values(np.sort_complex(found.linear.eigenvalues / math.sqrt(mu)), [0, *expected], EXACT)
+    assert found.linear.least
+
+
+def test_another_orbit_is_found_however_far_away():
+    """With the momentum that it has: 1.1 times as fast is 1.21 times as far, a thousand times the length of the rod."""
+    (found,) = mechsim.mechanism(DUMBBELL.format(mu=1.0, R=1.0, l=1e-4, f=1.1)).steady_motions()
+    require_orbit(found.linear, 1.0, 1e-4)
+    assert np.linalg.norm(found.positions[:2]) == pytest.approx(1.21, abs=1e-4)
+
+
+def test_dumbbell_in_space_nods_out_of_its_orbit_at_twice_the_rate():
+    text = DUMBBELL.replace("0]", "0, 0]").replace("/2)]", "/2), 0]")
+    found = mechsim.mechanism("Dimension: 3\n" + text.format(mu=1.0, R=1.0, l=1e-5, f=1.0)).linearize(steady=True)
+    own = [0, *(sign * 1j * rate for rate in (1.0, math.sqrt(3), 2.0) for sign in (1, -1))]
+    same_values(found.eigenvalues, own, 1e-8)  # but for the square of what it is against its orbit
+
+
+@pytest.mark.parametrize(("R", "length", "rod"), [(7e6, 1e-2, True), (1.0, 1e-3, False)])
+def test_what_is_lost_in_roundings_is_not_told(R, length, rod):
+    """A rod that is as small as roundings of where it is; a spring that is far stiffer than gravity's gradient."""
+    text = DUMBBELL if rod else DUMBBELL.replace("Rods: {{AB: l}}", "Springs: {{AB: [5e14, l]}}")
+    handle = mechsim.mechanism(text.format(mu=EARTH if R > 1 else 1.0, R=R, l=length, f=1.0))
+    for asked in (handle.steady_motions, lambda: handle.linearize(steady=True)):
+        with pytest.raises(SpecError, match="roundings"):
+            asked()
+
+
+@pytest.mark.parametrize(
+    ("parts", "places", "speeds", "words"),
+    [
+        ("Particles: {A: 1}", "A: [1, 2]", "A: [0.3, 0.4]", "all moves at (0.3, 0.4) m/s"),
+        (
+            "Particles: {A: 1, B: 2}, Rods: {AB: 1}",
+            "A: [1, 2], B: [2, 2]",
+            "A: [0.3, 0.4], B: [0.3, 0.4]",
+            "all moves at (0.3, 0.4) m/s",
+        ),
+        (
+            "Particles: {A: 1, B: 2}, Rods: {AB: 1}",
+            "A: [1, 2], B: [2, 2]",
+            "A: [0.3, 0.4], B: [0.3, 1]",
+            "all moves at (0.3, 0.8) m/s; AB by itself turns at 0.6 rad/s about (0.666666667, 0)",
+        ),
+    ],
+)
+def test_what_is_free_stays_as_it_is(parts, places, speeds, words):
+    """It moves steadily from where it is; all changes are of other steady motions."""
+    handle = mechsim.mechanism(FREE.format(parts=parts, places=places, speeds=speeds))
+    (found,) = handle.steady_motions()
+    for linear in (found.linear, handle.linearize(steady=True)):
+        assert linear.steady == words
+        np.testing.assert_allclose(linear.positions, handle.start()[0], rtol=0, atol=1e-14)
+        assert not linear.A.any() and linear.neighbours == len(linear.states)
+
+
+def test_accounts_of_work_do_not_move_in_modes():
+    """A motor's work is a state of the file, but not of the motion."""
+    found = mechsim.mechanism(HOOP).linearize(steady=True, rest=True)
+    accounts = [name.startswith("work") for name in found.coordinates]
+    assert any(accounts) and not found.shapes[accounts].any()
+    assert not any(name.startswith("work") for name in found.states)
 
 
 @pytest.mark.slow

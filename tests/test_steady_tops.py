@@ -60,7 +60,28 @@ def test_sleeping_top(spin):
     left = 4 * A * WEIGHT - (C * spin) ** 2
     growth = math.sqrt(max(left, 0.0)) / (2 * A)
     assert max(found.eigenvalues.real) == pytest.approx(growth, abs=1e-7)  # above the limit some are double
-    assert (found.stability == "unstable") == (left > 0)
+    assert found.stability == ("unstable" if left > 0 else "stable")
+
+
+@pytest.mark.parametrize("share", [0.999, 1.001, 3.0, 1e3])
+def test_sleeping_top_is_stable_as_soon_as_its_modes_do_not_grow(share):
+    """Above its critical spin energy is least as seen by some that turn with it, C w3/(2 A) among them, however near
+    and however far above."""
+    weight, axial, across, arm = 1.5 * G, 0.008, 0.02, 0.2
+    critical = 2 * math.sqrt((across + 1.5 * arm**2) * weight * arm) / axial
+    text = f"""
+Dimension: 3
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OPQ: {{Geom: [[1],[0,1]], Dyna: [[{arm}], 1.5, [{axial}, {across}, {across}]]}}}}
+AppliedForces: {{Gravity: [0, 0, -{G}]}}
+ProblemData:
+  tend: 1
+  orientations: {{OPQ: {{euler: [zyx, 0, -pi/2, 0]}}}}
+  spins: {{OPQ.OPQ: [{share * critical!r}, 0, 0]}}
+"""
+    found = mechsim.mechanism(text).steady_motions()[0]
+    assert found.stability == ("unstable" if share < 1 else "stable")
 
 
 def test_disc_on_a_circle_as_by_the_classical_equations():

@@ -18,7 +18,7 @@ from mechsim.analysis.flow import Flow, Local, projected
 from mechsim.analysis.generators import Family
 from mechsim.analysis.ground import Ground
 from mechsim.analysis.symmetry import reduced
-from mechsim.errors import AssemblyError, SpecError
+from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.linear import generic, null_space
 from mechsim.model.mechanism import Mechanism
@@ -26,7 +26,11 @@ from mechsim.result.layout import Array
 
 STATES, STRIDE = 4, 0.1  # at which symmetries are tried, so far away in scales
 MOST_PARTS = 20  # whose own motions are tried
-COMMUTES = 1e-8  # of the size of what is compared
+# Of the size of what is compared: what is less is rounding, what is more is not. Between them it is not clear, nor is
+# it where roundings, beside the least that is not, would be seen in sums.
+ROUNDED, CLEAR, SEEN = 2e-13, 5e-10, 1e-8
+ROUNDINGS = 1e-17  # of how far away it is and how fast it goes on, in scales: these are rounded too
+FAINT = 3e-8  # of speeds in scales: rates of change of accelerations that are less may be the root of roundings
 STEP = 1e-30  # of imaginary parts: derivatives of polynomials, exact for nothing is subtracted
 
 
@@ -71,6 +75,13 @@ class Candidates:
 
     def _columns(self, family: Family) -> int:
         return len(family.names) if self.is_of_a_file else family.shifts
+
+    @property
+    def lengths(self) -> Array:
+        """The size of the mechanism for shifts, 1 for turns."""
+        sizes = [np.arange(self._columns(each)) < each.shifts for each in self.families]
+        shifts = np.concatenate([np.zeros(0, dtype=bool), *sizes])
+        return np.where(shifts, self.system.mechanism.size or 1.0, 1.0)
 
     def without_idle(self, factors: Array) -> tuple[Candidates, list[int]]:
         """Those of families that some sums, (sums, candidates), are made of; and their numbers."""
@@ -149,16 +160,30 @@ class View:
         upper = (positions[first].T / scales[first]).T
         return np.concatenate([upper, (self.time * velocities[second].T / scales[second]).T])
 
+    @property
+    def far(self) -> float:
+        """How far away it is, or how far it goes on in the time, in scales: that is rounded too."""
+        rows, scales = self.candidates.points, self.local.flow.system.scales
+        away = np.abs(self.local.q[rows] / scales[rows]).max(initial=0.0)
+        return float(away + np.abs(self.flow).max(initial=0.0))
+
+    @cached_property
+    def moved(self) -> tuple[Array, Array, Array]:
+        """Changes of positions, velocities and accelerations along all directions that are allowed, (n, directions)
+        each: in scales, and of velocities in scales and the time."""
+        places, rates = self.local.freedoms
+        sizes = np.append(np.ones(places), np.full(rates, 1 / self.time))
+        q, v, a = (each[:, : places + rates] * sizes for each in self.local.moved)
+        return q, v, a
+
     @cached_property
     def allowed(self) -> Array:
-        count = sum(self.local.freedoms)
-        return self.stacked(self.local.moved[0][:, :count], self.local.moved[1][:, :count])
+        return self.stacked(*self.moved[:2])
 
     @cached_property
     def onward(self) -> Array:
         """How what is allowed goes on, in units of the time."""
-        count = sum(self.local.freedoms)
-        return self.time * self.stacked(self.local.moved[1][:, :count], self.local.moved[2][:, :count])
+        return self.time * self.stacked(*self.moved[1:])
 
     @cached_property
     def flow(self) -> Array:
@@ -177,8 +202,7 @@ class View:
 
     def bent(self, factors: Array) -> Array:
         """How a sum of candidates changes along what is allowed, (rows, directions)."""
-        local, count = self.local, sum(self.local.freedoms)
-        speeds, rates = self.candidates.changes(local.q, local.v, local.moved[0][:, :count], local.moved[1][:, :count])
+        speeds, rates = self.candidates.changes(self.local.q, self.local.v, *self.moved[:2])
         return self.stacked((speeds @ factors).T, (rates @ factors).T)
 
     def conditions(self) -> Array:
@@ -199,53 +223,107 @@ class View:
 @frozen(eq=False, slots=False)
 class Symmetries:
     """Sums of candidates that leave the flow as it is, by their factors: those that do by themselves, (sums,
-    candidates); and the one that does as time goes on, which is zero unless something is driven steadily. None: the
-    flow changes with time in another way."""
+    candidates), each of which moves things about as far, in its own way; and the one that does as time goes on, which
+    is zero unless something is driven steadily. None: the flow changes with time in another way."""
 
     candidates: Candidates
     still: Array
     driven: Array | None
     time: float  # in which things move
+    sizes: Array  # how far each candidate moves things, in scales
 
 
 def symmetries(flow: Flow, t: float, q: Array, v: Array) -> Symmetries:
-    """Raises AssemblyError, SpecError where the flow has no value near the state."""
+    """Raises AssemblyError, SpecError where the flow has no value near the state, or where it is not clear."""
     candidates = Candidates(flow)
-    time = _time(flow, t, q, v)
-    views = [View(local, candidates, time) for local in _states(flow, t, q, time)]
+    time, slow = _times(flow, t, q, v)
+    views = [View(local, candidates, slow) for local in _states(flow, t, q, slow)]
     strayed = np.concatenate([candidates.strayed(view.local.q) for view in views])
-    used = _independent(np.concatenate([*(view.carried for view in views), strayed]))
-    columns = [candidates.count, *used]  # the time first: a sum that needs it has it
+    moves = np.concatenate([*(view.carried for view in views), strayed])
+    sizes = _lengths(moves)
+    rounded = ROUNDED + ROUNDINGS * max((view.far for view in views), default=0.0)
+    used = _independent(moves / sizes, rounded)
+    # The time first: a sum that needs it has it. Where nothing changes with time it goes on by itself.
+    columns = [*([candidates.count] if flow.reads_time else []), *used]
     strayed = np.column_stack([strayed, np.zeros(len(strayed))])
+    units = np.append(sizes, _lengths(np.concatenate([view.flow for view in views])[:, None]))[columns]
     matrix = np.concatenate([*(view.conditions() for view in views), strayed])[:, columns]
-    sizes = np.maximum(np.abs(matrix).max(axis=0), 1.0)
-    sums = null_space(np.linalg.qr(matrix / sizes)[1], absolute=COMMUTES * np.sqrt(len(matrix))).T / sizes
-    found = reduced(sums)
-    told = np.zeros((len(found), candidates.count))
-    told[:, used] = found[:, 1:]
-    with_time = found[:, 0] != 0
-    driven = told[with_time][0] / time if with_time.any() else None
+    found = reduced(_nothing(matrix / units, rounded).T) / units
+    told = np.zeros((len(found), candidates.count + 1))
+    told[:, columns] = found
+    told, pace = told[:, :-1], told[:, -1]
+    driven = None if flow.reads_time else np.zeros(candidates.count)
+    if pace.any():
+        driven = told[pace != 0][0] / pace[pace != 0][0] / slow
     fewer, numbers = candidates.without_idle(told)
-    return Symmetries(fewer, told[~with_time][:, numbers], None if driven is None else driven[numbers], time)
+    still = _alike(told[pace == 0], moves, candidates.lengths)[:, numbers]
+    return Symmetries(fewer, still, None if driven is None else driven[numbers], time, sizes[numbers])
 
 
-def _independent(carried: Array) -> list[int]:
+def _lengths(columns: Array) -> Array:
+    """1 for none."""
+    lengths = np.linalg.norm(columns, axis=0)
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def _nothing(matrix: Array, rounded: float) -> Array:
+    """Orthonormal columns that a matrix, with columns of one size, takes to nothing. Raises where that is not clear."""
+    triangle = np.linalg.qr(matrix)[1]  # rows may be many
+    sizes = np.linalg.svd(triangle, compute_uv=False)
+    nothing, least = sizes[sizes < CLEAR].max(initial=0.0), sizes[sizes >= CLEAR].min(initial=1.0)
+    if nothing > min(rounded, SEEN * least):
+        message = "which turns and shifts leave it as it is cannot be told: what they change is as small as roundings"
+        hint = "something is very small or slow against something else: let it be larger, or leave it out"
+        raise SpecError(Fault(message, hint=hint))
+    return null_space(triangle, absolute=CLEAR)
+
+
+def _alike(sums: Array, moves: Array, lengths: Array) -> Array:
+    """The same by sums each of which moves things as far, in a way of its own: so that far from an axis turns about it
+    are told apart from shifts. Those that move them far come first: others are told beside them without roundings."""
+    if not len(sums):
+        return sums
+    far = np.linalg.norm(moves @ sums.T, axis=0) / np.linalg.norm(sums / lengths, axis=1)
+    sums = sums[np.argsort(-far, kind="stable")]
+    return np.linalg.solve(np.linalg.qr(moves @ sums.T)[1].T, sums)
+
+
+def _independent(carried: Array, rounded: float) -> list[int]:
     """Candidates without those that do nothing, or that are sums of others; the first are kept."""
-    nothing = null_space(np.linalg.qr(carried)[1], relative=COMMUTES).T
-    left_out = {carried.shape[1] - 1 - int(np.flatnonzero(row)[0]) for row in reduced(nothing[:, ::-1])}
+    sums = reduced(_nothing(carried, rounded).T[:, ::-1])
+    left_out = {carried.shape[1] - 1 - int(np.flatnonzero(row)[0]) for row in sums}
     return [k for k in range(carried.shape[1]) if k not in left_out]
 
 
-def _time(flow: Flow, t: float, q: Array, v: Array) -> float:
-    """In which things move, by how fast they are, or would become, there and beside it."""
-    n = flow.system.n
-    moving = np.delete(np.arange(n), flow.system.accounts)
-    scales = flow.system.scales[moving]
-    local = flow.at(t, q, v)
-    fastest = np.abs(local.v[moving] / scales).max(initial=0.0)
-    bends = [local, *islice(_states(flow, t, q, np.inf), 1)]
-    bend = max(np.sqrt(np.abs(each.a[moving] / scales).max(initial=0.0)) for each in bends)
-    return float(1.0 / (max(fastest, bend) or 1.0))
+def _times(flow: Flow, t: float, q: Array, v: Array) -> tuple[float, float]:
+    """In which things move, there and beside it, and in which they would begin to from where they stand: by how
+    accelerations change with places and speeds, which is the same wherever the mechanism is and however it goes along;
+    of what is free by how fast it is, or would become."""
+    beside = list(islice(_states(flow, t, q, np.inf), 1))
+    near = [flow.at(t, q, v), *beside]
+    going = max(map(_going, near))
+    rates = [max(map(_bending, some), default=0.0) for some in (near, beside)]
+    time, slow = (1.0 / ((rate if rate > FAINT * going else going) or 1.0) for rate in rates)
+    return time, slow
+
+
+def _bending(local: Local) -> float:
+    """The rate at which small changes go on, 1/s."""
+    system, (count, _), ways = local.flow.system, local.freedoms, sum(local.freedoms)
+    moving = np.delete(np.arange(system.n), system.accounts)
+    states = np.setdiff1d(local.flow.states, system.accounts).astype(int)
+    bends = local.moved[2][moving, :ways] / system.scales[moving, None]
+    grows = local.moved[1][states, :ways] / system.scales[states, None]
+    slow, fast = (np.linalg.norm(each) for each in (bends[:, :count], bends[:, count:]))
+    return float(max(np.sqrt(slow), fast, np.linalg.norm(grows)))
+
+
+def _going(local: Local) -> float:
+    """How fast it is or would become, 1/s."""
+    system = local.flow.system
+    moving = np.delete(np.arange(system.n), system.accounts)
+    speeds, bends = (np.abs(each[moving] / system.scales[moving]).max(initial=0.0) for each in (local.v, local.a))
+    return float(max(speeds, np.sqrt(bends)))
 
 
 def _states(flow: Flow, t: float, q: Array, time: float) -> Iterator[Local]:

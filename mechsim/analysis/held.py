@@ -31,8 +31,7 @@ class Momenta:
 
     def at(self, view: View) -> tuple[Array, Array]:
         """(sums,), and how they change along what is allowed, (sums, directions)."""
-        local, count = view.local, sum(view.local.freedoms)
-        dq, dv = local.moved[0][:, :count], local.moved[1][:, :count]
+        local, (dq, dv, _) = view.local, view.moved
         speeds, _ = view.candidates.moved(local.q[None], local.v[None])
         bends, _ = view.candidates.changes(local.q, local.v, dq, dv)
         momentum, changes = self._momentum((local.t, local.q, local.v), (dq, dv))

@@ -1,18 +1,25 @@
 """Whether energy holds a steady motion: seen by who is carried along, small motions are M y'' + D y' + K y = 0, with y
 displacements beside those that the symmetries make, momenta held. Where K is symmetric and positive, and D takes energy
 or gives none (it may turn it around, as gyroscopes do), it is stable: Lagrange and Dirichlet, Routh, Kelvin and Tait.
+
+Who is carried along may turn about what turns leave as it is, as about a top that sleeps: it is stable if its energy is
+least as seen by any of those. Where two modes swing as w1 and w2 that is seen half way between them, if at all.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from mechsim.analysis.carried import View
 from mechsim.analysis.flow import Flow
+from mechsim.kernel.linear import null_space
 from mechsim.result.layout import Array
 
 SYMMETRIC = 1e-8  # of the largest entry
-RANK = 1e-8
+RANK, NOTHING = 1e-8, 1e-11  # of the largest: of displacements, and of what the motion changes
+IDLE = 1e-6  # of scales: what moves less does nothing
 
 
 def is_least(flow: Flow, view: View, matrix: Array, others: Array, factors: Array, still: Array) -> bool:
@@ -20,11 +27,29 @@ def is_least(flow: Flow, view: View, matrix: Array, others: Array, factors: Arra
     of the motion that carries, `still` of those that leave the mechanism as it is."""
     if not (flow.system.levels == 2).all():  # of what rolls this is not known
         return False
+    frames = _frames(view, matrix, others, factors, still)
+    return any(_is_least(flow, view, seen, others, carries, still) for seen, carries in frames)
+
+
+def _frames(view: View, matrix: Array, others: Array, factors: Array, still: Array) -> Iterator[tuple[Array, Array]]:
+    """The linear motion, and what carries, as seen by some who are carried along."""
+    yield matrix, factors
+    for idle in null_space(view.carried @ still.T, absolute=IDLE).T @ still:
+        turning = others.T @ (view.back @ view.bent(idle)) @ others
+        fastest = np.abs(np.linalg.eigvals(turning)).max(initial=0.0)
+        swings = np.linalg.eigvals(matrix).imag
+        if fastest * view.time <= RANK:
+            continue
+        for rate in np.unique(np.add.outer(swings, swings)) / (2 * fastest):
+            yield matrix - rate * turning, factors + rate * idle
+
+
+def _is_least(flow: Flow, view: View, matrix: Array, others: Array, factors: Array, still: Array) -> bool:
     left, sizes, _ = np.linalg.svd(matrix) if matrix.size else (matrix, np.zeros(0), matrix)
-    kept = left[:, sizes > RANK * sizes.max(initial=0.0)]  # what the motion changes: momenta are not among it
+    kept = left[:, sizes > NOTHING * sizes.max(initial=0.0)]  # what the motion changes: momenta are not among it
     if not kept.shape[1] or kept.shape[1] % 2:
         return False
-    onward = kept.T @ matrix @ kept
+    onward = view.time * kept.T @ matrix @ kept
     positions, velocities = _parts(view, others @ kept, factors)
     half = kept.shape[1] // 2
     places = _beside_symmetries(view, positions, still)
@@ -48,8 +73,7 @@ def is_least(flow: Flow, view: View, matrix: Array, others: Array, factors: Arra
 
 def _parts(view: View, directions: Array, factors: Array) -> tuple[Array, Array]:
     """Displacements in scales, and velocities as seen by who is carried along."""
-    local, count = view.local, sum(view.local.freedoms)
-    q, v = (local.moved[k][:, :count] @ directions for k in (0, 1))
+    local, (q, v) = view.local, (each @ directions for each in view.moved[:2])
     speeds, _ = view.candidates.changes(local.q, local.v, q, v)
     return q, v - (speeds @ factors).T
 

@@ -143,8 +143,8 @@ class _Found:
             self._alone.append(local)
 
     def _is_beside(self, local: Local) -> bool:
-        """Whether a way of rests leads to it from one that is known. What rolls may not go the ways that it could be put
-        along."""
+        """Whether a way of rests leads to it from one that is known. What rolls may not go the ways that it could be
+        put along."""
         families = [place for place, rest in zip(self._places, self.rests, strict=True) if rest.neighbours]
         return any(are_of_one_family(each, local) for each in families)
 

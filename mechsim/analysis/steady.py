@@ -9,8 +9,8 @@ A = DX - DS. What the symmetries themselves make of the state (other places, oth
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -32,9 +32,20 @@ SETTLED = 1e-12  # of scales: the last step, and what may be left over of X - S
 LONGEST = 0.5  # of scales: a step
 FEWER = 30  # poses that are tried: a step of Newton's method takes some ms
 SAME = 1e-6  # of scales, as states are compared
-RANK = 1e-8  # of the largest: below, a direction leads to other steady motions
-NEAR = 1e-6  # of scales: what a state may be off that is given
+RANK = 1e-10  # of the largest: what moves less is not moved
+# Of the largest: what is less leads to other steady motions, what is more does not; between them it is not clear.
+ROUNDED, CLEAR = 2e-13, 1e-11
+FAR = 2e-12  # of how far away it is, in scales: what is less is known worse than to 1e-4 of it
+ROUNDINGS = 1e-14  # of places and speeds, however far and fast they are
+FARTHEST = 3e7  # in scales: farther away, roundings are above 1e-8 of them
+SEEN = 1e-10  # of the largest: a rate that is less is not told
+NEAR = 1e-6  # of speeds and accelerations: what a state may be off that is given
+STAYS = 1e-3  # of scales: how near to it a steady motion is then
 RESTS = "it rests"
+
+
+class Unclear(SpecError):
+    """What roundings do not let be told."""
 
 
 @frozen(eq=False, slots=False)
@@ -73,22 +84,28 @@ def steady_motions(
     motions which leave it as it is. Raises AssemblyError where there is none."""
     search = _Search(flow, t, q, v)
     found: list[Steady] = []
-    own = 0
+    own, unclear = 0, None
     families = len(search.symmetries.still) > 0  # which momenta make: one of each is looked for
     for tried, pose in enumerate(islice(poses(flow, t, q), FEWER)):
         if families and found:
             break
-        with suppress(AssemblyError, SpecError):
+        try:
             steady = search.from_pose(pose, v if tried == 0 else None)
             if steady is not None and not any(search.is_same(steady, other) for other in found):
                 found.append(steady)
                 own += tried == 0
+        except Unclear as error:
+            unclear = error
+        except (AssemblyError, SpecError):
+            pass
         if told:
             told(len(found), tried + 1)
+    if not found and unclear:
+        raise unclear
     if not found:
         hint = "something is free to fall, or goes faster and faster"
         raise AssemblyError(Fault("no steady motion was found from any pose that was tried", hint=hint))
-    return (*found[:own], *sorted(found[own:], key=lambda each: round(each.energy, 9)))
+    return (*found[:own], *sorted(found[own:], key=lambda each: round(each.energy / search.energy, 9)))
 
 
 def steady_at(flow: Flow, t: float, q: Array, v: Array) -> Steady:
@@ -107,10 +124,14 @@ class _Search:
             raise AssemblyError(Fault(message, hint="drives may turn or push at a constant speed"))
         self.driven: Array = self.symmetries.driven
         first = self._view(q, v)
+        self._require_near(first)
         self.rates = self._rates(first)
         self.momenta = Momenta(flow.system, self.symmetries.still) if len(self.symmetries.still) else None
         self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
         self.most = self._largest(first)
+        sizes = flow.system.scales[: flow.system.n] / self.symmetries.time
+        sizes[flow.system.accounts] = 0.0
+        self.energy = float(np.abs(np.asarray(flow.system.mass_matrix(t, q, v)) @ sizes) @ sizes) or 1.0  # a unit
 
     def _view(self, q: Array, v: Array) -> View:
         return View(self.flow.at(self.t, q, v), self.symmetries.candidates, self.symmetries.time)
@@ -127,23 +148,35 @@ class _Search:
         return np.where(changes > 0, changes, 1.0)
 
     def _rates(self, view: View) -> Array:
-        """Of the motions that leave it as it is, so that these come nearest to how it moves."""
-        left = view.flow - view.time * view.carried @ self.driven
-        length = len(view.candidates.points) + len(view.candidates.states)
-        found = np.linalg.lstsq(view.time * self._own(view)[:length], left[:length], rcond=None)[0]
-        return np.where(np.abs(view.time * found) > RANK, found, 0.0)
+        """Of the motions that leave it as it is, so that these come nearest to how it moves; and where that says no
+        more, as of what turns about where it is, to how that goes on."""
+        left, own = view.flow - view.time * view.carried @ self.driven, view.time * self._own(view)
+        length, largest = len(view.candidates.points) + len(view.candidates.states), _largest(own)
+        found = _fitted(own[:length], left[:length], RANK * largest)
+        idle = null_space(own[:length], absolute=RANK * largest)
+        onward = (left - own @ found)[length:]
+        return np.asarray(found + idle @ _fitted(own[length:] @ idle, onward, RANK * largest))
 
     def _factors(self, rates: Array) -> Array:
         return np.asarray(self.driven + rates @ self.symmetries.still)
 
     def here(self) -> Steady:
-        """The state itself, if it is carried along."""
+        """The state itself, if it is carried along: what is left over of roundings is taken from it."""
         view = self._view(self.q, self.v)
         off = np.abs(self._left(view, self.rates)).max(initial=0.0)  # momenta are its own
-        if off > NEAR:
-            message = f"it does not move steadily there: speeds and accelerations are off by {off:.2g} of their size"
+        size = max(1.0, np.abs(view.flow).max(initial=0.0))
+        found = self._settled(view) if off <= NEAR * size else None
+        if found is None or self._apart(found, view) > STAYS + NEAR * view.far:
+            message = (
+                f"it does not move steadily there: speeds and accelerations are off by {off / size:.2g} of their size"
+            )
             raise SpecError(Fault(message, hint="mechsim equilibrium --steady finds steady motions near it"))
-        return self._told(view, self.rates)
+        return found
+
+    def _apart(self, found: Steady, view: View) -> float:
+        """How far a state is from another, in scales."""
+        places, rates = found.positions - view.local.q, found.velocities - view.local.v
+        return float(np.abs(view.stacked(places, rates)).max(initial=0.0))
 
     def from_pose(self, pose: Array, v: Array | None) -> Steady | None:
         """What Newton's method comes to from a pose, or from the first state itself."""
@@ -159,9 +192,9 @@ class _Search:
         for _ in range(MOST_STEPS):
             left = self._left(view, rates)
             step, turn = self._step(view, rates, left)
-            if max(np.abs(step).max(initial=0.0), np.abs(view.time * turn).max(initial=0.0)) <= SETTLED:
+            if max(np.abs(step).max(initial=0.0), np.abs(view.time * turn).max(initial=0.0)) <= self._noise(view):
                 break
-            shorter = min(1.0, LONGEST / max(np.abs(view.allowed @ step).max(initial=0.0), 1e-300))
+            shorter = min(1.0, LONGEST / max(self._length(view, step), 1e-300))
             before = (1 - SMALLER) * np.linalg.norm(left)
             for _ in range(MOST_HALVINGS):
                 nearer = self._moved(view, shorter * step)
@@ -172,7 +205,37 @@ class _Search:
                 break
             view, rates = nearer, rates + shorter * turn
         off = np.abs(self._left(view, rates)).max(initial=0.0)
-        return self._told(view, rates) if off <= SETTLED * max(1.0, np.abs(view.onward).max(initial=0.0)) else None
+        return self._told(view, rates) if off <= self._noise(view) else None
+
+    def _length(self, view: View, step: Array) -> float:
+        """Of a step, in scales; what all points have in common is measured by how far away they are."""
+        changes, count = view.allowed @ step, len(self.symmetries.candidates.points)
+        longest = 0.0
+        for place in (0, len(changes) - count):  # places, and speeds
+            points = changes[place : place + count]
+            common = self._centre @ points
+            changes[place : place + count] -= common
+            longest = max(longest, float(np.abs(common).max(initial=0.0)) / max(1.0, view.far))
+        return max(longest, float(np.abs(changes).max(initial=0.0)))
+
+    @cached_property
+    def _centre(self) -> Array:
+        """From how far coordinates of points go to how far these go on the average."""
+        rows, scales = self.symmetries.candidates.points, self.flow.system.scales
+        places = self.flow.system.mechanism.points.values()
+        axes = {slot: axis for slots in places for axis, slot in enumerate(slots)}
+        along = np.array([[axes.get(one) == axes.get(other) for other in rows] for one in rows], dtype=float)
+        along = along.reshape(len(rows), len(rows)) * scales[rows] / scales[rows, None]
+        return np.asarray(along / np.maximum(along.sum(axis=1, keepdims=True), 1.0))
+
+    def _noise(self, view: View) -> float:
+        """What may be left over, in scales."""
+        return float(SETTLED * max(1.0, np.abs(view.onward).max(initial=0.0)) + ROUNDINGS * view.far)
+
+    def _require_near(self, view: View) -> None:
+        if view.far > FARTHEST:
+            message = f"how it moves is lost in roundings: it is {view.far:.2g} times as far away as it is large"
+            raise Unclear(Fault(message, hint="or so far it goes on while it moves: put the origin near it"))
 
     def _left(self, view: View, rates: Array) -> Array:
         """X - S, and what momenta are off."""
@@ -181,24 +244,23 @@ class _Search:
 
     def _step(self, view: View, rates: Array, left: Array) -> tuple[Array, Array]:
         """Along what is allowed, and of the rates, to where X = S with the momenta there are, were all linear."""
-        matrix = np.column_stack([self._bends(view, rates), -view.time * self._own(view)])
+        matrix = np.column_stack([self._bends(view, rates), -self._own(view)])
         if self.momenta is not None:
             still = np.zeros((len(self.held), len(rates)))
             more = self.momenta.at(view)[1] / self.most[:, None]
             matrix = np.concatenate([matrix, np.column_stack([more, still])])
         found = np.asarray(np.linalg.lstsq(matrix, -left, rcond=RANK)[0], dtype=float)
         count = view.allowed.shape[1]
-        return found[:count], found[count:]
+        return found[:count], found[count:] / view.time
 
     def _bends(self, view: View, rates: Array) -> Array:
         """DX - DS along what is allowed."""
         return np.asarray(view.onward - view.time * view.bent(self._factors(rates)))
 
     def _moved(self, view: View, step: Array) -> View | None:
-        local = view.local
-        count = sum(local.freedoms)
+        local, (q, v, _) = view.local, view.moved
         try:
-            return self._view(local.q + local.moved[0][:, :count] @ step, local.v + local.moved[1][:, :count] @ step)
+            return self._view(local.q + q @ step, local.v + v @ step)
         except (AssemblyError, SpecError):
             return None
 
@@ -206,14 +268,16 @@ class _Search:
         factors, bends, own = self._factors(rates), self._bends(view, rates), self._own(view)
         inside = view.back @ own
         others = null_space(inside.T, absolute=SAME) if inside.size else np.eye(bends.shape[1])
-        matrix = others.T @ (view.back @ bends / view.time) @ others
-        sizes = np.linalg.svd(np.column_stack([bends, -view.time * own]), compute_uv=False)
-        rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+        seen = others.T @ (view.back @ bends) @ others
+        nothing = ROUNDINGS * np.abs(view.onward).max(initial=0.0)
+        matrix = np.where(np.abs(seen) > nothing, seen, 0.0) / view.time
+        rank = _rank(np.column_stack([bends, -own]), CLEAR + FAR * view.far)
         idle = len(self.symmetries.still) - (bends.shape[1] - len(matrix))  # turns about where it is, which do nothing
         neighbours = own.shape[1] + len(matrix) - rank - idle
         state = view.local.t, view.local.q, view.local.v
         kinetic, potential = as_switched(self.flow.system, *state).energies(*state)
-        seen = np.where(np.abs(view.time * factors) > RANK, factors, 0.0)
+        moved = np.abs(view.time * factors) * self.symmetries.sizes
+        seen = np.where(moved > SEEN * max(1.0, moved.max(initial=0.0)), factors, 0.0)
         words = self.symmetries.candidates.words(seen) or RESTS
         held = is_least(self.flow, view, matrix, others, factors, self.symmetries.still)
         linear = replace(_linear(view, matrix, others, words), neighbours=max(0, neighbours), least=held)
@@ -225,16 +289,36 @@ class _Search:
             values = [
                 np.sort_complex(np.round(each.linear.eigenvalues * self.symmetries.time, 4)) for each in (one, other)
             ]
-            near = abs(one.energy - other.energy) <= SAME * max(1.0, abs(one.energy))
+            near = abs(one.energy - other.energy) <= SAME * max(self.energy, abs(one.energy))
             return bool(near and np.abs(values[0] - values[1]).max(initial=0.0) < 1e-3)
         return bool(np.abs(apart(self.flow, one.positions, other.positions)).max(initial=0.0) <= SAME)
+
+
+def _rank(matrix: Array, clear: float) -> int:
+    """Raises SpecError where it is not clear."""
+    sizes = np.linalg.svd(matrix, compute_uv=False)
+    largest = sizes.max(initial=0.0)
+    if ((sizes > ROUNDED * largest) & (sizes < clear * largest)).any():
+        message = "how it moves near a steady motion cannot be told: what hardly pulls back is as small as roundings"
+        raise Unclear(Fault(message, hint="it is nearly singular, or something is very slow against something else"))
+    return int((sizes >= clear * largest).sum())
+
+
+def _largest(matrix: Array) -> float:
+    return float(np.linalg.norm(matrix, axis=0).max(initial=0.0))
+
+
+def _fitted(matrix: Array, right: Array, least: float) -> Array:
+    """By least squares, without what moves less."""
+    left, sizes, rows = np.linalg.svd(matrix, full_matrices=False)
+    kept = sizes > least
+    return np.asarray(rows[kept].T @ ((left[:, kept].T @ right) / sizes[kept]))
 
 
 def _linear(view: View, matrix: Array, rest: Array, words: str) -> Linearised:
     """In coordinates of the mechanism that tell directions apart."""
     local, flow = view.local, view.local.flow
-    count = sum(local.freedoms)
-    q, v = (local.moved[k][:, :count] @ rest for k in (0, 1))
+    q, v = (each @ rest for each in view.moved[:2])
     scales, n = flow.system.scales[: flow.system.n, None], flow.system.n
     weights = np.array([3.0 if each.kind == "angle" else 1.0 for each in flow.system.mechanism.variables])
     weights[flow.system.accounts] = q[flow.system.accounts] = 0.0  # they add up work, and nothing moves with them
@@ -260,4 +344,5 @@ def _linear(view: View, matrix: Array, rest: Array, words: str) -> Linearised:
         rest=words == RESTS,
         reads_time=flow.reads_time,
         steady=words,
+        pace=1 / view.time,
     )
