@@ -229,6 +229,36 @@ def test_a_lagrangian_of_ones_own():
     assert np.abs(found.columns["d x/d theta"] - slope).max() < ROUNDING
 
 
+def test_points_that_do_not_move():
+    """The fixed one, and the end of a part that is joined to it: told at once."""
+    found = mechsim.mechanism(FOUR_BAR).cycle(points=["O", "OA: 0", "B"])
+    assert [curve.stands for curve in found.curves.values()] == [True, True, False]
+    assert found.curves["O"].low == (0, 0) and not found.curves["O"].doubles
+    told = CliRunner().invoke(cli, ["cycle", FOUR_BAR, "--point", "O"])
+    assert told.exit_code == 0 and "it does not move, it is at (0, 0) m" in told.output
+
+
+@pytest.mark.parametrize("asked", ["A,A,B", "A,B,A", "A,B,B"])
+def test_an_angle_needs_three_points(asked):
+    with pytest.raises(mechsim.SpecError, match="needs three points that differ"):
+        mechsim.mechanism(FOUR_BAR).cycle(angles=[asked])
+
+
+def test_lines_that_come_in_line_do_so_whatever_else_is_asked():
+    parallel = linkage(0.5, 1.0, 0.5, 1.0, 0.5, 0.2, (0, 0.5), (1, 0.5))
+    for points in ([], ["P"]):
+        angle = parallel.cycle("theta_OA", angles=["A,B,C"], points=points).angles["angle ABC"]
+        assert (angle.smallest.value, angle.largest.value) == (0, np.pi)
+
+
+def test_paths_in_space_are_drawn_in_planes_that_show_them():
+    from mechsim.render.cycle import _planes
+
+    found = mechsim.mechanism("specs/space/slider_crank.yaml").cycle(points=["A", "B"])
+    assert _planes(found.curves["A"]) == [(1, 2)]  # a circle across x
+    assert len(_planes(found.curves["B"])) == 2
+
+
 def test_peaks_of_the_command_are_those_of_the_closed_form():
     """A rod that turns steadily: its end has the acceleration l w^2, the jerk l w^3."""
     text = "specs/forces/driven_slider_crank.yaml"

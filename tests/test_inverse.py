@@ -150,6 +150,19 @@ def test_freedoms_that_nothing_drives_are_told():
     assert found.freedoms == 1 and "1 freedom is not driven" in found.notes[0]
 
 
+def test_a_speed_that_is_driven_is_no_freedom():
+    found = mechsim.mechanism(ARM).inverse({"omega_OA": "0.3*t"}, tend=0.2)
+    assert found.freedoms == 1 and "1 freedom is not driven" in found.notes[0]
+    assert not mechsim.mechanism(ARM).inverse({"omega_OA": "0.3*t", "theta_AB": "t"}, tend=0.2).notes
+
+
+def test_a_formula_that_ends_is_told_by_its_name():
+    with pytest.raises(
+        mechsim.IntegrationError, match=r"the motion of theta_OA has no value beyond t = 1: sqrt\(1-t\)"
+    ):
+        mechsim.mechanism(ARM).inverse({"theta_OA": "sqrt(1-t)", "theta_AB": "1"})
+
+
 def test_what_the_file_drives_is_replaced():
     handle = mechsim.mechanism("specs/forces/driven_slider_crank.yaml")
     slower = handle.inverse({"theta_OA": "6*t"}, tend=1)

@@ -144,6 +144,66 @@ def test_with_limits_of_its_joints():
     assert met == {f"{each} {side}" for each in limits for side in ("min", "max")}
 
 
+def arm_of(scale):
+    """Links of 0.7 and 0.5 of some unit of length."""
+    return mechsim.mechanism(f"""
+PhysicalParams: {{l1: {0.7 * scale!r}, l2: {0.5 * scale!r}, m: 3}}
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[l1]], Dyna: [[l1/2], m, m*l1**2/12]}}, AB: {{Geom: [[l2]], Dyna: [[l2/2], m, m*l2**2/12]}}}}
+ProblemData: {{tend: 1, positions: {{A: [l1, 0], B: [l1, l2]}}}}
+""")
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3, 1e6])
+def test_the_unit_of_length_makes_no_difference(scale):
+    """Limits are of angles, what is reached is of lengths."""
+    found = arm_of(scale).workspace("B", limits={"theta_OA": (0, 1), "theta_AB-theta_OA": (0.3, 2)})
+    assert found.area / scale**2 == pytest.approx(0.35 * (np.cos(0.3) - np.cos(2)), rel=CUBICS)
+    far = np.sqrt(0.74 + 0.7 * np.cos(0.3))
+    most = 0.7 + 0.5 * np.cos(0.3)  # the upper arm level
+    least = 0.7 * np.cos(1) + 0.5 * np.cos(3)  # at both ends of its limits
+    assert far > most and found.high[0] / scale == pytest.approx(most, abs=1e-7)
+    assert found.low[0] / scale == pytest.approx(least, abs=1e-7) and not found.notes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"theta_OA": (0, 7)},
+        {"theta_OA": (-10, 3)},
+        {"theta_AB-theta_OA": (0.5, 9)},
+        {"theta_OA": (-3.2, 3.2), "theta_AB-theta_OA": (-7, 7)},
+    ],
+)
+def test_limits_wider_than_a_turn_leave_all_of_the_ring(limits):
+    found = arm_of(1.0).workspace("B", limits=limits)
+    assert found.area == pytest.approx(ring(0.2, 1.2), rel=CUBICS) and not found.notes
+
+
+def test_what_has_no_end_is_told():
+    found = arm_of(1.0).workspace(["theta_OA", "B.y"])
+    assert np.isnan(found.area) and not found.boundary and "no end of it was found" in found.notes[0]
+    assert found.low == (-np.inf, pytest.approx(-1.2, abs=1e-8)) and found.high[0] == np.inf
+    assert found.as_dict()["low"][0] is None
+
+
+def test_a_curve_has_no_area_but_extents():
+    """The elbow goes on an arc."""
+    found = arm_of(1.0).workspace("A", limits={"theta_OA": (-0.5, 2)})
+    assert found.area == 0 and "change together" in found.notes[0]
+    assert found.low == pytest.approx((0.7 * np.cos(2), -0.7 * np.sin(0.5)), abs=1e-8)
+    assert found.high == pytest.approx((0.7, 0.7), abs=1e-8)
+    twice = arm_of(1.0).workspace(["B.x", "2*B.x"])
+    assert twice.area == 0 and twice.notes and twice.high == pytest.approx((1.2, 2.4), abs=1e-8)
+
+
+def test_a_fixed_point_is_told():
+    told = CliRunner().invoke(cli, ["workspace", ARM, "--point", "O"])
+    assert told.exit_code and "O is fixed" in str(told.exception) and "Drives" not in str(told.exception)
+
+
 @pytest.mark.slow
 def test_a_five_bar_reaches_what_both_its_legs_reach():
     found = mechsim.mechanism(FIVE_BAR).workspace("P")
@@ -174,6 +234,7 @@ def test_an_arm_in_space_by_a_section():
         ({"of": "B", "limits": {"theta_OA": (2, 1)}}, "turned around: 2 is not below 1"),
         ({"of": "B", "limits": {"theta_OA": "1"}}, "not of the form from:to"),
         ({"of": "B", "hold": {"theta_OA": 0.3}}, "with 1 freedom B.x and B.y reach no area"),
+        ({"of": ["B.x", "B.x"]}, "B.x is asked for twice"),
         ({"of": ["B.x"]}, "of a point or of two quantities, not of 1"),
     ],
 )

@@ -15,22 +15,23 @@ from mechsim.result.layout import Array
 TURN = 0.045  # radians: by which a curve may bend in a step
 SHORTEST, FIRST, WIDEST = 1e-7, 1e-3, 0.1  # of steps, in scales
 CORRECTIONS = 8
-SETTLED = 1e-11
+SETTLED, OFF = 1e-11, 1e-8  # in scales, and of equations in units
 MOST_POINTS = 6000
 NEWTON = 14
 HALVINGS = 60
-MOVES = 1e-6  # of its size, by which u moves at least while the pose moves by its scales
+MOVES = 1e-6  # in its units, by which u moves at least while the pose moves by its scales
 FAR = 0.5  # of a step of Newton's method
 SINGULAR = 1e-11
 FIRM = 1e3  # a longer step tells that the equations are singular there
 ENDED = 1e-12  # a height that is zero
-PASSED = -1e-10  # of its size: a limit that is passed by less is met, as on curves along it
+TURNED = 1e-6  # in its units, by which u may change with whole turns if it is the same
+PASSED = -1e-10  # in its unit: a limit that is passed by less is met, as on curves along it
 
 
 @frozen(eq=False)
 class Arc:
-    """A curve of u: points, its direction at each (per unit of `s`), poses, and which limits are met on it. A curve
-    that is `closed` ends where it begins."""
+    """A curve of u: points in its units, directions at these (per unit of `s`), poses, and which limits are met on it.
+    A curve that is `closed` ends where it begins."""
 
     s: Array
     u: Array
@@ -125,7 +126,7 @@ class Edge:
         return found
 
     def _is_settled(self, now: At, moved: float) -> bool:
-        return bool(moved < SETTLED and np.abs(now.off).max() < 1e-8 * self.reach.size)
+        return bool(moved < SETTLED and np.abs(now.off).max() < OFF)
 
     def tangent(self, now: At) -> Array:
         """Along the curve, as long as the pose moves by one; of a corner that stays, as the angle turns. Where the pose
@@ -138,9 +139,9 @@ class Edge:
         return np.asarray(found / max(float(np.linalg.norm(found[: self.n])), 1e-3))
 
     def others(self, now: At) -> Array:
-        """Limits that are not met on it, in their sizes."""
+        """Limits that are not met on it, in their units."""
         rows = [row for place, row in enumerate(self.reach.limits) if place not in self.met]
-        return np.asarray(now.values[rows] / self.reach.sizes[rows])
+        return now.values[rows]
 
     def passes(self, now: At) -> bool:
         """Whether a limit is passed."""
@@ -185,7 +186,7 @@ class Edge:
                 return [*found, *([(*ended, False)] if ended is not None else [])], False
             way = now.wanted @ tangent[: self.n]
             on = moved.wanted @ following[: self.n]
-            if max(np.linalg.norm(way), np.linalg.norm(on)) < MOVES * self.reach.size:
+            if max(np.linalg.norm(way), np.linalg.norm(on)) < MOVES:
                 return found, False  # the pose goes on, but what is wanted stands: no boundary
             if way @ on < 0:
                 between = self._place_of(self._forward(way, tangent), now, tangent, step)
@@ -219,9 +220,7 @@ class Edge:
         """By which angle the curve of u bends, or the direction w."""
         a, b = one.wanted @ tangent[: self.n], other.wanted @ following[: self.n]
         bent = abs(a[0] * b[1] - a[1] * b[0]) / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-12)
-        bent *= min(
-            1.0, 3 * float(min(np.linalg.norm(a), np.linalg.norm(b))) / self.reach.size
-        )  # in a cusp it turns at once
+        bent *= min(1.0, 3 * float(min(np.linalg.norm(a), np.linalg.norm(b))))  # in a cusp it turns at once
         return max(float(bent), 0.3 * abs(float(other.z[-1] - one.z[-1])))
 
     def whole(self, change: Array) -> Array:
@@ -236,7 +235,10 @@ class Edge:
         off = [(each - begin - self.whole(each - begin))[: self.n] for each in (before, now)]
         along = ahead[: self.n]
         near = np.linalg.norm(off[1] - (off[1] @ along) * along) < step and np.linalg.norm(off[1]) < 2 * step
-        return bool(near and off[0] @ along < 0 <= off[1] @ along)
+        if not (near and off[0] @ along < 0 <= off[1] @ along):
+            return False
+        pair = np.stack([begin, begin + self.whole(now - begin)])[:, : self.n]
+        return bool(np.abs(np.ptp(self.reach.of(pair), axis=0)).max() < TURNED)  # turns of what is wanted do count
 
     def _place_of(
         self, height: Callable[[At], float], begin: At, tangent: Array, step: float

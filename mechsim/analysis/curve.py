@@ -18,6 +18,7 @@ STANDS = 1e-6  # of its largest speed: a point that goes slower stands still, in
 APART = 1e-5  # of the way: what is nearer is one place
 PARALLEL = 1e-6  # a sine: curves that cross at less touch, or are one curve
 MET = 1e-9  # of the size of the curve
+NOWHERE = 1e-10  # of the mechanism's size: a path that is no longer is a place
 
 
 @frozen
@@ -30,7 +31,8 @@ class Mark:
 
 @frozen(eq=False)
 class Curve:
-    """The path of a point, its coordinates as expressions; `doubles` are where it crosses itself, in the plane."""
+    """The path of a point, its coordinates as expressions; `doubles` are where it crosses itself, in the plane. A point
+    that `stands` does not move with the mechanism: its path is one place."""
 
     name: str
     texts: tuple[str, ...]
@@ -38,12 +40,15 @@ class Curve:
     high: tuple[float, ...]
     cusps: tuple[Mark, ...]
     doubles: tuple[Mark, ...]
+    stands: bool = False
 
 
 def curve_of(way: Round, name: str, texts: Sequence[str]) -> Curve:
     """Raises SpecError."""
     path = Path(way, [way.pieces(text) for text in texts])
     low, high = path.extent
+    if path.stands:
+        return Curve(name, tuple(texts), tuple(low), tuple(high), (), (), stands=True)
     doubles = path.doubles() if len(texts) == 2 else ()
     return Curve(name, tuple(texts), tuple(low), tuple(high), path.cusps(), doubles)
 
@@ -69,6 +74,15 @@ class Path:
         first = self._derivatives[0]
         high = [float(piecewise.largest(each)[0]) for each in first]
         return [-float(piecewise.largest(-each)[0]) for each in first], high
+
+    @property
+    def stands(self) -> bool:
+        """Whether it goes nowhere, but for what rounding makes of coordinates and of the way."""
+        system = self.way.solution.system
+        scales = [each.scale for each in system.mechanism.variables if each.kind == "position"]
+        scale = max(float(np.abs(np.array(self.extent)).max()), *(scales or system.scales[: system.n].tolist()))
+        speed = float(np.linalg.norm(self.at(self.places, 1), axis=1).max())
+        return max(self.size, speed * self.way.length) <= NOWHERE * scale
 
     def cusps(self) -> tuple[Mark, ...]:
         """Where the point stands still while the mechanism moves: its speed has a minimum of zero."""

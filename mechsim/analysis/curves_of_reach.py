@@ -50,7 +50,7 @@ def _is_on(arc: Arc, now: At, edge: Edge) -> bool:
     """Whether a pose is on a curve, to what its chords miss."""
     apart = np.linalg.norm(arc.u - now.values[list(edge.reach.wanted)], axis=1)
     steps = np.linalg.norm(np.diff(arc.u, axis=0), axis=1)
-    near = np.flatnonzero(apart[:-1] <= 2 * steps + SAME * edge.reach.size)
+    near = np.flatnonzero(apart[:-1] <= 2 * steps + SAME)
     if not len(near):
         return False
     off = now.z[: edge.n] - arc.x[near]

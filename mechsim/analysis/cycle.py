@@ -4,13 +4,14 @@ what force they give for it (mechanical advantage), transmission angles, and cou
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from mechsim.analysis.curve import Curve, curve_of
-from mechsim.analysis.round import Round
+from mechsim.analysis.round import TOLERANCE, Round
 from mechsim.analysis.written import csv_of, written
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
@@ -23,6 +24,7 @@ NEWTON = 6
 RIGHT = np.pi / 2
 FULL = 1e-9  # of a turn
 FORCES = {"rad": "N m", "m": "N"}
+NAMED = re.compile(r"[A-Za-z]\d*")
 STILL = 1e-12  # of the largest rate: nothing but rounding
 
 
@@ -167,8 +169,9 @@ def cycle_of(
         dead += _dead_centres(way, name, pieces, driving)
     lines = {}
     for name, text in (angles or {}).items():
+        _check_angle(name)
         cosine = way.pieces(text)
-        columns[name], told[name] = np.arccos(np.clip(piecewise.values_at(cosine, s), -1.0, 1.0)), "rad"
+        columns[name], told[name] = _angle(piecewise.values_at(cosine, s)), "rad"
         lines[name] = _angles(_range(way, cosine, driving))
     curves = {name: curve_of(way, name, texts) for name, texts in (points or {}).items()}
     for name, curve in curves.items():
@@ -190,6 +193,14 @@ def cycle_of(
         lines,
         curves,
     )
+
+
+def _check_angle(name: str) -> None:
+    """Raises SpecError where points of an angle are the same."""
+    points = NAMED.findall(name.removeprefix("angle "))
+    if len(points) == 3 and len(set(points)) < 3:
+        hint = "A,B,C is the angle at B, between the lines to A and to C"
+        raise SpecError(Fault(f"{name} needs three points that differ", hint=hint))
 
 
 def _moves(way: Round, pieces: Pieces) -> bool:
@@ -247,6 +258,13 @@ def _angles(cosine: Range) -> Range:
     """The smallest angle is where its cosine is largest."""
 
     def turned(each: Place) -> Place:
-        return Place(float(np.arccos(np.clip(each.value, -1.0, 1.0))), each.input, each.s)
+        return Place(float(_angle(np.array(each.value))), each.input, each.s)
 
     return Range(turned(cosine.largest), turned(cosine.smallest))
+
+
+def _angle(cosine: Array) -> Array:
+    """Cosines are as good as the way: lines whose cosine is as near to one as that are in line, for all that is known,
+    while its inverse would tell an angle of the square root of rounding."""
+    known = np.where(1.0 - np.abs(cosine) <= TOLERANCE, np.sign(cosine), cosine)
+    return np.asarray(np.arccos(np.clip(known, -1.0, 1.0)))

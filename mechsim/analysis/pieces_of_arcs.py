@@ -107,9 +107,17 @@ def cut(arcs: Sequence[Arc], size: float) -> list[Piece]:
 
 
 def _pieces(arc: Arc, cuts: Sequence[float], size: float) -> list[Piece]:
-    places = sorted({0.0, *cuts, float(len(arc.s) - 1)})
-    found = [Piece(arc, a, b) for a, b in pairwise(places) if b - a > 1e-9]
-    return [piece for piece in found if piece.length > SHORT * size]
+    """Cuts that are as good as one are one: at an end, if it is one of these."""
+    last = float(len(arc.s) - 1)
+    places = [0.0]
+    for place in sorted(cuts):
+        if _is_long(arc, places[-1], place, size) and _is_long(arc, place, last, size):
+            places.append(place)
+    return [Piece(arc, a, b) for a, b in pairwise([*places, last]) if _is_long(arc, a, b, size)]
+
+
+def _is_long(arc: Arc, first: float, last: float, size: float) -> bool:
+    return last - first > 1e-9 and Piece(arc, first, last).length > SHORT * size
 
 
 def _crossings(one: Arc, other: Arc, size: float, same: bool) -> list[tuple[float, float]]:

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from mechsim import simulation
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
+from mechsim.result import Motion
 from mechsim.result.given import read_numbers
 from mechsim.result.layout import Array
-from mechsim.spec.expression import CONSTANTS, parse_expression
+from mechsim.spec.expression import CONSTANTS, Expression, parse_expression
 from mechsim.spec.functions import FEWEST
 from mechsim.spec.names import AXES
 
@@ -127,6 +128,13 @@ def checked_times(
     return first if t0 is None else float(t0), last if tend is None else float(tend)
 
 
+def left_free(motion: Motion) -> int:
+    """How many velocities of a motion no drive decides: one that prescribes a speed leaves the position free, from
+    where it starts, but not how it moves. States, as of controllers, are no freedoms."""
+    structure, variables = motion.solution.structure, motion.mechanism.variables
+    return structure.total_dof - structure.dof - sum(each.kind == "state" for each in variables)
+
+
 def undriven(freedoms: int) -> tuple[str, ...]:
     """What is to be noted of freedoms that no motion decides."""
     words = "freedom is" if freedoms == 1 else "freedoms are"
@@ -139,13 +147,16 @@ def beyond(
     """Where the mechanism cannot follow, and how far the motion would go on from there."""
     motion = error.motion
     t = float(motion.t[-1])
+    formulas = {name: _values(text, known, np.linspace(t, tend, LATER)) for name, text in prescribed.formulas.items()}
+    for name, (now, later) in formulas.items():
+        if len(later) and not np.isfinite([now, later[0]]).all():
+            message = f"the motion of {name} has no value beyond t = {t:.6g}: {prescribed.formulas[name]}"
+            return simulation.CutShort(Fault(message, None, "end before that, or give a formula that goes on"), motion)
     went = []
     for name, (times, values) in prescribed.tables.items():
         went.append(_gone_on(name, float(np.interp(t, times, values)), values[times >= t]))
-    for name, text in prescribed.formulas.items():
-        now, later = _values(text, known, np.linspace(t, tend, LATER))
-        went.append(_gone_on(name, now, later))
-    message = f"the mechanism cannot follow the motion beyond t = {t:.6g}: {'; '.join(went)}"
+    went += [_gone_on(name, *each) for name, each in formulas.items() if np.isfinite(each[0])]
+    message = f"the mechanism cannot follow the motion beyond t = {t:.6g}{': ' if went else ''}{'; '.join(went)}"
     hint = "; ".join(fault.message for fault in error.faults)
     return simulation.CutShort(Fault(message, None, hint), motion)
 
@@ -157,10 +168,19 @@ def _gone_on(name: str, now: float, later: Array) -> str:
 
 
 def _values(text: str, known: Mapping[str, float], times: Array) -> tuple[float, Array]:
-    """A formula of time at times, the first of them apart; NaN where it takes more than parameters."""
+    """A formula of time at times, the first of them apart, NaN at those at which it has no value; none but NaN where it
+    takes more than parameters."""
     try:
         expression = parse_expression(text, Mark("", 1, 1), state=True)
-        found = np.array([float(expression.evaluate({**CONSTANTS, **known, "t": float(t)})) for t in times])
+        found = np.array([_value(expression, {**CONSTANTS, **known, TIME: float(t)}) for t in times])
     except (SpecError, KeyError):
         found = np.full(1, np.nan)
     return float(found[0]), found[1:]
+
+
+def _value(expression: Expression, environment: Mapping[str, float]) -> float:
+    """NaN where a function is not defined."""
+    try:
+        return float(expression.evaluate(environment))
+    except SpecError:
+        return float("nan")

@@ -8,6 +8,7 @@ boundary. The area is that of the boundary by Green's theorem, on cubics through
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -31,18 +32,22 @@ ABOUT, ABOUT_SIZE = 6, 0.02  # points about an end of the boundary, in whose pos
 MOST_SETS = 200
 ASIDE = 2e-4  # of the size: how far beside a curve it is asked whether it is reached
 SHARE = 5e-3  # or of the length of a piece
-NEAR, WIDE = 24, 24  # poses from which that is tried: those nearest, and others
+NEAR, WIDE, WIDEST = 24, 24, 400  # poses from which that is tried: those nearest, and others, more where it is in doubt
 FINE = 64  # points of each cubic, where extents are looked for
 CLOSED = 1e-3  # of the size: by which a boundary may miss its own beginning
 CLEAR = 0.02  # of the size: so far from a boundary it is clear whether a point is within
 PLACES = 24  # that are asked whether they are reached, if they are within
-AGAIN = 6  # how often more curves are looked for where it does not
+STANDS = 1e-9  # in units: what moves by less, while the pose moves by its scales, stands
+SIDES = (0, -1.0), (1, -1.0), (0, 1.0), (1, 1.0)  # of each axis
+LAST = 1e-11  # in units: how well ends are found where no boundary tells them
+AGAIN = 7  # how often more curves are looked for where it does not
 
 
 @frozen(eq=False)
 class Workspace:
     """A region: `boundary` are its edges, with the region at their left, `inner` other curves on which the mechanism is
-    singular or at a limit; `cloud` are values that poses have. The area is NaN where the boundary does not close."""
+    singular or at a limit; `cloud` are values that poses have. The area is NaN where the boundary does not close, and
+    zero where these change together, on a curve. `low` and `high` are infinite where something has no end."""
 
     names: tuple[str, str]
     units: tuple[str, str]
@@ -50,21 +55,10 @@ class Workspace:
     inner: tuple[Piece, ...]
     cloud: Array
     area: float
+    low: tuple[float, float]
+    high: tuple[float, float]
     limits: tuple[str, ...]  # what limits are called, by their numbers in pieces
     notes: tuple[str, ...]
-
-    @property
-    def low(self) -> tuple[float, float]:
-        return self._extent(np.min)
-
-    @property
-    def high(self) -> tuple[float, float]:
-        return self._extent(np.max)
-
-    def _extent(self, of: object) -> tuple[float, float]:
-        points = np.concatenate([piece.points(FINE) for piece in self.boundary] or [self.cloud])
-        x, y = of(points, axis=0).tolist()  # type: ignore[operator]
-        return x, y
 
     def contains(self, x: float, y: float) -> bool:
         """Whether a point is inside the boundary."""
@@ -92,8 +86,8 @@ class Workspace:
         return {
             "of": list(self.names),
             "area": None if np.isnan(self.area) else self.area,
-            "low": list(self.low),
-            "high": list(self.high),
+            "low": _finite(self.low),
+            "high": _finite(self.high),
             "boundary": [{"limits": self.met(piece), "points": piece.points().tolist()} for piece in self.boundary],
             "inner": len(self.inner),
             "notes": list(self.notes),
@@ -104,39 +98,94 @@ class Workspace:
         return [self.limits[each] for each in piece.arc.met]
 
 
+def _finite(values: Sequence[float]) -> list[float | None]:
+    """For JSON, which knows no infinity."""
+    return [each if np.isfinite(each) else None for each in values]
+
+
 def workspace_of(
     reach: Reach, names: tuple[str, str], units: tuple[str, str], limits: Sequence[str], notes: Sequence[str] = ()
 ) -> Workspace:
-    """Raises SpecError where fewer than two freedoms move these."""
-    start, told = reach.start, list(notes)
-    freedoms = reach.freedoms
-    if freedoms < 2:
-        message = f"with {freedoms} freedom{'s' * (freedoms != 1)} {names[0]} and {names[1]} reach no area"
-        raise SpecError(Fault(message, hint="free another drive, or ask for the path of the point: mechsim cycle"))
-    if not reach.within(start[None])[0]:
-        raise SpecError(Fault("the start is beyond a limit", hint="start within all limits and Stops"))
+    """Raises SpecError where nothing moves these, or there are no two of them."""
+    _check(reach, names)
     poses = reach.walked(POSES)
+    told = list(notes)
+    boundary, inner, area = _region(reach, names, poses, told)
+    low, high = _ends(reach, boundary, poses, area)
+    told += [_endless(*each) for each in zip(names, low, high, strict=True) if not np.isfinite(each[1:]).all()]
+    pieces = [[_in_units(piece, reach.axes) for piece in each] for each in (boundary, inner)]
+    area *= float(reach.axes.prod())
+    cloud = reach.of(poses) * reach.axes
+    return Workspace(
+        names, units, tuple(pieces[0]), tuple(pieces[1]), cloud, area, low, high, tuple(limits), tuple(told)
+    )
+
+
+def _check(reach: Reach, names: tuple[str, str]) -> None:
+    """Raises SpecError."""
+    both, freedoms = " and ".join(names), reach.freedoms
+    if names[0] == names[1]:
+        raise SpecError(Fault(f"{names[0]} is asked for twice", hint="a workspace is of two different quantities"))
+    if freedoms < 2:
+        message = f"with {freedoms} freedom{'s' * (freedoms != 1)} {both} reach no area"
+        raise SpecError(Fault(message, hint="free another drive, or ask for the path of the point: mechsim cycle"))
+    if not reach.within(reach.start[None])[0]:
+        raise SpecError(Fault("the start is beyond a limit", hint="start within all limits and Stops"))
+
+
+def _region(
+    reach: Reach, names: tuple[str, str], poses: Array, told: list[str]
+) -> tuple[list[Piece], list[Piece], float]:
+    """The boundary, curves inside, and the area, all in units of what is wanted."""
+    most, least = reach.ways(poses).max(axis=0).tolist()
     cloud = reach.of(poses)
     size = float(np.ptp(cloud, axis=0).max())
-    if not size > 0:
+    if most < STANDS or size < STANDS:
         raise SpecError(Fault(f"{names[0]} and {names[1]} stand still whatever moves"))
-    search = Search(reach, _sets(reach, freedoms, told), size)
+    if least < STANDS * most:
+        told.append(f"{names[0]} and {names[1]} always change together: they reach a curve, which has no area")
+        return [], [], 0.0
+    if np.isinf([reach.farthest(*side, poses) for side in SIDES]).any():
+        return [], [], float("nan")
+    search = Search(reach, _sets(reach, reach.freedoms, told), size)
     tried = max(TRIED, MOST_TRIED // len(search.edges))
     search.look_from(poses[np.linspace(0, len(poses) - 1, tried).astype(int)])
-    boundary, inner = _sorted(search.pieces(), reach, poses, cloud, size)
+    wide = WIDE
     for _ in range(AGAIN):
+        boundary, inner = _sorted(search.pieces(), reach, poses, cloud, size, wide)
         doubtful = _doubtful(boundary, reach, poses, cloud, size)
-        if not len(doubtful) or not search.look_from(doubtful):
+        if not len(doubtful) or (not search.look_from(doubtful) and wide == WIDEST):
             break
-        boundary, inner = _sorted(search.pieces(), reach, poses, cloud, size)
-    area = sum(piece.area for piece in boundary)
+        wide = WIDEST  # a side of which no pose was found may have some
     if not _closes(boundary, size):
         told.append("the boundary that was found does not close: its area is not known")
-        area = float("nan")
     elif len(doubtful):
         told.append("the boundary that was found is not all: poses reach beyond it, or none reaches places within")
-        area = float("nan")
-    return Workspace(names, units, tuple(boundary), tuple(inner), cloud, float(area), tuple(limits), tuple(told))
+    else:
+        return boundary, inner, sum(piece.area for piece in boundary)
+    return boundary, inner, float("nan")
+
+
+def _ends(
+    reach: Reach, boundary: Sequence[Piece], poses: Array, area: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Between which values each goes: those of the boundary, or where there is none that holds, as far as it goes."""
+    if area > 0:
+        points = np.concatenate([piece.points(FINE) for piece in boundary])
+        found = np.stack([points.min(axis=0), points.max(axis=0)])
+    else:
+        found = np.array([reach.farthest(*side, poses, LAST) for side in SIDES]).reshape(2, 2)
+    low, high = (found * reach.axes).tolist()
+    return (low[0], low[1]), (high[0], high[1])
+
+
+def _endless(name: str, low: float, high: float) -> str:
+    sides = "up and down" if np.isinf([low, high]).all() else "up" if np.isinf(high) else "down"
+    return f"{name} goes on and on {sides}, no end of it was found: a limit would bound it"
+
+
+def _in_units(piece: Piece, axes: Array) -> Piece:
+    return replace(piece, arc=replace(piece.arc, u=piece.arc.u * axes, du=piece.arc.du * axes))
 
 
 def _sets(reach: Reach, freedoms: int, told: list[str]) -> list[tuple[int, ...]]:
@@ -149,14 +198,14 @@ def _sets(reach: Reach, freedoms: int, told: list[str]) -> list[tuple[int, ...]]
 
 
 def _sorted(
-    pieces: Sequence[Piece], reach: Reach, poses: Array, cloud: Array, size: float
+    pieces: Sequence[Piece], reach: Reach, poses: Array, cloud: Array, size: float, wide: int
 ) -> tuple[list[Piece], list[Piece]]:
     """Those with what is reached on one side, which is then their left, and those inside."""
     boundary, inner = [], []
     for piece in pieces:
         aside = min(ASIDE * size, SHARE * piece.length)
         near = reach.beside(piece.pose(0.5)[None])
-        left, right = (_is_reached(reach, piece.beside(sign * aside), poses, cloud, near) for sign in (1.0, -1.0))
+        left, right = (_is_reached(reach, piece.beside(sign * aside), poses, cloud, near, wide) for sign in (1.0, -1.0))
         if left != right:
             boundary.append(piece if left else piece.turned())
         elif left:
@@ -164,17 +213,19 @@ def _sorted(
     return boundary, inner
 
 
-def _is_reached(reach: Reach, target: Array, poses: Array, cloud: Array, near: Array | None = None) -> bool:
+def _is_reached(
+    reach: Reach, target: Array, poses: Array, cloud: Array, near: Array | None = None, wide: int = WIDE
+) -> bool:
     """From poses that are near, if there are such, or from others."""
     if near is not None and len(reach.reached(target, near)):
         return True
-    return len(reach.reached(target, _chosen(target, poses, cloud))) > 0
+    return len(reach.reached(target, _chosen(target, poses, cloud, wide))) > 0
 
 
-def _chosen(target: Array, poses: Array, cloud: Array) -> Array:
-    """Poses nearest to a target, and others."""
+def _chosen(target: Array, poses: Array, cloud: Array, wide: int = WIDE) -> Array:
+    """Poses nearest to a target, and so many others."""
     order = np.argsort(np.linalg.norm(cloud - target, axis=1))
-    return poses[np.concatenate([order[:NEAR], order[NEAR :: max(1, (len(order) - NEAR) // WIDE)]])]
+    return poses[np.concatenate([order[:NEAR], order[NEAR :: max(1, (len(order) - NEAR) // wide)]])]
 
 
 def _open(boundary: Sequence[Piece], size: float) -> list[tuple[Piece, bool]]:

@@ -149,6 +149,10 @@ def _shown(value: float, unit: str) -> str:
 
 
 def _show_curve(found: Cycle, curve: Curve) -> None:
+    if curve.stands:
+        place = ", ".join(f"{_rounded(each):.8g}" for each in curve.low)
+        tables.facts([(f"path of {curve.name}", f"it does not move, it is at ({place}) m")])
+        return
     extent = ", ".join(
         f"{axis} {low:.6g} to {high:.6g} m" for axis, low, high in zip("xyz", curve.low, curve.high, strict=False)
     )

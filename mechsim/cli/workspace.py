@@ -99,11 +99,16 @@ def _show(title: str, found: Workspace, written: list[str]) -> None:
     tables.heading(title)
     square = f"{found.units[0]}^2" if found.units[0] == found.units[1] else " ".join(found.units)
     area = "not known" if math.isnan(found.area) else f"{found.area:.7g} {square}"
-    facts = [("area", area)]
+    facts = [("area", area if found.area else "none, it is a curve")]
     pairs = zip(found.names, found.units, found.low, found.high, strict=True)
-    facts += [(name, f"{low:.6g} to {high:.6g} {unit}") for name, unit, low, high in pairs]
+    facts += [(name, f"{_end(low)} to {_end(high)} {unit}") for name, unit, low, high in pairs]
     held = Counter(", ".join(found.met(piece)) or "stretched or folded" for piece in found.boundary)
-    facts.append(("boundary", "; ".join(f"{words} ({count})" for words, count in held.items()) or "none found"))
+    if found.area:
+        facts.append(("boundary", "; ".join(f"{words} ({count})" for words, count in held.items()) or "none found"))
     if found.inner:
         facts.append(("inside", f"{len(found.inner)} curves on which it is singular or at a limit"))
     tables.facts([*facts, *(("file", path) for path in written)])
+
+
+def _end(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "no end"

@@ -9,38 +9,33 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
-from mechsim.design.course import TEND, Course
+from mechsim.design.course import Course
 from mechsim.design.fitting import Fit, Quality, quality_of
-from mechsim.design.goals import Goal, Least, Squares
+from mechsim.design.goals import Least, Squares
 from mechsim.design.hamiltonian import Hamiltonian, hamiltonian
 from mechsim.design.optimum import FOUND, Chosen, Held, InputCourse, Optimum
 from mechsim.design.polish import polished
+from mechsim.design.posed import MET, Task, refuse_no_end, refuse_outside, refuse_overdetermined, told_of, told_of_still
 from mechsim.design.search import Best, Evaluated, Iteration, Search, limits_of, missed_of
 from mechsim.design.shooting import Shooting
 from mechsim.design.shown import shown_of
-from mechsim.design.task import Relation, Variable
 from mechsim.design.trail import Trail
-from mechsim.errors import BranchWarning, Fault, MechsimError, SpecError
-from mechsim.frozen import frozen
+from mechsim.errors import Fault, SpecError
 from mechsim.nonlinear import NoValue, Solved, signals_kept_back, solve
 from mechsim.result.layout import Array
 
 ITERATIONS = 500
 TOLERANCE = 1e-8
-MET = 1e-7  # by which relations may be missed
 AT_BOUND = 1e-6  # of the range of a number, or of its size: nearer to a bound it is there
 APART = 1e-5  # of the size: stretches of one motion are no further from each other
-NOTHING = 1e-12  # of the goal: less is no change
 HARDLY = 1e-5  # of the largest: in a direction in which residuals change by less, numbers are told by their last digits
 ALONG = 0.3  # of the largest share of a number in such a direction: those with more are named
 BEYOND = 1e-3  # of the range of an input: further beyond its bounds between its points is told
 LOOKS = 50  # places of each interval that are looked at for it
-BESIDE = 0.01  # of scales: how far beside the start it is looked whether the goal changes at all
 Options = Mapping[str, str | float | int]
 OPTIONS: Options = {
     "tol": TOLERANCE,
@@ -54,7 +49,6 @@ OPTIONS: Options = {
 BEATEN = "the search settled at numbers that are worse than these, the best that it saw: to go on, begin here"
 DEPENDENT = 1e-8  # of their size: equations whose derivatives are as nearly the same follow from each other
 LOOSE = 1e-8  # by which these may be missed
-STILL = "vary what it depends on, or leave it out"
 GATHERED: Options = {"hessian_approximation": "limited-memory"}
 BACK: Options = {"bound_push": 1e-8, "bound_frac": 1e-8}  # a start at a bound stays there
 DIGITS = 1e-7  # of the goal: IPOPT's optimum has so many
@@ -79,16 +73,6 @@ MESSAGES = {
 }
 
 
-@frozen(eq=False)
-class Task:
-    """What is to be optimised."""
-
-    variables: tuple[Variable, ...]
-    goal: Goal
-    label: str
-    relations: tuple[Relation, ...]
-
-
 Watched = Callable[[Iteration, Array], None]  # after each iteration, with the best numbers so far
 
 
@@ -103,10 +87,10 @@ def optimize(
     """The numbers that make the goal least, from the subject's own values, or from those that another search came to
     (`begin`). Raises SpecError, and what else hinders the first motion; later ones that fail are stepped back from."""
     began = time.perf_counter()
-    _refuse_outside(shooting, begin)
-    _refuse_overdetermined(shooting, task)
+    refuse_outside(shooting, begin)
+    refuse_overdetermined(shooting, task)
     first = shooting.course(shooting.start, sloped=True)
-    _refuse_no_end(shooting, first)
+    refuse_no_end(shooting, first)
     start = np.concatenate([shooting.start, task.goal.begin(first)])
     if begin is not None:
         start = _resumed(begin, start)
@@ -114,45 +98,6 @@ def optimize(
         running = _Running(shooting, task, start, first.ended_by, interrupted, observer)
         found = running.solved(iterations)
         return running.optimum(found, time.perf_counter() - began)
-
-
-def _refuse_outside(shooting: Shooting, begin: Array | None) -> None:
-    """Raise where a search would begin outside of its bounds."""
-    own = shooting.own
-    first = shooting.first if begin is None else np.asarray(begin)[:own]
-    least, most = (each[:own] for each in shooting.bounds)
-    inputs, faults = {control.name for control in shooting.controls}, {}
-    for k in np.flatnonzero((first < least) | (first > most)).tolist():
-        name = shooting.names[k].split("[")[0]  # of an input over intervals all
-        message = f"{name} begins at {first[k]:.6g}, outside of its bounds {least[k]:g} to {most[k]:g}"
-        inside = f"by its start in Inputs, {name}: {{start: ...}}" if name in inputs else f"by --set {name}=..."
-        inside = "by --tend" if any(each.name == name for each in shooting.ends) else inside
-        faults[name] = Fault(message, hint=f"begin inside, {inside}, or widen the bounds")
-    for each in shooting.ends:
-        if -np.inf < each.least < shooting.t0:
-            message = f"{TEND} may be as small as {each.least:g}, but the motion begins at t0 = {shooting.t0:g}"
-            faults[TEND] = Fault(message, hint=f"its least must be above t0, or t0 itself: {TEND}={shooting.t0:g}:...")
-    if faults:
-        raise SpecError(*faults.values())
-
-
-def _refuse_overdetermined(shooting: Shooting, task: Task) -> None:
-    """Raise where more must hold than there is to choose."""
-    equations = sum(each.least == each.most for each in task.relations)
-    count = shooting.own + len(task.goal.extras)
-    if equations > count:
-        numbers = "is 1 number" if count == 1 else f"are {count} numbers"
-        message = f"{equations} equations must hold, and there {numbers} to choose"
-        raise SpecError(
-            Fault(message, hint="vary more (an input over intervals, u=-5:5:20), or let squares be least instead")
-        )
-
-
-def _refuse_no_end(shooting: Shooting, first: Course) -> None:
-    """Raise where the end is to be chosen, and it is an event that ends the motion."""
-    if shooting.ends and first.ended_by is not None:
-        hint = f"leave {TEND} out of what varies, or do not let that event end the motion"
-        raise SpecError(Fault(f"{TEND} is to be chosen, but {first.ending}: {TEND} has no part in it", hint=hint))
 
 
 def _resumed(begin: Array, start: Array) -> Array:
@@ -193,7 +138,7 @@ class _Running:
         self.search.ended_by = ended_by
         self.first = self.search.evaluated(start, sloped=True)
         self.search.hear(self.first, start)
-        self.notes = [*_told_of(self.first, self.search, start, task), *_told_of_still(self.first, self.search, start)]
+        self.notes = [*told_of(self.first, self.search, start, task), *told_of_still(self.first, self.search, start)]
         self._loosen()
         self.search.know_pattern(self.first)
         self.beaten = False  # whether it settled where it is worse than what it saw
@@ -424,45 +369,3 @@ class _Running:
 
 def _price(multiplier: float, status: str) -> float:
     return float(multiplier) if status in FOUND and abs(multiplier) > 1e-9 else 0.0
-
-
-def _told_of(first: Evaluated, search: Search, start: Array, task: Task) -> list[str]:
-    """What should be known of the problem. Raises SpecError where nothing can be done for the goal."""
-    assert first.sloped is not None and first.slopes is not None
-    shooting = search.shooting
-    changes = np.abs(first.sloped.gradient) + np.abs(first.sloped.bent).max(axis=0, initial=0.0)
-    names = ", ".join(each.name for each in task.variables)
-    if (changes * search.scales[: len(changes)]).max(initial=0.0) <= NOTHING * abs(first.goal):
-        for side in (BESIDE, -BESIDE):
-            with suppress(MechsimError, BranchWarning):
-                beside = search.evaluated(start + side * search.scales, sloped=False)
-                if abs(beside.goal - first.goal) > NOTHING * max(abs(beside.goal), abs(first.goal)):
-                    return ["all derivatives of the goal are zero at the start: to leave it, begin elsewhere by --set"]
-        message = f"{task.label} never changes with {names}"
-        raise SpecError(Fault(message, hint="vary what the motion depends on, or measure what it changes"))
-    if shooting.count > 1:
-        return []
-    still = [shooting.names[k] for k in range(shooting.own) if not changes[k] and not first.slopes[:, k].any()]
-    return [f"nothing changes with {', '.join(still)} at the start"] if still else []
-
-
-def _told_of_still(first: Evaluated, search: Search, start: Array) -> list[str]:
-    """What should be known of relations that no number changes. Raises SpecError where such a one does not hold."""
-    assert first.slopes is not None
-    sizes = [max(abs(first.course.value(side)) for side in (each.left, each.right)) for each in search.relations]
-    slopes = np.abs(first.slopes * search.scales).max(axis=1, initial=0.0)
-    still = slopes <= NOTHING * np.array(sizes)
-    for side in (BESIDE, -BESIDE) if still.any() else ():
-        with suppress(MechsimError, BranchWarning):
-            beside = search.evaluated(start + side * search.scales, sloped=False)
-            still &= np.abs(beside.relations - first.relations) <= NOTHING * np.array(sizes)
-    missed = missed_of(first.constraints, search.limits)
-    found = {each.text: missed[k] for k, each in enumerate(search.relations) if still[k]}
-    faults = [
-        Fault(f"{text} does not change with what is varied, and is missed by {off:.3g}", hint=STILL)
-        for text, off in found.items()
-        if off > MET
-    ]
-    if faults:
-        raise SpecError(*faults)
-    return [f"{text} does not change with what is varied: it holds at the start" for text in found]

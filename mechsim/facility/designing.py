@@ -54,7 +54,7 @@ class Designing(ABC):
         of expressions of these, {"q1": "0.5*sin(3*t)", "q2 - q1": (t, values)}; positions and velocities are guesses
         for what these leave open."""
         from mechsim.analysis.needs import Inverse, needs_of
-        from mechsim.analysis.prescribed import Prescribed, beyond, checked_times, undriven
+        from mechsim.analysis.prescribed import Prescribed, beyond, checked_times, left_free, undriven
         from mechsim.simulation import CutShort
 
         prescribed = Prescribed.of(motions or {}, table, spoken=False)
@@ -80,7 +80,7 @@ class Designing(ABC):
             )
         except CutShort as error:
             raise beyond(error, prescribed, known, end) from None
-        freedoms = motion.solution.structure.dof
+        freedoms = left_free(motion)
         return Inverse(motion, freedoms, needs_of(motion), "", undriven(freedoms))
 
     def workspace(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mechsim import simulation
 from mechsim.analysis.needs import Inverse, needs_of
-from mechsim.analysis.prescribed import KINDS, Prescribed, beyond, checked_times, undriven
+from mechsim.analysis.prescribed import KINDS, Prescribed, beyond, checked_times, left_free, undriven
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.handle.poses import column_of
 from mechsim.spec import parse
@@ -43,7 +43,7 @@ def inverse_of(
     except simulation.CutShort as error:
         known = {name: float(number) for name, number in asked.parameters.items()}
         raise beyond(error, prescribed, known, float(asked.problem.tend)) from None
-    freedoms = prepared.structure.dof
+    freedoms = left_free(motion)
     return Inverse(motion, freedoms, needs_of(motion), asked.text, undriven(freedoms))
 
 

@@ -260,9 +260,7 @@ class MechanismHandle(Equations, Dynamics, Optimization, Poses):
         parameters; what it leans on pushes."""
         return reactions_at(self._run(parameters or {}).prepared, rest.linear, point, getattr(rest, "held", None))
 
-    def joint_loads(
-        self, rest: Rest | Steady, *points: str, parameters: Parameters | None = None
-    ) -> dict[str, float]:
+    def joint_loads(self, rest: Rest | Steady, *points: str, parameters: Parameters | None = None) -> dict[str, float]:
         """Forces and moments in the joints at points, or in "all", as columns of results have them."""
         prepared = self._run(parameters or {}).prepared
         asked = points_of_joints(prepared, points)

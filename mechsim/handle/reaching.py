@@ -73,6 +73,8 @@ def _wanted(
         if len(texts) != 2:
             raise SpecError(Fault(f"a workspace is of a point or of two quantities, not of {len(texts)}"))
         return (texts[0], texts[1]), texts
+    if of in spec.fixed:
+        raise SpecError(Fault(f"{of} is fixed: it reaches no other place", hint="name a point that moves"))
     label, found = point_texts(spec, of)
     axes = [axis for axis in AXES[: spec.dimension] if f"{label}.{axis}" not in map(position_of, hold)]
     if len(axes) != 2:

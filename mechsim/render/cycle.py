@@ -15,17 +15,23 @@ from mechsim.render.panels import colour_of, legend
 from mechsim.render.paper import sheet_of, write_sheet
 from mechsim.render.theme import Theme
 from mechsim.result.layout import Array
+from mechsim.spec.names import AXES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STEEP = 10.0  # times its median: an advantage that is larger leaves the panel
+FLAT = 1e-3  # of the largest extent of a path in space: one that moves less is in a plane
 POOR = 40.0  # degrees: transmission angles below this, or above 180 less it, are shaded
 
 
 def plot_cycle(title: str, found: Cycle, path: str | Path, theme: str = "light") -> None:
     """Plot into a file; its ending says in which form."""
-    panels = [partial(_curve, found, each, number) for number, each in enumerate(found.curves.values())]
+    panels = [
+        partial(_curve, found, each, number, plane)
+        for number, each in enumerate(found.curves.values())
+        for plane in _planes(each)
+    ]
     if found.outputs:
         panels += [partial(_outputs, found, name, number) for number, name in enumerate(found.outputs)]
         panels.append(partial(_advantage, found))
@@ -50,18 +56,31 @@ def _against(found: Cycle, axes: Axes) -> Array:
     return values
 
 
-def _curve(found: Cycle, curve: Curve, number: int, axes: Axes, theme: Theme) -> None:
-    x, y = (found.columns[f"{curve.name}_{axis}"] for axis in "xy")
-    axes.plot(x, y, color=colour_of(theme, number), lw=1.8)
+def _planes(curve: Curve) -> list[tuple[int, int]]:
+    """In which planes a path is drawn: that of the two coordinates that move most, and one with the third, if that
+    moves, too."""
+    extents = np.subtract(curve.high, curve.low)
+    order = np.argsort(-extents, kind="stable").tolist()
+    planes = [order[:2]]
+    if len(order) > 2 and extents[order[2]] > FLAT * extents[order[0]]:
+        planes.append([order[0], order[2]])
+    return [(min(each), max(each)) for each in planes]
+
+
+def _curve(found: Cycle, curve: Curve, number: int, plane: tuple[int, int], axes: Axes, theme: Theme) -> None:
+    across, up = (AXES[axis] for axis in plane)
+    x, y = (found.columns[f"{curve.name}_{axis}"] for axis in (across, up))
+    axes.plot(x, y, "o" if curve.stands else "-", color=colour_of(theme, number), lw=1.8)
     for marks, sign, words in ((curve.cusps, "^", "cusp"), (curve.doubles, "o", "double point")):
         if marks:
-            places = np.array([mark.at[:2] for mark in marks])
+            places = np.array([mark.at for mark in marks])[:, plane]
             axes.plot(*places.T, sign, color=theme.text, ms=7, mfc="none", label=words)
     dead = sorted({each.place.s for each in found.dead_centres if not each.is_input})
     if dead:
-        places = np.stack([found.at(text, np.array(dead)) for text in curve.texts[:2]])
+        places = np.stack([found.at(curve.texts[axis], np.array(dead)) for axis in plane])
         axes.plot(*places, "x", color=theme.text, ms=6, label="dead centre")
-    axes.set(xlabel="x / m", ylabel="y / m", title=f"path of {curve.name}")
+    seen = f", seen along {next(axis for axis in AXES if axis not in (across, up))}" if len(curve.texts) > 2 else ""
+    axes.set(xlabel=f"{across} / m", ylabel=f"{up} / m", title=f"path of {curve.name}{seen}")
     axes.set_aspect("equal", adjustable="datalim")
     if axes.get_legend_handles_labels()[1]:
         legend(axes)

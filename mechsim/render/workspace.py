@@ -20,7 +20,8 @@ SIZE = (1000, 900)
 
 def plot_workspace(title: str, found: Workspace, path: str | Path, theme: str = "light") -> None:
     """Plot into a file; its ending says in which form."""
-    remark = f"area {found.area:.6g}{_square(found)}" if found.area == found.area else "area not known"
+    area = f"area {found.area:.6g}{_square(found)}" if found.area else "a curve, which has no area"
+    remark = area if found.area == found.area else "area not known"
     write_sheet(sheet_of([title], [partial(_draw, found)], theme, SIZE, remark=remark), Path(path))
 
 
