@@ -302,7 +302,6 @@ class Local:
         """Accelerations that may be roundings, 1/s^2."""
         return float(ROUNDINGS * max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2) + LEAST)
 
-
     @property
     def left_over(self) -> float:
         """What no step would balance, beside what may be rounding of it: above one, something is free to go."""

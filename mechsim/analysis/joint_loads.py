@@ -45,9 +45,7 @@ def points_of_joints(prepared: Prepared, asked: Sequence[str]) -> tuple[str, ...
     return tuple(dict.fromkeys(each.point for each in bearings(prepared.mechanism, asked))) if asked else ()
 
 
-def joint_loads(
-    prepared: Prepared, linear: Linearised, points: Sequence[str], held: Array | None = None
-) -> JointLoads:
+def joint_loads(prepared: Prepared, linear: Linearised, points: Sequence[str], held: Array | None = None) -> JointLoads:
     """What joints at points bear in the state that was linearised; `held` are constants of the mechanism there, which
     say what it leans on."""
     if not points:

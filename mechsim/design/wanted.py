@@ -11,8 +11,8 @@ from mechsim.design.course import Measurable, Settings
 from mechsim.design.fitting import fit_of
 from mechsim.design.goals import Goal, Least, Measures, Several, Squares, through
 from mechsim.design.optimize import ITERATIONS, Watched, optimize
-from mechsim.design.posed import Task
 from mechsim.design.optimum import Optimum
+from mechsim.design.posed import Task
 from mechsim.design.search import Iteration
 from mechsim.design.shooting import Shooting
 from mechsim.design.task import PERIODIC, Bounds, Text, Variable, relations_of, variables_of
