@@ -63,7 +63,10 @@ class Stretch:
 
     def seams(self, count: int) -> Iterator[Seam]:
         """The times of its events and switches, of `count` directions in all."""
-        for each in (*self._of_events(), *self._of_switches()):
+        events = list(self._of_events())
+        jumps = {each.time for each in events if each.jumps}
+        switches = (each for each in self._of_switches() if each.time not in jumps)  # those are thrown by them
+        for each in (*events, *switches):
             moved = np.zeros(count)
             moved[self.columns] = each.moved
             yield replace(each, moved=moved)

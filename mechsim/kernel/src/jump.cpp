@@ -128,12 +128,17 @@ void Tangents::limit_change(int number, double sign, double* found) const {
 // by a rounding, so nothing is gained by correcting it.
 bool Tangents::come_to_event() {
     if (at_event_) return true;
-    std::vector<double> change(count_, 0.0);
-    double slope = INFINITY;
-    march_.event_change(change, slope);
-    for (int k = 0; k < count_; ++k) {
-        late_[k] = -change[k] / slope;
-        if (!std::isfinite(late_[k])) return refuse("an event is grazed");
+    if (march_.is_thrown()) {
+        // A switch whose argument jumped comes when that jump does, however far from zero it is; else at a time of the clock.
+        if (cause_at_ == march_.t_) late_ = cause_;
+    } else {
+        std::vector<double> change(count_, 0.0);
+        double slope = INFINITY;
+        march_.event_change(change, slope);
+        for (int k = 0; k < count_; ++k) {
+            late_[k] = -change[k] / slope;
+            if (!std::isfinite(late_[k])) return refuse("an event is grazed");
+        }
     }
     move(1);
     return at_event_ = true;
@@ -142,6 +147,7 @@ bool Tangents::come_to_event() {
 bool Tangents::leave_event() {
     if (!at_event_) return true;
     move(-1);
+    cause_ = late_, cause_at_ = march_.t_;
     std::fill(late_.begin(), late_.end(), 0.0);
     set_late();
     at_event_ = false;

@@ -185,6 +185,8 @@ class March {
     }
     void add_watcher(int block, int output, int lane, int direction, int mode);
     int fired() const { return fired_; }
+    // Whether that is a switch whose argument is on the other side since something jumped.
+    bool is_thrown() const { return fired_ >= 0 && std::isinf(slope_); }
     std::vector<Happening> take_happenings() { return std::exchange(happenings_, {}); }
     // With tangents, by how much each of these came later beside the motion: (happenings, directions).
     std::vector<double> take_lates() { return std::exchange(lates_, {}); }

@@ -38,6 +38,7 @@ Tangents::Tangents(March& march, int directions, const double* tables)
     sizes_ = aligned_zeros(std::size_t(degrees_) * padded_);
     targets_.resize(march_.size_);
     late_.assign(count_, 0.0);
+    cause_.assign(count_, 0.0);
     gap_numbers_.assign(march_.gaps_.size() * count_, 0.0);
     friction_numbers_.assign(march_.frictions_.size() * 2 * count_, 0.0);
     blocks_.resize(march_.blocks_.size());
@@ -233,6 +234,7 @@ void Tangents::set_state(const double* derivatives) {
             for (int k = 0; k < count_ && n < march_.d_[j]; ++k)
                 x_[(std::size_t(n) * width_ + j) * padded_ + k] = derivatives[k] / factorial;
     std::fill(late_.begin(), late_.end(), 0.0);
+    cause_at_ = NAN;
     set_late();
     at_event_ = ready_ = false;
 }

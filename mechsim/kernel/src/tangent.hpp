@@ -5,6 +5,7 @@
 // right-hand side. Rows hold the directions side by side, so that one coefficient of the motion meets all of them.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "archive.hpp"
@@ -136,6 +137,8 @@ class Tangents {
         archive.run(x_.get(), sizeof(double) * std::size_t(degrees) * width_ * padded_);
         archive(at_event_), archive(taken_);
         archive.run(late_.data(), sizeof(double) * late_.size());
+        archive(cause_at_);
+        archive.run(cause_.data(), sizeof(double) * cause_.size());
         set_late();
         ready_ = false;
     }
@@ -178,6 +181,8 @@ class Tangents {
     Aligned sizes_;           // degrees x directions: see measure
     std::vector<Lanes*> targets_;
     std::vector<double> late_;                            // by how much an event comes later, per direction
+    std::vector<double> cause_;                           // the same of the latest event, which may throw switches,
+    double cause_at_ = NAN;                               // and when that was
     std::vector<double> gap_numbers_, friction_numbers_;  // see set_contact_numbers
     const char* reason_ = "";
     bool taken_ = false;      // a contact that lasts, or what sticks, has taken directions since they were made orthonormal
