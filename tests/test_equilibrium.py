@@ -373,3 +373,17 @@ ProblemData: {tend: 1, positions: {A: [0.1, 0.2, 0.3], B: [0.7, 0.8, 0.829156197
 """).linearize(rest=True)
     sizes = np.sort(np.abs(found.eigenvalues))
     assert sizes == pytest.approx([*[0] * 10, *[math.sqrt(45)] * 2], abs=1e-6) and np.all(sizes[:10] == 0)
+
+
+def test_what_can_be_steered_everywhere_has_one_family():
+    """A skate on springs rests where these do not push along its blade: a curve of places, which are one."""
+    found = mechsim.mechanism("""
+PartData:
+  Fixed: {U: [-2, 0], W: [2]}
+  Rigids: {AB: {Geom: [[1]], Dyna: [[0.25], 2, 0.3]}}
+  Springs: {AU: [50, 1.5, 0, 0.7], AW: [70, 1.7]}
+Joints: {Skates: {AB.A: 0}}
+AppliedForces: {TorsionSprings: {AB: [4, 0.2, 0.05]}}
+ProblemData: {tend: 1, positions: {A: [0.1, 0]}, angles: {AB: 0.2}}
+""").equilibria()
+    assert [(rest.stability, rest.neighbours) for rest in found] == [("neutral", 1)]

@@ -11,6 +11,7 @@ import re
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.integrate import solve_ivp
 
 import mechsim
 from mechsim.cli.main import cli, main
@@ -443,3 +444,28 @@ def test_files_that_cannot_be_written_are_told(pendulum, tmp_path):
         pendulum.save(tmp_path / "out.txt")
     with pytest.raises(OutputError):
         pendulum.save(tmp_path / "nowhere" / "out.csv")
+
+
+@pytest.mark.parametrize("tend", [0.9, 1.1, 1.2, 1.6, 2.0, 2.3, 3.3])
+def test_corners_of_what_is_integrated_have_no_slope_and_need_none(tend):
+    """A pendulum's |x| has a corner wherever it passes the middle; by an ODE in the angle and its tangent, short
+    steps."""
+    pendulum = """
+PhysicalParams: {l: 0.8, g: 9.81}
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[l]], Dyna: [[l/2], 1, l**2/12]}}}
+AppliedForces: {Gravity: [0, -g]}
+ProblemData: {tend: TEND, angles: {OA: [-0.7, fixed]}}
+""".replace("TEND", repr(tend))
+
+    def rates(t, state):
+        angle, speed, angle_l, speed_l, _, _ = state
+        factor = -1.5 * 9.81 / 0.8
+        bend = -factor * math.sin(angle) * angle_l - factor / 0.8 * math.cos(angle)
+        x, x_l = 0.8 * math.cos(angle), math.cos(angle) - 0.8 * math.sin(angle) * angle_l
+        return [speed, factor * math.cos(angle), speed_l, bend, abs(x), math.copysign(1.0, x) * x_l]
+
+    steps = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-12, "max_step": 5e-4}  # a corner costs the square of a step
+    state = solve_ivp(rates, (0, tend), [-0.7, 0, 0, 0, 0, 0], **steps).y[:, -1]
+    found = mechsim.mechanism(pendulum).sensitivity("integral(abs(A_x))", by=["l"], tol=1e-12)
+    assert found.values[0] == pytest.approx(state[4], abs=2e-6)
+    assert found.derivatives[0, 0] == pytest.approx(state[5], abs=5e-6)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -38,6 +39,7 @@ UNHELD = 1e-8  # singular values of the stiffness below this share: nothing pull
 APART = 0.01 * NEARLY**0.5  # in scales: what constraints that repeat others may be off, as long as these are nearly met
 NEAR = 1e-9  # of scales: a rest that is no farther is this state
 ROUNDINGS = 1e-13  # of the largest stiffness and of all forces: accelerations that nothing answers are no larger
+LOOP, ASIDE, MOST_LOOPED = 0.05, 0.04, 4  # in scales; of a loop's area; directions that are tried
 PACES = 4  # poses beside the start, at which it is looked how hard forces push
 STILL = 1e-12  # of the rate at which forces move things
 LEAST = 1e-300  # what nothing pulls at rests exactly
@@ -114,6 +116,25 @@ class Flow:
     def moved(self, t: float, q: Array, change: Array) -> Array:
         """Where a change of positions leads to: straight on, but for what rolls. Raises AssemblyError."""
         return self._ways.end(t, q, change) if self.leaning is None and self.rolls.any() else q + change
+
+    @cached_property
+    def rolls_everywhere(self) -> bool:
+        """Whether it can be rolled to all places beside the start, as a skate, and not along a way only, as a wheel on
+        a line: small loops of two directions lead aside then (Frobenius)."""
+        t, begun = self._near
+        if self.leaning is not None or not self.rolls.any():
+            return False
+        scales = self.system.scales[: self.system.n]
+        q, basis = self.pose(t, begun)
+        for one, other in combinations(basis.T[:MOST_LOOPED], 2):
+            place = q
+            for direction in (one, other, -one, -other):
+                place, ways = self.pose(t, place)
+                place = self.moved(t, place, LOOP * scales * (ways @ (ways.T @ direction)))
+            aside = (place - q) / scales
+            if np.linalg.norm(aside - basis @ (basis.T @ aside)) > ASIDE * LOOP**2:
+                return True
+        return False
 
     @cached_property
     def pace(self) -> float:

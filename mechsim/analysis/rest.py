@@ -133,7 +133,7 @@ class _Found:
         ways = unheld(local).shape[1]
         if any(_is_family(linear, ways, other) for other in self.rests):
             return
-        if ways and not local.flow.rolls.any() and self._is_beside(local):
+        if ways and self._goes_everywhere(local.flow) and self._is_beside(local):
             return
         rest = rest_of(local.flow, local, linear)
         self.rests.append(rest)
@@ -143,10 +143,14 @@ class _Found:
             self._alone.append(local)
 
     def _is_beside(self, local: Local) -> bool:
-        """Whether a way of rests leads to it from one that is known. What rolls may not go the ways that it could be
-        put along."""
+        """Whether a way of rests leads to it from one that is known."""
         families = [place for place, rest in zip(self._places, self.rests, strict=True) if rest.neighbours]
         return any(are_of_one_family(each, local) for each in families)
+
+    @staticmethod
+    def _goes_everywhere(flow: Flow) -> bool:
+        """What rolls along a line may not go the ways that it could be put along."""
+        return not flow.rolls.any() or flow.rolls_everywhere
 
     def _is_known(self, found: Known) -> bool:
         """Whether it is one of the others. If that is farther than Newton's method may be off, there may be two, but

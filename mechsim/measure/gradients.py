@@ -26,6 +26,7 @@ from mechsim.spec.expression import name_of, operands_of
 
 NODES = DEGREE + 4  # of a quadrature on a piece: exact for a product of two such polynomials
 ADDED = ("integral", "mean", "rms")  # functions that add up over time
+NO_TIME = 1e-13  # of the motion's duration
 FLAT = 1e-9  # of its size over the motion: a slope below this is none, and a crossing there has no derivative
 SAME = 1e-7  # of the motion's duration: peaks nearer than this are one
 APART = 1e-6  # of their size: derivatives of two equal peaks that differ by more are two answers
@@ -267,7 +268,9 @@ class _Gradient:
     # --- integrals
 
     def _quadrature(self, pieces: Pieces) -> tuple[Indices, Array, Array]:
-        """Steps, shares of these and weights, (nodes, pieces), of an integral over all time."""
+        """Steps, shares of these and weights, (nodes, pieces), of an integral over all time. Pieces about a corner are
+        shorter than anything that counts, and the corner itself has no slope."""
+        pieces = pieces.chosen(pieces.durations > NO_TIME * pieces.durations.sum())
         middles = 0.5 * (pieces.begins + pieces.ends)
         step = np.searchsorted(self.steps.begins, middles, side="right") - 1
         points, weights = np.polynomial.legendre.leggauss(max(NODES, len(pieces.polynomials)))
