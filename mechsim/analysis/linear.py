@@ -239,7 +239,7 @@ def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearise
     states, rates = chart.states, chart.rates
     back = np.linalg.pinv(states[:, :count])
     matrix = rates[:, :count] @ back
-    _require_closed(chart, rates[:, :count] - matrix @ states[:, :count], rates[:, :count])
+    _require_closed(local, chart, rates[:, :count] - matrix @ states[:, :count], rates[:, :count])
     known = dict(zip(chart.names, states, strict=True))
     rows = [known[name] if name in known else _changes(local, name) for name in names]
     told = np.stack(rows) if rows else np.zeros((0, q.shape[1]))
@@ -268,12 +268,16 @@ def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearise
     )
 
 
-def _require_closed(chart: Charted, off: Array, rates: Array) -> None:
+def _require_closed(local: Local, chart: Charted, off: Array, rates: Array) -> None:
     largest = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
     if not np.abs(off).max(initial=0.0) <= CLOSED * largest:
         names = ", ".join(chart.coordinates)
         message = f"the motion of {names} depends on coordinates that are left out"
-        raise SpecError(Fault(message, hint="choose more coordinates, or none, and they are chosen for you"))
+        flow, accounts = local.flow, set(local.flow.system.accounts.tolist())
+        states = [flow.labels[place] for place in flow.states if place not in accounts]
+        own = [label for label in states if label not in chart.coordinates]
+        lacking = f", such as {', '.join(own)} of a controller" if own else ""
+        raise SpecError(Fault(message, hint=f"choose more{lacking}, or none, and they are chosen for you"))
 
 
 def _outputs(
