@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mechsim
+from mechsim.errors import MechsimError
 
 BALL = """
 PhysicalParams: {c: 1, h: 1, g: 10, e: 0.9}
@@ -102,3 +103,70 @@ def test_multipliers_of_an_oscillator_with_drag_that_strikes_a_wall():
     assert np.sort_complex(orbit.multipliers) == pytest.approx(expected, abs=1e-7)
     branch = handle.periodic_over("w", 2.6, 2.7, "2*pi/w", since=300.0)
     assert branch.values("period doubling") == pytest.approx([2.658149721], abs=2e-9)
+
+
+THROWN = """
+PhysicalParams: {g: 10, h: 1, e: 0.8}
+PartData: {Particles: {P: 1}}
+AppliedForces: {Gravity: [0, -g]}
+Contacts: {floor: {gap: P.y, e: e}}
+ProblemData: {tend: 1.3, positions: {P: [[0, fixed], [h, fixed]]}}
+"""
+
+
+def test_a_quantity_that_jumps_across_zero_crosses_when_the_jump_comes():
+    """The first impact is at sqrt(2h/g), the second 2e sqrt(2h/g) later, and speeds cross upwards there."""
+    names, first = ["g", "h", "e"], math.sqrt(0.2)
+    found = mechsim.mechanism(THROWN).sensitivity(["first(P.vy)", "period(P.vy)"], by=names)
+    assert found.values == pytest.approx([first, 1.6 * first], rel=1e-12)
+    assert found.derivatives[0] == pytest.approx([-first / 20, first / 2, 0], abs=1e-10)
+    assert found.derivatives[1] == pytest.approx([-1.6 * first / 20, 0.8 * first, 2 * first], rel=1e-9)
+
+
+def test_the_time_of_a_corner_is_refused_however_short_a_step_is():
+    """Bounces that settle have steps without end; the lowest place is at the first impact, which is no round peak."""
+    settles = """
+PhysicalParams: {v: 1, e: 0.5}
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1]}}}
+AppliedForces: {Gravity: [0, -10]}
+Contacts: {floor: {gap: A.y + 0.3, e: e}}
+ProblemData: {angles: {OA: [0, fixed]}, rates: {OA: [-v, fixed]}, tend: 3}
+"""
+    with pytest.raises(MechsimError, match="no round peak"):
+        mechsim.mechanism(settles).sensitivity("time_of_min(theta_OA)", by=["v"])
+
+
+def test_signals_with_switches_are_measures():
+    """A force that switches as a pendulum passes: the signal's mean changes by when it does."""
+    text = """
+PhysicalParams: {m: 1.2, d: 0.1}
+Signals: {s: "if(A.x - d, 1, 2) + sign(A.vx) + max(A.x, d)"}
+PartData: {Fixed: {O: []}, Rods: {OA: 1}, Particles: {A: m}}
+AppliedForces: {Gravity: [0, -9.81], Forces: {A: [s, 0]}}
+ProblemData: {positions: {A: [[0.6, fixed], -1]}, tend: 1}
+"""
+    measures = ["final(s)", "mean(s)"]
+    found = mechsim.mechanism(text).sensitivity(measures, by=["m", "d"], tol=1e-13)
+    for place, (name, value) in enumerate((("m", 1.2), ("d", 0.1))):
+        beside = [
+            mechsim.mechanism(text, {name: value * (1 + share)}).sensitivity(measures, by=[name], tol=1e-13).values
+            for share in (1e-4, -1e-4)
+        ]
+        assert found.derivatives[:, place] == pytest.approx((beside[0] - beside[1]) / (2e-4 * value), abs=1e-6)
+
+
+@pytest.mark.parametrize("length", [1.0, 1.0001, 1.0002, 1.0003, 1.0007])
+def test_an_event_that_a_bond_holds_at_its_zero_does_not_come_again(length):
+    """A pendulum is caught where it comes to an angle, and let go: the angle stays there until then, to rounding."""
+    text = f"""
+PhysicalParams: {{L: {length}}}
+PartData: {{Fixed: {{O: []}}, Rigids: {{OA: {{Geom: [[L]], Dyna: [[L/2], 1, L**2/12]}}}}}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+Bonds: {{hold: A.y}}
+Events: {{catch: {{when: theta_OA - 0.5, do: {{attach: hold}}}}, drop: {{when: t - 0.83, do: {{release: hold}}}}}}
+ProblemData: {{angles: {{OA: [1.03, fixed]}}, rates: {{OA: [-1, fixed]}}, tend: 1.2}}
+"""
+    motion = mechsim.simulate(text, tol=1e-13)
+    assert [event.gap for event in motion.events if event.kind == "event"] == ["catch", "drop"]
+    labels = motion.solution.system.labels
+    assert motion.solution.q[-1][labels.index("theta_OA")] < -0.4

@@ -247,7 +247,7 @@ class _Gradient:
         if time == self.steps.starts[0]:
             return np.zeros(self.changes.count)
         first, second = _derivatives(pieces, time)
-        size = float(pieces.sizes.max()) / float(pieces.durations.min())
+        size = float(piecewise.slopes(pieces).sizes.max())  # the steepest that it ever is
         if abs(first) > APART * size or not abs(second) * float(pieces.durations.max()) > FLAT * size:
             shown = self.asked.expression.shown(node)
             raise MechsimError(Fault(f"the time at which {shown} is extreme has no derivative: there is no round peak"))
@@ -357,6 +357,9 @@ class _Gradient:
     def _crossing(self, node: ast.expr, time: float, level: Array) -> Array:
         """Of a time at which the quantity crosses a level that changes too."""
         pieces = self._pieces(node)
+        jump = abs(_side(pieces, time, before=True) - _side(pieces, time, before=False))
+        if time in self._moving and jump > FLAT * float(pieces.sizes.max()):  # it jumps across, when that comes
+            return self._carried(node, 1.0, time)
         rate, _ = _derivatives(pieces, time)
         if not abs(rate) * self._duration > FLAT * float(pieces.sizes.max()):
             shown = self.asked.expression.shown(node)

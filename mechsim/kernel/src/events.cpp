@@ -205,8 +205,11 @@ double March::next_crossing(double h, double first) {
         if (!std::all_of(p.begin(), p.begin() + degree + 1, [](double term) { return std::isfinite(term); })) continue;
         const double noise = kTouch * largest;
         int zeros = 0;
-        // Time is too coarse to meet zero itself, and so is what is watched: a short step does not make that finer.
-        if (watcher.crossed && std::abs(p[0]) <= kCrossed * std::max(largest, watcher.size)) zeros = 1;
+        // Time is too coarse to meet zero itself, and so is what is watched: a short step does not make that finer. What stays
+        // at zero, because a bond holds it there, has not left it.
+        if (std::abs(p[0]) > kCrossed * std::max(largest, watcher.size)) watcher.crossed = false;
+        if (watcher.crossed && largest <= kTouch * watcher.size) continue;
+        if (watcher.crossed) zeros = 1;
         if (zeros == 0 && std::abs(p[0]) > noise)
             watcher.side = p[0] > 0 ? 1 : -1;
         else if (watcher.crossed || watcher.side == 0)

@@ -514,7 +514,6 @@ Status March::take_step(double t_end) {
         if ((event_ >= 0 || fired_ >= 0) && end_of(h) == t_) return Status::reached;  // at once: time cannot tell
         for (Gap& gap : gaps_) gap.zeros = 0;
         for (Friction& friction : frictions_) friction.zeros = 0;
-        for (Watcher& watcher : watchers_) watcher.crossed = false;
     }
     const double at_event = h;
     expanded_ = false;
