@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mechsim
-from mechsim.errors import MechsimError
+from mechsim.errors import MechsimError, SpecError
 
 BALL = """
 PhysicalParams: {c: 1, h: 1, g: 10, e: 0.9}
@@ -143,8 +143,11 @@ PhysicalParams: {m: 1.2, d: 0.1}
 Signals: {s: "if(A.x - d, 1, 2) + sign(A.vx) + max(A.x, d)"}
 PartData: {Fixed: {O: []}, Rods: {OA: 1}, Particles: {A: m}}
 AppliedForces: {Gravity: [0, -9.81], Forces: {A: [s, 0]}}
+Output: {signals: [s]}
 ProblemData: {positions: {A: [[0.6, fixed], -1]}, tend: 1}
 """
+    with pytest.raises(SpecError, match=r"Output.signals"):
+        mechsim.mechanism(text.replace("Output: {signals: [s]}\n", "")).sensitivity("final(s)", by=["m"])
     measures = ["final(s)", "mean(s)"]
     found = mechsim.mechanism(text).sensitivity(measures, by=["m", "d"], tol=1e-13)
     for place, (name, value) in enumerate((("m", 1.2), ("d", 0.1))):

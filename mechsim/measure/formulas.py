@@ -15,7 +15,7 @@ import numpy as np
 
 from mechsim.frozen import frozen
 from mechsim.measure.bernstein import ROUNDING, Array, Mask
-from mechsim.spec.expression import IF, name_of, operands_of
+from mechsim.spec.expression import name_of, operands_of
 
 ABREAST = 8  # the widest registers hold so many numbers: with whole ones, no number is a remainder computed otherwise
 ROOM = 6.0  # of the argument of exp or sin, between whose bounds a piece can tell what it does
@@ -175,32 +175,8 @@ def _simple(
 
 
 def _absolute(look: Look, a: Term) -> Term:
-    look.at(a, _through_zero)
+    look.at(a, lambda low, high: (low - 0.1 * (high - low) < 0) & (high + 0.1 * (high - low) > 0))
     return Term(np.abs(a.values), a.wobble)
-
-
-def _through_zero(low: Array, high: Array) -> Mask:
-    """Whether something changes its sign in a piece, or comes next to that."""
-    return (low - 0.1 * (high - low) < 0) & (high + 0.1 * (high - low) > 0)
-
-
-def _sign(look: Look, a: Term) -> Term:
-    look.at(a, _through_zero)
-    return Term(np.sign(a.values), np.zeros_like(a.wobble))
-
-
-def _if(look: Look, condition: Term, a: Term, b: Term) -> Term:
-    look.at(condition, _through_zero)
-    chosen = condition.values > 0
-    return Term(np.where(chosen, a.values, b.values), np.where(chosen, a.wobble, b.wobble))
-
-
-def _least(look: Look, a: Term, b: Term) -> Term:
-    return _if(look, _difference(look, b, a), a, b)
-
-
-def _largest(look: Look, a: Term, b: Term) -> Term:
-    return _if(look, _difference(look, a, b), a, b)
 
 
 def _angle(look: Look, y: Term, x: Term) -> Term:
@@ -217,10 +193,6 @@ _BINARY: Mapping[type[ast.operator], Callable[[Look, Term, Term], Term]] = {
 }  # fmt: skip
 _FUNCTIONS: Mapping[str, Callable[..., Term]] = {
     "abs": _absolute,
-    "sign": _sign,
-    "min": _least,
-    "max": _largest,
-    IF: _if,
     "atan2": _angle,
     "sqrt": _simple(np.sqrt, lambda u, w: 0.5 / w, _near_zero, root=True),
     "exp": _simple(np.exp, lambda u, w: w, lambda low, high: (high - low > ROOM) & (high > -745.0)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 
 from mechsim.errors import Mark, SpecError
@@ -17,7 +18,7 @@ from mechsim.result.drives import drives
 from mechsim.result.layout import full_layout
 from mechsim.result.reactions import Reactions
 from mechsim.spec.document import MechSpec
-from mechsim.spec.expression import CONSTANTS, parse_expression
+from mechsim.spec.expression import CONSTANTS, SWITCHING, Expression, parse_expression
 from mechsim.spec.motion import plain_name
 from mechsim.spec.names import Coordinate, Distance, TurnAngle, reference
 from mechsim.spec.suggest import did_you_mean, listed
@@ -128,10 +129,11 @@ class Names:
         return CONSTANTS.get(name, BOUNDS.get(name))
 
     def _signal(self, name: str) -> Meaning | None:
-        """Its expression; one that takes tables is a column of its own, where the file asks for that."""
+        """Its expression; one that takes tables, or jumps by itself, is a column of its own, where the file asks for
+        that: constants of the mechanism then say on which side it is."""
         expression = self._signals[name]
         meanings = {used: self._spoken(used) for used in expression.names}
-        if all(meaning is not None for meaning in meanings.values()):
+        if all(meaning is not None for meaning in meanings.values()) and not _jumps(expression):
             return Written(expression, {used: meaning for used, meaning in meanings.items() if meaning is not None})
         return Column(name) if name in self.mechanism.readouts else None
 
@@ -172,7 +174,7 @@ class Names:
         if name in self._tabled:
             return f"a function by tables is measured as a signal: Signals: {{s: {name}}}, Output: {{signals: [s]}}"
         if name in self._signals:
-            return f"it takes tables: name it in Output.signals: [{name}]"
+            return f"it takes tables, or switches: name it in Output.signals: [{name}]"
         if name in self.mechanism.points:
             return f"a point has {listed([f'{name}_{axis}' for axis in AXES[: self.mechanism.dimension]])}"
         known = [*self._columns, *self.spec.parameters, *self.mechanism.inputs, *self._signals]
@@ -182,3 +184,13 @@ class Names:
     def number(self, name: str) -> Meaning | None:
         """Of a name outside of functions of the motion: what is one number for each case."""
         return Given(name) if name in self.spec.parameters else CONSTANTS.get(name, BOUNDS.get(name))
+
+
+JUMPING = set(SWITCHING) - {"abs"}
+
+
+def _jumps(expression: Expression) -> bool:
+    """Whether it has a function whose sides or slopes are others beyond zero, which the march steps on; |u| is known by
+    itself."""
+    calls = (node.func for node in ast.walk(expression.tree) if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Name) and function.id in JUMPING for function in calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from mechsim.spec.expression import IF, name_of, operands_of
+from mechsim.spec.expression import name_of, operands_of
 
 Key = Callable[[ast.AST], str | None]  # what a node is called that is a leaf; None for others
 
@@ -52,8 +52,8 @@ def _rule(node: ast.expr) -> Rule:
         return lambda _, changes: _minus(changes[0]) if negative else changes[0]
     assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     name = node.func.id
-    if name in _SEVERAL:
-        return _SEVERAL[name]
+    if name == "atan2":
+        return _angle
     return lambda operands, changes: _times(_SLOPES[name](operands[0]), changes[0])
 
 
@@ -144,17 +144,6 @@ def _squared(name: str, u: ast.expr) -> ast.expr:
     return _power(_call(name, u), _number(2.0))
 
 
-def _chosen(condition: ast.expr, a: ast.expr, b: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(IF), [condition, a, b], [])
-
-
-_SEVERAL: Mapping[str, Rule] = {
-    "atan2": _angle,
-    "sign": lambda _, changes: _number(0.0),
-    "min": lambda operands, changes: _chosen(_less(operands[1], operands[0]), *changes),
-    "max": lambda operands, changes: _chosen(_less(operands[0], operands[1]), *changes),
-    IF: lambda operands, changes: _chosen(operands[0], *changes[1:]),
-}
 _BINARY: Mapping[type[ast.operator], Rule] = {
     ast.Add: lambda _, changes: _plus(*changes),
     ast.Sub: lambda _, changes: _less(*changes),
