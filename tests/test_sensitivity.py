@@ -469,3 +469,15 @@ ProblemData: {tend: TEND, angles: {OA: [-0.7, fixed]}}
     found = mechsim.mechanism(pendulum).sensitivity("integral(abs(A_x))", by=["l"], tol=1e-12)
     assert found.values[0] == pytest.approx(state[4], abs=2e-6)
     assert found.derivatives[0, 0] == pytest.approx(state[5], abs=5e-6)
+
+
+def test_what_makes_a_motion_doubtful_is_told_with_its_derivatives():
+    """A spring with a rest length that passes through length zero along a line: its force turns round at once, which no
+    step is made for; the run says that energy drifts, and so do derivatives."""
+    found = mechsim.mechanism("""
+PartData: {Fixed: {O: [], R: [1]}, Springs: {OA: [8, 0.5]}}
+Joints: {Pistons: {A-OR: [1]}}
+PhysicalParams: {x: 0.6}
+ProblemData: {positions: {A: [[x, fixed]]}, velocities: {A: [[-3, fixed]]}, tend: 0.4}
+""").sensitivity("final(A_x)", by=["x"])
+    assert any("energy drifted" in note for note in found.notes)

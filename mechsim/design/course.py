@@ -88,6 +88,13 @@ class Course:
         return steps_of(Gathered([Motion(self.solution, _no_facts())], {}), self.numbers, self.changing)
 
     @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """What a person should be told before they trust the motion itself."""
+        facts = _no_facts()
+        facts["settings"]["tol"] = self.solution.tolerance
+        return Motion(self.solution, facts).certificate.doubts()
+
+    @cached_property
     def ended_by(self) -> str | None:
         """The event that ended it, if not its time did."""
         return ended_by(self.solution)
