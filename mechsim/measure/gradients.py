@@ -22,6 +22,7 @@ from mechsim.measure.quantities import Bound, Given, Happening, Inside, Quantity
 from mechsim.measure.reading import Asked, function_of, happening_key
 from mechsim.measure.scalars import Evaluation, Scalars, sound
 from mechsim.measure.slopes import is_zero, leaves, slope
+from mechsim.measure.steps import CLOSE
 from mechsim.spec.expression import name_of, operands_of
 
 NODES = DEGREE + 4  # of a quadrature on a piece: exact for a product of two such polynomials
@@ -155,11 +156,44 @@ class _Gradient:
 
     def _sampled(self, node: ast.expr, time: float, moved: Array) -> Array:
         """Of the value at a time that changes too."""
-        change = self._at_point(node, self.steps.at(np.array([time])))
-        return change + self._rate(node, time) * moved if moved.any() else change
+        step, share = self.steps.at(np.array([time]))
+        change = self._at_point(node, (step, share))
+        begin = float(self.steps.begins[step[0]])
+        if moved.any():
+            change = change + _derivatives(self._pieces(node), max(time, begin))[0] * moved
+        if step[0] > 0 and abs(time - begin) <= CLOSE * self._duration and self._passes(begin, moved):
+            self._tell_sides(node, step, change, moved)
+        return change
 
-    def _rate(self, node: ast.expr, time: float) -> float:
-        return _derivatives(self._pieces(node), time)[0]
+    def _passes(self, seam: float, moved: Array) -> bool:
+        """Whether what happens at that time, which may be a seam, moves otherwise than a time that is asked for."""
+        moves = [each.moved for each in self.changes.seams if each.jumps and each.time == seam]
+        size = max(np.abs(each).max() for each in (moved, *moves))
+        return any(np.abs(each - moved).max() > APART * size for each in moves)
+
+    def _tell_sides(self, node: ast.expr, step: Indices, change: Array, moved: Array) -> None:
+        """At a time that such a seam passes the value is one or the other of two, or has a kink."""
+        sides = [(step, np.zeros(1)), (step - 1, np.ones(1))]
+        after, before = (self._value(node, side) for side in sides)
+        pieces, time = self._pieces(node), float(self.steps.begins[step[0]])
+        where = f"{self.asked.expression.shown(node)} {{}} at t = {time:.6g}, where {self._happening(time)}"
+        if abs(after - before) > FLAT * float(pieces.sizes.max()):
+            why = where.format(f"jumps from {before:.6g} to {after:.6g}")
+            raise MechsimError(Fault(f"{self.asked.label} has no derivative here: {why} comes before or after it"))
+        other = self._at_point(node, sides[1])
+        if moved.any():
+            other = other + _slopes_of(pieces, _beside(pieces, time, before=True), 1.0)[0] * moved
+        if np.abs(other - change).max() > APART * max(np.abs(other).max(), np.abs(change).max()):
+            where = where.format("has a kink")
+            self.gradients.notes[f"{where} comes before or after it: derivatives are those after it"] = None
+
+    def _happening(self, time: float) -> str:
+        names = [seam.name for seam in self.changes.seams if seam.jumps and seam.time == time]
+        return ", ".join(dict.fromkeys(names))
+
+    def _value(self, node: ast.expr, point: Point) -> float:
+        step, share = point
+        return float(self._quantity(node).at(Inside(self.steps, step, share[None]))[0, 0])
 
     def _at(self, quantity: ast.expr, time: ast.expr) -> Array:
         return self._sampled(quantity, _one(self.evaluation.value(time)), self.of(time))
@@ -215,10 +249,8 @@ class _Gradient:
         before = step - 1
         if share[0] == 0.0 and step[0] > 0:
             sides = [(step, share), (before, np.ones(1))]
-            values = [
-                float(self._quantity(node).at(Inside(self.steps, each, part[None]))[0, 0]) for each, part in sides
-            ]
-            return sides[int(np.argmax(sign * np.array(values)))]
+            values = [sign * self._value(node, side) for side in sides]
+            return sides[int(np.argmax(values))]
         return step, share
 
     def _tell_equal(self, node: ast.expr, pieces: Pieces, time: float, found: Array, sign: float) -> None:
@@ -316,10 +348,9 @@ class _Gradient:
         apart = any(np.abs(each - first).max() > APART * size for each in others)
         if apart and abs(rate) > FLAT * float(self._pieces(node).sizes.max()):
             shown = self.asked.expression.shown(node)
-            names = list(dict.fromkeys(seam.name for seam in self.changes.seams if seam.jumps and seam.time == time))
             message = f"{self.asked.label} has no derivative here: {shown} jumps at t = {time:.6g}"
             raise MechsimError(
-                Fault(f"{message}, where several events come at once that move apart: {', '.join(names)}")
+                Fault(f"{message}, where several events come at once that move apart: {self._happening(time)}")
             )
         return rate * first
 

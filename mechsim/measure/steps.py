@@ -18,6 +18,7 @@ from mechsim.result.derived import Derived
 from mechsim.result.motion import derived_columns
 
 LEAST = 3  # coefficients of a polynomial: measures look at slopes, and how these change
+CLOSE = 1e-12  # of the motion's duration: times of events are known no better, and what is so near to one is behind it
 MOST_STEPS = 1 << 16  # at once: what they need stays near the processor, and bounds what is needed of memory
 
 Value = NDArray[np.generic] | float | str  # of a parameter: for each case, for all, or an expression for all
@@ -193,7 +194,8 @@ class Steps:
 
     def at(self, times: Array) -> tuple[Indices, Array]:
         """For each case the step at a time, of two the one that begins there, and the share of it."""
-        begun = np.add.reduceat((self.begins <= times[self.case]).astype(np.intp), self.offsets[:-1])
+        latest = times + CLOSE * (self.t - self.starts)
+        begun = np.add.reduceat((self.begins <= latest[self.case]).astype(np.intp), self.offsets[:-1])
         step = self.offsets[:-1] + np.maximum(begun - 1, 0)
         return step, (times - self.begins[step]) / self.durations[step]
 

@@ -16,6 +16,8 @@ from mechsim.measure.bernstein import Array, Indices
 from mechsim.measure.holding import held_changes
 from mechsim.model.mechanism import Watched
 
+SWITCH = "a switch"  # what happens where a formula goes from one way to the other: it has no name of its own
+
 
 def ended_by(solution: Solution) -> str | None:
     """The event that ended a motion, if one did: nothing comes after one that stops."""
@@ -79,7 +81,7 @@ class Stretch:
                 continue
             sides = segments.values[:, segments.numbers.tolist().index(event.constants[0])]
             for time in segments.starts[1:][sides[1:] != sides[:-1]].tolist():
-                yield Seam(time, self._crossed(event, time), "if")
+                yield Seam(time, self._crossed(event, time), SWITCH)
 
     def _crossed(self, event: Watched, time: float) -> Array:
         """How the time moves at which what is watched is zero: by its changes, and by its rate, as one more change."""

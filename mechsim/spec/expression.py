@@ -311,13 +311,17 @@ def _syntax_fault(text: str, mark: Mark, offset: int | None, hint: str = "") -> 
     shown = text if len(text) <= 60 else text[:57] + "..."
     if text.count("(") != text.count(")"):
         hint = f"a {')' if text.count('(') > text.count(')') else '('} is missing"
-    if re.search(r"(dist|rate|atan2|min|max)\([^(),]*$", text):
+    if _SEVERAL.search(text):
         hint += ', or inside braces or brackets: quote what holds a comma, "dist(A,B)"'
     if re.search(r"(?<![\w.])[\d.]+(?![eE][+-]?\d)[A-Za-z_(]", text):
         hint = "write the multiplication: 2*L"
     if ";" in text:
         hint = "numbers of a list are separated by commas: [0, 1]"
     return SpecError(Fault(f"`{shown}` is not an expression", Mark(mark.file, mark.line, column), hint))
+
+
+# A function of several arguments whose first comma ended the text: YAML splits what is not quoted there.
+_SEVERAL = re.compile(rf"\b({'|'.join(['if', *DISTANCES, *(name for name in ARITY if ARITY[name] > 1)])})\([^(),]*$")
 
 
 def _too_deep(mark: Mark) -> SpecError:
