@@ -34,7 +34,7 @@ FAULTS = [
     ("AppliedForces: {Forces: {O: [1]}}", 26, "Forces.O acts on O, which is fixed and cannot move", "remove it"),
     ("AppliedForces: {Forces: {OA.B: [1]}}", 26, "Forces.OA.B: the point B is not on OA", "OA has the points O and A"),
     ("AppliedForces: {Forces: {A: [dist(A,B)]}}", 34, "`dist(A` is not an expression", "quote what holds a comma"),
-    ("AppliedForces: {Forces: {A: [if(t, 1, 2)]}}", 34, "`if(t` is not an expression", "quote what holds a comma"),
+    ("AppliedForces: {Forces: {A: [if(t, 1, 2)]}}", 32, "`if(t` is not an expression", "quote what holds a comma"),
     ("AppliedForces: {Forces: {A: ['dist(A,A)']}}", 31, "dist(A,A) is the distance of a point to itself", ""),
     ("AppliedForces: {Forces: {A: [rate(A)]}}", 30, "`rate(A)`: rate takes two points, as rate(A,B)", ""),
     ("AppliedForces: {Torques: {OB: 1}}", 27, "Torques.OB uses OB, which is no rigid part", "OA"),
