@@ -26,6 +26,7 @@ from mechsim.kernel.numbers import Numbers
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.measure.plain import PlainNames
+from mechsim.model.placement import placed
 from mechsim.result.layout import Array
 from mechsim.result.trajectory import Facts
 from mechsim.spec.document import Problem
@@ -90,7 +91,7 @@ class Stated:
             problem,
             change_of,
             numbers.as_changes(changes),
-            lambda _: (system.mechanism, self.problem),  # nothing is placed by shapes
+            placed(mechanism, problem).numbers(),
         )
         self._refuse_sizes([name for name in names if name in self.parameters])
         kept = replace(self, system=system, structure=structure, plan=self.plan if system is self.system else None)

@@ -23,6 +23,7 @@ from mechsim.kernel.numbers import Numbers
 from mechsim.kernel.system import System
 from mechsim.model import build
 from mechsim.model.mechanism import Mechanism
+from mechsim.model.placement import placed
 from mechsim.simulation import Prepared
 from mechsim.spec import parse
 from mechsim.spec.document import MechSpec, Problem
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from mechsim.handle.run import Run
 
 SAME = 1e-9  # metres or radians: two starts that differ by less are one
-BESIDE = 1e-4  # of a parameter: how far beside its value it is looked whether placed points move
 
 StartChanges = tuple[np.ndarray, np.ndarray]  # of positions and of velocities, (n, directions)
 
@@ -160,8 +160,9 @@ def _nearest_changes(
     """Contacts and what sticks have no part in where a motion begins."""
     mechanism = mechanism.bilateral
     system = unfolded(system.bilateral, traced.tape, mechanism, traced.here)
+    places = placed(mechanism, problem).numbers()
     changes = _Changes(traced, Numbers(traced.tape, mechanism, system))
-    told = Living(mechanism, problem, changes.of, changes.of_numbers(), changes.moved)
+    told = Living(mechanism, problem, changes.of, changes.of_numbers(), places)
     return start_changes(system, replace(start, system=system), told)
 
 
@@ -213,17 +214,6 @@ class _Changes:
 
     def of_numbers(self) -> NumberChanges:
         return self.numbers.as_changes(self.changes)
-
-    def moved(self, direction: int) -> tuple[Mechanism, Problem]:
-        """Mechanism and problem beside the parameter's value."""
-        beside = self.traced.here.copy()
-        beside[direction] += BESIDE * (beside[direction] or 1.0)
-        values = self.numbers.values(beside)[:, 0]
-
-        def value_of(number: LivingNumber) -> float:
-            return float(values[number.number])
-
-        return settled(self.traced.mechanism, value_of), settled(self.traced.problem, value_of)
 
     def refuse(self) -> None:
         """Raise for what has no derivative, or none that is known."""

@@ -12,6 +12,7 @@ from mechsim.initial.sensitivity import Living, asked_changes
 from mechsim.initial.start import Array, Start, Wishes, wishes
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.system import System
+from mechsim.model.placement import placed
 from mechsim.spec.document import Problem, StartValue
 from mechsim.spec.number import Number
 
@@ -38,7 +39,7 @@ def coordinate_changes(system: System, start: Start, problem: Problem, name: str
         return np.array([scales[place] if isinstance(number, _Held) else 0.0])
 
     still = NumberChanges.none(system, 1)
-    living = Living(system.mechanism, problem, change_of, still, lambda _: (system.mechanism, problem))
+    living = Living(system.mechanism, problem, change_of, still, placed(system.mechanism, problem).numbers())
     for pulled in (True, False):  # a start that is not nearest to its guesses: the least change of it
         try:
             found = asked_changes(system, start, living, (positions, velocities), pulled)

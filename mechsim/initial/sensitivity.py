@@ -21,8 +21,8 @@ from mechsim.initial.newton import DEPENDENT
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.kernel.changes import Found, NumberChanges, changes_of, gathered
 from mechsim.model.mechanism import Mechanism
-from mechsim.model.placement import placed
 from mechsim.spec.document import Problem
+from mechsim.spec.living import plain
 
 if TYPE_CHECKING:
     from mechsim.derive.program import Key
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 NEAREST = 1e-6  # of the pull towards the guesses: what is left of it along the constraints at a nearest point
 CLOSED = 1e-9  # of the changes asked for: constraints that follow from others still do
-MATTERS = 1e-9  # of a coordinate's size per size: less of a placed point's change is nothing
 
 
 @frozen(slots=False)
@@ -41,7 +40,7 @@ class Living:
     problem: Problem
     change_of: Callable[[float], Array]  # of a number, living or not: one change per direction
     numbers: NumberChanges
-    moved: Callable[[int], tuple[Mechanism, Problem]]  # both, plain, a little way along a direction
+    placed: Sequence[float]  # where each coordinate is first guessed to be, living too
 
 
 def start_changes(system: System, start: Start, living: Living) -> tuple[Array, Array]:
@@ -65,7 +64,7 @@ def asked_changes(
 
 def _positions(system: System, start: Start, living: Living, asked: Wishes, pulled: bool) -> Array:
     t, q, count = start.t, start.positions, living.numbers.count
-    target, change, placing = _targets(system, living, asked)
+    target, change = _targets(system, living, asked)
     still = np.zeros((system.n, count))
     point, rows = (t, q, start.velocities), np.flatnonzero(system.levels == 2)
 
@@ -88,9 +87,7 @@ def _positions(system: System, start: Start, living: Living, asked: Wishes, pull
         dense(system.constraint_jacobian(t, q), system.m, system.n),
     )
     missed = gathered(found, lambda g, k: g.multipliers[k[1]], system.m, count)
-    result = nearest.changes(living.numbers.scales, missed, gradient_changes, bending)
-    _refuse_placed(system, living, nearest, placing)
-    return result
+    return nearest.changes(living.numbers.scales, missed, gradient_changes, bending)
 
 
 def _velocities(system: System, start: Start, living: Living, asked: Wishes, of_q: Array, pulled: bool) -> Array:
@@ -203,45 +200,31 @@ class _Nearest:
         curvature = np.diag(self.cost)
         if bending is not None:
             curvature = curvature + bending(multipliers) * self.scales * scales
-        self.inverse = np.linalg.inv(self.along.T @ curvature[np.ix_(free, free)] @ self.along)
+        inverse = np.linalg.inv(self.along.T @ curvature[np.ix_(free, free)] @ self.along)
         force = self.cost[:, None] * self.target_change - scales * gradient_changes(multipliers)
         # The distance is measured in scales, which change too.
         force = force + 2 * (self.cost * self.off)[:, None] * scale_changes / scales
         force = force - curvature @ change
-        return np.asarray(self.along @ (self.inverse @ (self.along.T @ force[free])))
-
-    def influence(self, coordinate: int) -> Array:
-        """How the free coordinates follow the target of one, in scales."""
-        place = np.flatnonzero(self.free == coordinate)
-        if not len(place) or not self.along.shape[1]:
-            return np.zeros(1)
-        pull = self.along.T[:, place[0]] * self.cost[coordinate]
-        return np.asarray(self.along @ (self.inverse @ pull))
+        return np.asarray(self.along @ (inverse @ (self.along.T @ force[free])))
 
 
-def _targets(system: System, living: Living, asked: Wishes) -> tuple[Array, Array, list[int]]:
-    """What positions are nearest to, its changes, and the coordinates whose place only the parts' shapes tell."""
+def _targets(system: System, living: Living, asked: Wishes) -> tuple[Array, Array]:
+    """What positions are nearest to, and its changes. Points that nobody placed go with the shapes that place them."""
     mechanism = system.mechanism
-    target = np.empty(system.n)
-    change, placing = np.zeros((system.n, living.numbers.count)), []
-    plain = _plain_problem(living)
-    target[:] = asked.written_into(placed(mechanism, plain).coordinates())
-    slots = {slot for point in mechanism.points.values() for slot in point if slot >= 0}
-    for index, value in enumerate(asked.values):
-        if value is not None:
-            change[index] = living.change_of(value.number.value)
-        elif index in living.mechanism.guesses:
-            change[index] = living.change_of(living.mechanism.guesses[index])
-        elif index in slots:
-            placing.append(index)
+    target = asked.written_into(np.array([plain(number) for number in living.placed]))
+    change = np.zeros((system.n, living.numbers.count))
+    for index, (value, guess) in enumerate(zip(asked.values, living.placed, strict=True)):
+        change[index] = living.change_of(guess if value is None else value.number.value)
     parts = {part.name: part for part in mechanism.parts}
     for index, variable in enumerate(mechanism.variables):
         if variable.kind == "angle" and asked.values[index] is None and index not in living.mechanism.guesses:
             ends = [mechanism.points[name] for name in parts[variable.owner].points[:2]]
             change[index] = _turning(target, change, system, living, ends)
-            if any(slot in placing for end in ends for slot in end):
-                placing.append(index)
-    return target, change, placing
+    if len(lost := np.flatnonzero(~np.isfinite(change).all(axis=1))):
+        name = system.labels[lost[0]]
+        message = f"the start has no derivative: how the place of {name} changes, which shapes of parts tell, has none"
+        raise AssemblyError(Fault(message, hint=f"give a guess for {name}, or fix it"))
+    return target, change
 
 
 def _turning(target: Array, change: Array, system: System, living: Living, ends: Sequence[Sequence[int]]) -> Array:
@@ -251,27 +234,3 @@ def _turning(target: Array, change: Array, system: System, living: Living, ends:
     x, y = bx - ax, by - ay
     dx, dy = moved[1][0] - moved[0][0], moved[1][1] - moved[0][1]
     return np.asarray((x * dy - y * dx) / (x * x + y * y))
-
-
-def _plain_problem(living: Living) -> Problem:
-    from mechsim.spec.living import settled
-
-    plain: Problem = settled(living.problem)
-    return plain
-
-
-def _refuse_placed(system: System, living: Living, nearest: _Nearest, placing: list[int]) -> None:
-    """Points that nobody placed stand where the shapes of parts put them: how they move with these is not known."""
-    weighty = [j for j in placing if np.abs(nearest.influence(j)).max() > MATTERS]
-    if not weighty:
-        return
-    here = placed(system.mechanism, _plain_problem(living)).coordinates()
-    for direction in range(living.numbers.count):
-        there = placed(*living.moved(direction)).coordinates()
-        for j in weighty:
-            if not np.isclose(here[j], there[j], rtol=0, atol=1e-12 * system.scales[j]):
-                name = system.labels[j]
-                message = (
-                    f"how the start of {name} changes with a parameter is not known: only shapes of parts place it"
-                )
-                raise AssemblyError(Fault(message, hint=f"give a guess for it, or fix as much as decides {name}"))

@@ -13,7 +13,7 @@ from mechsim.model.grip import Grip, Place
 from mechsim.model.joints import on_line
 from mechsim.model.mechanism import Gap, Mechanism
 from mechsim.model.origin import Origin
-from mechsim.model.placement import guess_positions
+from mechsim.model.placement import placed
 from mechsim.model.quantities import Quantities
 from mechsim.spec.actions import Actions, Bond
 from mechsim.spec.document import Problem
@@ -114,10 +114,10 @@ def holding(mechanism: Mechanism, problem: Problem) -> Mechanism:
     kept = [gap for gap in mechanism.gaps if gap.held is not None and mechanism.constants[gap.mode]]
     if not kept:
         return mechanism
-    guess, constants = guess_positions(mechanism, problem), list(mechanism.constants)
+    guess, constants = placed(mechanism, problem).numbers(), list(mechanism.constants)
     for gap in kept:
         assert gap.held is not None
-        constants[gap.held] += _value(gap, mechanism, [*guess.tolist(), *reversed(constants)], problem.t0.value)
+        constants[gap.held] += _value(gap, mechanism, [*guess, *reversed(constants)], problem.t0.value)
     return replace(mechanism, constants=tuple(constants))
 
 
@@ -130,4 +130,5 @@ def _value(gap: Gap, mechanism: Mechanism, values: list[float], t: float) -> flo
             return element.parameters[symbol(leaf)]
         return t if leaf.operation == "t" else values[element.slots[leaf.operands[0]]]
 
-    return float(evaluated(mechanism.laws[element.kind].constraints[gap.place], value, MATH))
+    found: float = evaluated(mechanism.laws[element.kind].constraints[gap.place], value, MATH)  # living if they are
+    return found
