@@ -307,7 +307,8 @@ def failure(solution: Solution) -> Fault:
         return _contradiction(reason, solution)
     if solution.status in ("misfit", "unwatched"):
         return _at_event(reason, solution)
-    special = why_stopped(solution.system.bilateral, float(solution.t[-1]), solution.q[-1])
+    crossing = solution.status != "not_differentiable"
+    special = why_stopped(solution.system.bilateral, float(solution.t[-1]), solution.q[-1], crossing)
     if solution.status == "undecided" and (held := driven_contact(solution)):
         return Fault(f"{reason}; {held.words}", held.mark, held.hint)
     drives = {each.owner: each.mark for each in solution.system.mechanism.elements if each.is_drive}

@@ -528,3 +528,21 @@ def test_a_point_that_only_parts_place_goes_with_them():
         value = here.prepared.spec.parameters[name].value
         sides = [prepared(text, 1.0, {name: value + side}).start.positions for side in (step, -step)]
         assert here.directions.positions[:, place] == pytest.approx((sides[0] - sides[1]) / (2 * step), abs=1e-8)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
+def test_poles_of_a_smooth_force_are_no_singular_poses(tolerance):
+    """What ends the series of tanh is a pole beside the way of the motion, at some tolerances just so far that it looks
+    as roundings near a change point do."""
+    text = """
+    PhysicalParams: {c: 0.3, k: 5}
+    PartData:
+      Fixed: {O: []}
+      Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 0.1]}, AB: {Geom: [[0.7]], Dyna: [[0.35], 0.5, 0.05]}}
+    AppliedForces:
+      Gravity: [0, -9.81]
+      Torques: {OA: -c*tanh(k*omega_OA), AB-OA: -c*tanh(k*(omega_AB - omega_OA))}
+    ProblemData: {tend: 3, angles: {OA: [1.2, fixed], AB: [0.5, fixed]}}
+    """
+    found = mechanism(text).sensitivity("final(theta_OA)", by=["c", "k"], tol=tolerance)
+    assert found.derivatives[0] == pytest.approx([-10.65910595, -0.01419198], abs=max(2e-8, 100 * tolerance))

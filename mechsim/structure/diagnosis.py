@@ -16,14 +16,14 @@ NAMED = 0.1  # rows with a smaller share in that combination are not to blame
 ENDS_MEET = 1e-3  # of its length: nearer ends turn a spring's force faster than steps can follow
 
 
-def why_stopped(system: Constrained, t: float, q: Array) -> str:
-    """A sentence about the position q, or nothing when it looks ordinary."""
+def why_stopped(system: Constrained, t: float, q: Array, crossing: bool = True) -> str:
+    """A sentence about the position q, or nothing when it looks ordinary. `crossing`: steps may carry across it."""
     if springs := meeting_springs(system.mechanism, q, ENDS_MEET):
         return f"there the ends of spring {', '.join(springs)} meet, and its force has no direction"
     names, _ = _nearly_dependent(system, t, q)
     if names:
         # Formulas may prescribe motion, which no tolerance carries beyond its reach.
-        advice = "" if system.mechanism.laws else "; a looser tolerance may step across"
+        advice = "" if system.mechanism.laws or not crossing else "; a looser tolerance may step across"
         return (
             f"there the constraints of {', '.join(names)} become dependent (a dead centre or change point), where the "
             f"mechanism may lock or go on in more than one way{advice}"

@@ -452,6 +452,9 @@ Status March::advance(double t_end, std::int64_t steps, double seconds, Record& 
             if (used.count() > seconds) return Status::running;
         }
         const Status status = take_step(t_end);
+        // Steps beside changes do not carry across a singular pose: there they end, whatever ends them.
+        const bool before_pose = tangents_ && earlier_leverage_ > kLowOrder;
+        if (before_pose && (status == Status::step_too_small || status == Status::not_projected)) return Status::not_differentiable;
         if (status != Status::reached) return status;
         if (!is_written(t_end) && t_ != written_) {
             if (record.keep_polynomials) write_step(record);
@@ -486,8 +489,12 @@ Status March::take_step(double t_end) {
     if (std::isnan(h)) return Status::not_finite;
     if (tangents_) {
         if (control_.fixed_step <= 0) h = std::min(h, tangents_->step_size(h, last_));
-        const bool across = roundings_.size > 0 && !(h < kShortOfPose * roundings_.ratio);  // a singular pose
-        if (std::isnan(h) || across) return Status::not_differentiable;
+        if (std::isnan(h)) return Status::not_differentiable;
+        if (roundings_.size > 0 && !(h <= kShortOfPose * roundings_.ratio)) {  // changes do not go across a singular pose
+            if (largest_leverage() > kLowOrder) return Status::not_differentiable;
+            h = kShortOfPose * roundings_.ratio;  // it is far, or what ends the series is another pole
+            allowed_ = control_.tolerance;
+        }
     }
     if (!gaps_.empty() || !frictions_.empty()) h = known_gaps(h, std::abs(left));
     // A step that ends there by itself is taken as if the march went on.
