@@ -471,13 +471,22 @@ ProblemData: {tend: TEND, angles: {OA: [-0.7, fixed]}}
     assert found.derivatives[0, 0] == pytest.approx(state[5], abs=5e-6)
 
 
-def test_what_makes_a_motion_doubtful_is_told_with_its_derivatives():
+def test_what_makes_a_motion_doubtful_is_told_with_what_comes_of_it():
     """A spring with a rest length that passes through length zero along a line: its force turns round at once, which no
-    step is made for; the run says that energy drifts, and so do derivatives."""
-    found = mechsim.mechanism("""
+    step is made for; the run says that energy drifts, and so do derivatives and optima."""
+    handle = mechsim.mechanism("""
 PartData: {Fixed: {O: [], R: [1]}, Springs: {OA: [8, 0.5]}}
 Joints: {Pistons: {A-OR: [1]}}
 PhysicalParams: {x: 0.6}
 ProblemData: {positions: {A: [[x, fixed]]}, velocities: {A: [[-3, fixed]]}, tend: 0.4}
-""").sensitivity("final(A_x)", by=["x"])
-    assert any("energy drifted" in note for note in found.notes)
+""")
+    notes = handle.sensitivity("final(A_x)", by=["x"]).notes
+    assert any("energy drifted" in note for note in notes)
+    told = handle.optimize({"x": (0.5, 0.7)}, "final(A_x)").told
+    assert any("energy drifted" in note for note in told)
+
+
+def test_bounds_that_are_none_are_refused_in_words():
+    handle = mechsim.mechanism(PENDULUM)
+    with pytest.raises(SpecError, match=r"vary is 'final.A_x.', but must give bounds by name"):
+        handle.optimize("final(A_x)")

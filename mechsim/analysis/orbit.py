@@ -114,7 +114,7 @@ class Orbit:
         assert found.system.n == system.n
         return found
 
-    @property
+    @cached_property
     def motion(self) -> Motion:
         """One period, as results."""
         return self.case.motion(self.solution)
@@ -129,7 +129,7 @@ class Orbit:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a person should know before they trust the digits."""
-        found = list(self.remarks)
+        found = [*self.remarks, *self.motion.certificate.doubts()]
         if self.family:
             why = "energy is conserved, so there are" if self.conserved else "there are"
             ways = "one way" if self.family == 1 else f"{self.family} ways"

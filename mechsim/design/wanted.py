@@ -48,8 +48,14 @@ def wanted_of(
     marks: Mapping[str, Mark] | None = None,
 ) -> Wanted:
     """What is given in words that stand in no file."""
+    check_vary(vary)
     goal = None if minimise is None else Text(minimise, Mark("--minimise", 1, 1))
     return Wanted(vary, goal, texts(squares, "--squares"), through, fit, texts(subject, "--subject"), marks)
+
+
+def check_vary(vary: object) -> None:
+    if not isinstance(vary, Mapping):
+        raise SpecError(Fault(f"vary is {vary!r}, but must give bounds by name", hint='as in {"l": (0.5, 2)}'))
 
 
 def texts(given: str | Sequence[str], words: str) -> tuple[Text, ...]:

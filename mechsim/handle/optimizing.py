@@ -15,7 +15,7 @@ from mechsim.design.search import Iteration
 from mechsim.design.sensitivities import check_file
 from mechsim.design.shooting import Shooting
 from mechsim.design.task import Bounds, Text
-from mechsim.design.wanted import Places, Wanted, optimum_of, texts
+from mechsim.design.wanted import Places, Wanted, check_vary, optimum_of, texts
 from mechsim.errors import Fault, Mark, SpecError, WritingWarning, warn_caller
 from mechsim.frozen import frozen
 from mechsim.handle.subject import FileSubject
@@ -46,7 +46,9 @@ def wanted_of(spec: MechSpec, given: Given) -> Wanted:
     """The file's section with what is given in its place: bounds by name, the goal as a whole, relations as a whole."""
     own = spec.optimize or Optimize({}, None, (), {}, None, (), Mark("", 1, 1))
     vary: dict[str, Bounds] = {name: each.text for name, each in own.vary.items()}
-    vary |= given.vary or {}
+    if given.vary is not None:
+        check_vary(given.vary)
+        vary |= given.vary
     marks = {name: each.mark for name, each in own.vary.items()} | dict(given.marks or {})
     subject = texts(given.subject, "--subject") or tuple(map(_text, own.subject))
     goal = given.minimise, texts(given.squares, "--squares"), given.through, given.fit
