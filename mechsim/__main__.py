@@ -16,6 +16,9 @@ def leave(number: int, frame: object) -> None:
 def main() -> None:
     """Run the command and leave with its exit code."""
     gc.set_threshold(100_000, 50)  # what is imported stays, and looking through it for rubbish is a tenth of a start
+    # Matrices are small here. Threads of OpenBLAS gain nothing on them, and wait for each other where others use the
+    # processor too: rests of ten rods in space took 9 s, or 140.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from mechsim.cli.main import main as run
 
     try:
