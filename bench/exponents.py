@@ -25,10 +25,11 @@ LONG = 60.0  # bar, s: six pendulums to T = 1e4, and each motion with a barrier 
 
 
 def driven_text() -> str:
-    """A rod without mass and a ball of 1 kg: with gravity 1, the equation of the peer."""
+    """A rod without mass and a ball of 1 kg, in a field of 1 m/s^2 along the rod's first direction: the peer's
+    equation."""
     return """
-PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0], 0, 1]}}}
-AppliedForces: {Torques: {OA: 0.6*sin(0.7*t) - sin(theta_OA)}, JointDampers: {OA: 0.05}}
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[1], 1, 0]}}}
+AppliedForces: {Gravity: [1, 0], Torques: {OA: 0.6*sin(0.7*t)}, JointDampers: {OA: 0.05}}
 ProblemData: {tend: 1, angles: {OA: [0, fixed]}}
 """
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from reference import SPECS
 
 import mechsim
 from mechsim.result import accounts, balances, load
@@ -283,3 +284,26 @@ def test_an_energy_of_a_spring_that_depends_on_time_is_accounted_for(parts, load
     motion = mechsim.simulate(text, tol=1e-14)
     assert [each.label for each in accounts(motion.mechanism)] == [label]
     assert motion.certificate.energy_drift <= CLOSED
+
+
+def test_without_accounts_the_equations_are_the_same():
+    """What exponents are found by (analysis/lyapunov.py): nothing depends on an account."""
+    whole = mechsim.simulate(SPECS / "forces" / "arm3_pid.yaml", tend=0.01).system  # its controllers have integrals
+    bare = whole.unaccounted
+    kept = np.delete(np.arange(whole.n), whole.accounts)
+    assert len(whole.accounts) == 6
+    assert len(bare.accounts) == 0
+    assert bare.labels == tuple(np.delete(whole.labels, whole.accounts))
+    rng = np.random.default_rng(3)
+    q, v, a, lam = (rng.standard_normal(size) for size in (whole.n, whole.n, whole.n, whole.m))
+    residuals = whole.residuals(0.7, q, v, a, lam)
+    np.testing.assert_array_equal(
+        bare.residuals(0.7, q[kept], v[kept], a[kept], lam), np.delete(residuals, whole.accounts)
+    )
+    assert bare.unaccounted is bare
+
+
+def test_contacts_keep_their_accounts():
+    system = mechsim.simulate(SPECS / "contacts" / "bouncing_particle.yaml", tend=0.01).system
+    assert len(system.accounts)
+    assert system.unaccounted is system

@@ -199,6 +199,30 @@ def test_equal_expressions_are_one_node_whatever_their_constant_factors():
     assert [operation.name for operation in program.operations] == ["multiply"]  # sums at the top cost none
 
 
+def test_products_are_one_however_they_were_multiplied():
+    graph = Graph()
+    x, y, z = (graph.input(Input("variable", j)) for j in range(3))
+    first, second = graph.multiply(x, graph.multiply(y, z)), graph.multiply(graph.multiply(x, y), z)
+    assert first != second
+    program = Emitter(graph).emit({("a",): graph.subtract(first, second), ("b",): graph.add(x, second)})
+    assert [output.terms for output in program.outputs][0] == ()
+    assert len(program.operations) == 2
+    square = graph.multiply(graph.multiply(x, x), y), graph.multiply(x, graph.multiply(x, y))
+    assert Emitter(graph).emit({("a",): graph.subtract(*square)}).operations == ()
+
+
+def test_what_moves_a_momentum_and_a_slope_alike_cancels():
+    """Of v' cos(x) S with S = v cos(x) + w cos(y), d/dt dL/dv and dL/dx have -v sin(x) S in common."""
+
+    def kinetic(x, v, t, p):
+        return (v[0] * jnp.cos(x[0]) + v[1] * jnp.cos(x[1])) ** 2 / 2
+
+    program = program_for(Kind("two", ("x", "y"), kinetic=kinetic, cacheable=False))
+    rows = program.restrict(lambda key: key[0] == "row")
+    # v sin and its product with v, a cos, of each; then cos(x), cos(y) times the sum of these
+    assert [operation.name for operation in rows.operations].count("multiply") == 8
+
+
 def test_sine_and_cosine_of_one_angle_are_found_together():
     graph = Graph()
     x = graph.input(Input("variable", 0))

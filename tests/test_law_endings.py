@@ -37,6 +37,13 @@ AppliedForces:
   Forces: {A: [1/(2 - t), 0]}
 ProblemData: {tend: 5, positions: {A: [0, 0]}}
 """
+POLE_OF_DRIVE = """
+PartData:
+  Fixed: {O: []}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}
+Drives: {theta_OA: 1/(1 - t)}
+ProblemData: {tend: 2, angles: {OA: 1}}
+"""
 FALL = """
 PartData: {Particles: {A: 1}}
 AppliedForces:
@@ -74,6 +81,17 @@ def test_the_end_is_explained_and_what_was_computed_stays(text, words, line, end
     assert f"{motion.t[-1]:.9g}" in fault.message
     if end is not None:
         assert motion.t[-1] == pytest.approx(end, abs=1e-6)
+
+
+def test_a_drive_with_a_pole_ends_where_time_cannot_resolve_it():
+    """Before that it turns without end. Time has an error of 1.1e-16 near 1, and one of 100 tolerances is too much: at
+    a speed of 1e6 1/s, for the tolerance 1e-12."""
+    with pytest.raises(IntegrationError, match="the formula of drive of theta_OA grows without bound there") as caught:
+        mechsim.simulate(POLE_OF_DRIVE, tol=1e-12)
+    assert caught.value.faults[0].mark.line == 5
+    motion = caught.value.motion
+    assert 1 - motion.t[-1] == pytest.approx(1e-3, rel=0.1)
+    assert motion.trajectory["theta_OA"][-1] == pytest.approx(1 / (1 - motion.t[-1]), rel=1e-9)
 
 
 def test_a_damper_whose_ends_meet_at_the_start_is_refused():

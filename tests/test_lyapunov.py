@@ -15,7 +15,6 @@ import mechsim
 from mechsim.analysis import lyapunov as analysis
 from mechsim.analysis.exponents import Exponents, errors_of
 from mechsim.cli.main import cli
-from mechsim.engine.leading import planned
 from mechsim.errors import IntegrationError, MechsimError, SpecError
 from mechsim.simulation import adjust, prepare
 from mechsim.source import read
@@ -153,8 +152,7 @@ def test_spectrum_against_a_variational_equation_of_scipy():
     tend, tolerance = 10.0, 1e-11
     asked = system._asked(start, {}, (), (0.0, tend))
     problem = system._prepared(asked, {}, system._scales({"angle_0": 1.0, "angle_1": 1.0}), tolerance)
-    plan = planned(problem[0], problem[1])
-    run = analysis._Run(problem[0], plan, problem[2], 18, tolerance, tend)
+    run = analysis._Run(problem[0], problem[1], problem[2], 18, tolerance, tend)
     run.begin(4)
     directions = run.course.march.tangent_coefficients(False)[:2].reshape(4, 4)
     found = run.averaged(0.0, lambda t: None)
@@ -167,8 +165,7 @@ def test_spectrum_against_a_variational_equation_of_scipy():
 
 def test_orthonormal_directions_of_the_kernel_are_those_of_qr():
     problem = prepare(adjust(read(chain(hanging(2))), tend=1.0))
-    plan = planned(problem.system, problem.structure)
-    run = analysis._Run(problem.system, plan, problem.start, 14, 1e-10, 1.0)
+    run = analysis._Run(problem.system, problem.structure, problem.start, 14, 1e-10, 1.0)
     run.begin(4)
     run.course.march.advance(1.0, 20, 1.0, False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechsim.engine import InitialState, state_of, why_ended
+from mechsim.engine.control import SHARE_OF_AVERAGES
 from mechsim.engine.events import EventLog
 from mechsim.engine.machine import new_march
 from mechsim.engine.stops import Stops
@@ -31,7 +32,7 @@ class Course:
         tend: float,
     ):
         self.system = system
-        self.march = new_march(plan, order, tolerance)
+        self.march = new_march(plan, order, tolerance, share=SHARE_OF_AVERAGES)
         self.stops = Stops(system, start, tend, remember=False, changes=HeldChanges(directions, system))
         self.events = EventLog(system, self.march, self.stops)
         self.march.set_state(start.t, state_of(system, plan.variable_offsets, start))

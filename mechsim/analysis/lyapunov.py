@@ -24,9 +24,9 @@ from mechsim.analysis.exponents import Exponents
 from mechsim.engine import InitialState
 from mechsim.engine.control import order_with_tangents
 from mechsim.engine.leading import planned
+from mechsim.engine.state import unaccounted
 from mechsim.engine.tangents import Directions, refuse
 from mechsim.errors import Fault, IntegrationError, SpecError
-from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
 from mechsim.structure import Structure
 
@@ -64,9 +64,8 @@ def lyapunov(
     if not (transient >= 0 and tend > start.t + transient):
         message = f"tend = {tend:g} is not after t = {start.t + transient:g}, where the transient of {transient:g} ends"
         raise SpecError(Fault(message, hint="exponents are averages from there to tend: 0 <= transient < tend - t0"))
-    plan = planned(system, structure)
-    _refuse(system, plan, start)
-    run = _Run(system, plan, start, order or order_with_tangents(tolerance), tolerance, tend)
+    _refuse_samplers(system)
+    run = _Run(system, structure, start, order or order_with_tangents(tolerance), tolerance, tend)
     if not run.dimension:
         raise SpecError(Fault("there are no exponents: joints and drives decide all, nothing may begin beside this"))
     if n is not None and not 1 <= n <= run.dimension:
@@ -75,27 +74,30 @@ def lyapunov(
     return run.averaged(start.t + transient, observer or (lambda t: None))
 
 
-def _refuse(system: System, plan: Plan, start: InitialState) -> None:
-    """Raise for motions whose exponents are not known."""
+def _refuse_samplers(system: System) -> None:
     if system.samplers:
         message = "Lyapunov exponents are not known where a controller is sampled: what it holds is a state too"
         raise IntegrationError(Fault(message, hint="let it act at all times"))
-    refuse(plan, start)
 
 
 class _Run:
     """Tangents along a motion, and the inner product in which they are orthonormal."""
 
-    def __init__(self, system: System, plan: Plan, start: InitialState, order: int, tolerance: float, tend: float):
+    def __init__(
+        self, whole: System, structure: Structure, start: InitialState, order: int, tolerance: float, tend: float
+    ):
+        self.conservative = not len(whole.accounts) and bool(np.all(whole.levels == 2))
+        system, structure, start = unaccounted(whole, structure, start)
+        plan = planned(system, structure)
+        refuse(plan, start)
         self.system, self.plan, self.start = system, plan, start
         self.settings = order, tolerance, tend
-        # Derivatives that are part of the state; accounts of work are none, for nothing depends on them.
+        # Derivatives that are part of the state; accounts of contacts are none, for nothing depends on them.
         offsets = plan.variable_offsets[: system.n].copy()
         offsets[system.accounts] = 0
         self.weights = np.zeros((int(plan.variable_offsets.max()), plan.size))
         self.weights[:, : system.n] = (np.arange(len(self.weights))[:, None] < offsets) / system.scales[: system.n]
         self.basis = Directions.basis(system, start.t, start.positions, start.velocities)
-        self.conservative = not len(system.accounts) and bool(np.all(system.levels == 2))
         self.steps, self.fastest = FIRST_STEPS, 0.0
         self.volumes = Volumes(system, LAPS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from mechsim.derive.graph import Graph, Node
@@ -22,6 +23,8 @@ class Emitter:
         self.operations: list[list[Any]] = []
         self._registers: dict[Node, tuple[str, int]] = {}  # ("in", i) or ("op", i)
         self._constant_index: dict[Node, int] = {}
+        self._known_powers: dict[Node, frozenset[tuple[Node, int]]] = {}
+        self._same: dict[frozenset[tuple[Node, int]], Node] = {}  # which of several nodes of one product is taken
 
     def emit(self, outputs: dict[tuple[Any, ...], Node]) -> Program:
         combinations = {key: self._combination(node) for key, node in outputs.items()}
@@ -69,8 +72,23 @@ class Emitter:
                 stack.append((arguments[0], factor))
                 constant = graph.add(constant, graph.multiply(factor, arguments[1]))
             else:
-                terms[current] = graph.add(terms.get(current, graph.zero), factor)
+                base = self._same.setdefault(self._powers(current), current)
+                terms[base] = graph.add(terms.get(base, graph.zero), factor)
         return {base: factor for base, factor in terms.items() if factor != graph.zero}, constant
+
+    def _powers(self, node: Node) -> frozenset[tuple[Node, int]]:
+        """The factors of a product, however they were multiplied: `x (v s)` of a momentum's rate is `s (x v)` of a
+        slope, and the two cancel."""
+        if node not in self._known_powers:
+            name, *arguments = self.graph.nodes[node]
+            found: Counter[Node] = Counter()
+            if name in ("multiply", "square"):
+                for argument in arguments * (2 if name == "square" else 1):
+                    found.update(dict(self._powers(argument)))
+            else:
+                found[node] = 1
+            self._known_powers[node] = frozenset(found.items())
+        return self._known_powers[node]
 
     def _constant(self, node: Node) -> int:
         if node not in self._constant_index:

@@ -17,6 +17,7 @@ LARGEST_ORDER = 60
 # Measured at the end of thirteen files of specs/, of their scales: the median is within 0.6 of k correct digits for a
 # tolerance of 1e-k, from 1e-4 to 1e-12; motions that multiply errors themselves, as chaotic ones, have fewer.
 SHARE = 0.01
+SHARE_OF_AVERAGES = 1.0  # errors of steps are forgotten in chaos, and averages are known to some digits only
 # A step whose projection moves the mechanism further than this many tolerances (of its size) is redone.
 REJECTION = 100.0
 # What Newton's method may leave of the projection and of the leading derivatives at a step's end, in tolerances.
@@ -92,9 +93,9 @@ def careful_order(tolerance: float) -> int:
     return min(LARGEST_ORDER, max(SMALLEST_ORDER, math.ceil(-math.log(tolerance) / 2)))
 
 
-def safety_for(order: int) -> float:
-    """The part of the longest step at which its last terms are the SHARE of the tolerance."""
-    return math.pow(SHARE, 1.0 / order)
+def safety_for(order: int, share: float = SHARE) -> float:
+    """The part of the longest step at which its last terms are this share of the tolerance."""
+    return math.pow(share, 1.0 / order)
 
 
 def rows_of_steps(polynomials: np.ndarray, lengths: np.ndarray, scales: np.ndarray, tolerance: float) -> np.ndarray:

@@ -31,7 +31,7 @@ def culprit(solution: Solution) -> Culprit | None:
     """The law whose formula has no value just after the last point, or runs into a pole there."""
     laws = solution.system.mechanism.laws
     elements = solution.system.mechanism.elements
-    forces = {i for i, each in enumerate(elements) if each.kind in laws and not each.multipliers}
+    forces = {i for i, each in enumerate(elements) if each.kind in laws and (each.is_drive or not each.multipliers)}
     formulas = {i for i, each in enumerate(elements) if each.kind in laws}
     if len(solution.t) < 2 or not formulas:
         return None

@@ -7,21 +7,21 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from mechsim.engine.control import REJECTION, SETTLED, order_near_poses, safety_for
+from mechsim.engine.control import REJECTION, SETTLED, SHARE, order_near_poses, safety_for
 from mechsim.kernel.compiled import make_march
 from mechsim.kernel.march import March
 from mechsim.kernel.numbers import KernelNodes, Numbers
 from mechsim.kernel.plan import Plan
 
 
-def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0) -> March:
+def new_march(plan: Plan, order: int, tolerance: float, fixed_step: float = 0.0, share: float = SHARE) -> March:
     """A march with the step control of the engine."""
     return make_march(
         plan,
         order=order,
         careful_order=order_near_poses(order, tolerance),
         tolerance=tolerance,
-        safety=safety_for(order),
+        safety=safety_for(order, share),
         fixed_step=fixed_step,
         settled=SETTLED * tolerance,
         rejection=REJECTION * tolerance,

@@ -12,6 +12,7 @@ from mechsim.frozen import frozen
 from mechsim.kernel.compiled import fingerprint
 from mechsim.kernel.plan import Plan
 from mechsim.kernel.system import System
+from mechsim.structure import Structure, analyse
 
 
 @frozen
@@ -64,6 +65,19 @@ class State:
     singular: bool = False
     fixed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     handed_on: HandedOn | None = None
+
+
+def unaccounted(
+    system: System, structure: Structure, start: InitialState
+) -> tuple[System, Structure, InitialState]:
+    """What marches without accounts of work, which no motion depends on; with contacts the same."""
+    if system.unaccounted is system:
+        return system, structure, start
+    kept = np.delete(np.arange(system.n), system.accounts)
+    places = {int(slot): place for place, slot in enumerate(kept)}
+    positions, velocities = (tuple(places[slot] for slot in level if slot in places) for level in start.fixed)
+    at = State(start.t, start.positions[kept], start.velocities[kept], start.singular, (positions, velocities))
+    return system.unaccounted, analyse(system.unaccounted, structure.redundancy), at
 
 
 def state_of(system: System, offsets: np.ndarray, start: InitialState) -> np.ndarray:

@@ -90,6 +90,12 @@ class System(Incidence, Values):
         """The same without gaps and bonds: what always holds, which offsets are made of."""
         return System(self.mechanism.loose, self.kinds, self.dropped) if self.gaps or self.frictions else self
 
+    @cached_property
+    def unaccounted(self) -> System:
+        """The same without accounts of work, which no motion depends on; with contacts the same."""
+        mechanism = self.mechanism.unaccounted
+        return self if mechanism is self.mechanism else self.rebuilt(mechanism)
+
     def completed(self) -> System:
         """With derivatives of the rows by positions and velocities too, which only unusual structures need."""
         return System(self.mechanism, self.kinds, self.dropped, True)

@@ -284,6 +284,28 @@ class Mechanism:
         held; all others hold nothing."""
         return self._without(tuple(gap for k, gap in enumerate(self.gaps) if k not in closed), stuck)
 
+    @property
+    def unaccounted(self) -> Mechanism:
+        """The same without accounts of work, which no motion depends on; contacts need theirs."""
+        accounts = {element.slots[-1] for element in self.elements if element.account}
+        if not accounts or self.gaps or self.frictions:
+            return self
+        kept = [slot for slot in range(len(self.variables)) if slot not in accounts]
+        nothing = -1 - len(self.constants)
+        renamed = {slot: place for place, slot in enumerate(kept)} | dict.fromkeys(accounts, nothing)
+
+        def renumbered(slots: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(renamed.get(slot, slot) for slot in slots)
+
+        return replace(
+            self,
+            variables=tuple(self.variables[slot] for slot in kept),
+            constants=(*self.constants, 0.0),
+            elements=tuple(replace(each, slots=renumbered(each.slots), account=False) for each in self.elements),
+            points={name: renumbered(slots) for name, slots in self.points.items()},
+            guesses={renamed[slot]: value for slot, value in self.guesses.items()},
+        )
+
     def _without(self, gaps: tuple[Gap, ...], stuck: Collection[int] = ()) -> Mechanism:
         """Elements of the gaps stay, with nothing but their accounts; the other ones are constraints like all. So do
         those of frictions, but for what sticks."""

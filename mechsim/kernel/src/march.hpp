@@ -361,6 +361,7 @@ class March {
     bool agrees_inside(double h);
     bool ends_on_pose(double h, double left, double t_end);
     bool is_far(double h, double& off) const;
+    bool outruns_time() const;
     double missed(double h) const;
     void note_leverage();
     void aim_probe();

@@ -581,6 +581,12 @@ bool March::ends_on_pose(double h, double left, double t_end) {
     return true;
 }
 
+// Whether the roundings of time alone move the mechanism further than is accepted, at the speed it has there: then no step
+// is short enough, and a drive with a pole would be followed forever.
+bool March::outruns_time() const {
+    return distance_ > control_.rejection + rounding_ && 0.5 * kEpsilon * std::abs(t_) * extent_speed_ > control_.rejection;
+}
+
 // The same with a shorter step where its polynomials do not agree with the equations, or where it ends near a singular
 // pose.
 Status March::land_well(double& h, double left, double t_end) {
@@ -598,6 +604,7 @@ Status March::land_well(double& h, double left, double t_end) {
         if (status == Status::step_too_small) return status;
         if (status != Status::reached || is_far(h, off)) {
             if (h == std::abs(left) && ends_on_pose(h, left, t_end)) return Status::reached;
+            if (status == Status::reached && outruns_time()) return Status::step_too_small;
             if (status != Status::reached) off = INFINITY;
             if (redone == kMostRedone) return status == Status::reached ? Status::not_projected : status;
             h *= kShrink;
