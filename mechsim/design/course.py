@@ -89,10 +89,12 @@ class Course:
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
-        """What a person should be told before they trust the motion itself."""
+        """What a person should be told before they trust the motion itself, and its derivatives."""
         facts = _no_facts()
         facts["settings"]["tol"] = self.solution.tolerance
-        return Motion(self.solution, facts).certificate.doubts()
+        certificate = Motion(self.solution, facts).certificate
+        across = "derivatives do not know what happens at such a place: across it they are wrong"
+        return (*certificate.doubts(), *([across] if certificate.drifts_strangely and self.names else []))
 
     @cached_property
     def ended_by(self) -> str | None:

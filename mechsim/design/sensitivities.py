@@ -22,6 +22,7 @@ class Curve:
     """A quantity at times of the motion, both sides of what jumps, and its derivatives, (times, names)."""
 
     label: str
+    unit: str
     values: Array
     derivatives: Array
 

@@ -67,7 +67,7 @@ def sensitivity(
         values=values,
         derivatives=derivatives,
         times=times,
-        curves=tuple(_curve(course, text, each, times) for text, each in quantities.items()),
+        curves=tuple(_curve(course, text, reader.unit(each), each, times) for text, each in quantities.items()),
         budget=budget,
         told=(*left_out, *course.doubts, *course.gradients.notes, *_told_of_end(course, bool(quantities))),
         statistics=dict(course.solution.statistics),
@@ -107,13 +107,14 @@ def _times(course: Course) -> Array:
     return np.append(inner[wanted], rows[-1])
 
 
-def _curve(course: Course, label: str, quantity: Quantity, times: Array) -> Curve:
+def _curve(course: Course, label: str, unit: str, quantity: Quantity, times: Array) -> Curve:
     begins = course.steps.begins
     # Of two equal times, at an event, the first is the one before it.
     sides = np.where(np.append(times[1:] == times[:-1], False), *(np.searchsorted(begins, times, s) for s in SIDES))
     step = np.maximum(sides - 1, 0)
     share = ((times - begins[step]) / course.steps.durations[step])[None]
-    return Curve(label, quantity.at(Inside(course.steps, step, share))[0], course.changes.at(quantity, step, share)[0])
+    values, changes = quantity.at(Inside(course.steps, step, share)), course.changes.at(quantity, step, share)
+    return Curve(label, unit, values[0], changes[0])
 
 
 def _told_of_end(course: Course, curved: bool) -> list[str]:

@@ -121,6 +121,10 @@ class Reader:
             raise SpecError(*faults)
         return Quantity(expression.tree, meanings)
 
+    def unit(self, quantity: Quantity) -> str:
+        """Of a function of time; "" if it has none, or nobody says."""
+        return self._unit_of_motion(quantity.node) or ""
+
     def _read(self, text: str, mark: Mark, label: str) -> Asked:
         expression = parse_expression(text, mark, state=True, further=FUNCTIONS, switches=False)
         inside: dict[str, Meaning] = {}

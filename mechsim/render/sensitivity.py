@@ -35,13 +35,13 @@ def plot_sensitivity(title: str, found: Sensitivity, path: str | Path, theme: st
 
 
 def _curve(found: Sensitivity, curve: Curve, axes: Axes, theme: Theme) -> None:
-    named = len(found.by) <= MOST_CURVES
+    few = len(found.by) <= MOST_CURVES
     for number, name in enumerate(found.by):
-        label = f"by {name}" if named else None
+        label = f"by {name}" if few else None
         axes.plot(found.times, curve.derivatives[:, number], color=colour_of(theme, number), linewidth=1.3, label=label)
     axes.axhline(0.0, color=theme.faint, linewidth=0.8, zorder=1)
-    axes.set(title=f"derivatives of {curve.label}", xlabel=TIME)
-    if named:
+    axes.set(title=named(f"derivatives of {curve.label}", curve.unit), xlabel=TIME)
+    if few:
         legend(axes)
 
 

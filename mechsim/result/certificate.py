@@ -74,13 +74,18 @@ class Certificate:
         """The figures that are known."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
+    @property
+    def drifts_strangely(self) -> bool:
+        """Whether energy drifted by more than the tolerance explains."""
+        return self.energy_drift > max(DOUBTFUL_DRIFT, DOUBTFUL_STEP * self.tolerance * self.steps)
+
     def doubts(self) -> tuple[str, ...]:
         """What a person should be told before they trust the motion; usually nothing."""
         found = []
         figures = (self.largest_energy, self.energy_drift, self.position_residual, self.velocity_residual)
         if not all(map(math.isfinite, (*figures, self.peak_speed, self.reaction_balance or 0.0))):
             found.append("values left the range of numbers: do not trust this motion")
-        if self.energy_drift > max(DOUBTFUL_DRIFT, DOUBTFUL_STEP * self.tolerance * self.steps):
+        if self.drifts_strangely:
             found.append(
                 f"energy drifted by {self.energy_drift:.1e} of its largest term, more than a tolerance of "
                 f"{self.tolerance:g} explains: the motion may have passed a place where a force is not smooth"
