@@ -205,7 +205,7 @@ def test_products_are_one_however_they_were_multiplied():
     first, second = graph.multiply(x, graph.multiply(y, z)), graph.multiply(graph.multiply(x, y), z)
     assert first != second
     program = Emitter(graph).emit({("a",): graph.subtract(first, second), ("b",): graph.add(x, second)})
-    assert [output.terms for output in program.outputs][0] == ()
+    assert program.outputs[0].terms == ()
     assert len(program.operations) == 2
     square = graph.multiply(graph.multiply(x, x), y), graph.multiply(x, graph.multiply(x, y))
     assert Emitter(graph).emit({("a",): graph.subtract(*square)}).operations == ()

@@ -45,7 +45,7 @@ def test_damped_chain_by_its_angles():
     ways = np.stack([along_a.ravel(), along_b.ravel()], axis=1)
     masses, slopes = np.diag([1, 1, 1.5, 1.5]), np.diag([-3 * 0.7 * v[0] ** 2, 0, -0.4, -0.4])
     expected = np.trace(np.linalg.solve(ways.T @ masses @ ways, ways.T @ slopes @ ways))
-    assert found.at(t, q, v) == pytest.approx(expected, abs=EXACT)
+    assert found.at(t, q, v, found.system.constants) == pytest.approx(expected, abs=EXACT)
 
 
 def test_trace_of_linear_motion_at_a_moment():
@@ -59,7 +59,7 @@ def test_trace_of_linear_motion_at_a_moment():
     # det M = l^2 L^2 M (m + M sin^2(alpha - beta))
     twice, turn = 2 * (alpha - beta), rates[0] - rates[1]
     growth = 1.5 * math.sin(twice) * turn / (1 + 1.5 * math.sin(alpha - beta) ** 2)
-    assert np.trace(local.A) == pytest.approx(found.at(t, q, v) - growth, abs=1e-11)
+    assert np.trace(local.A) == pytest.approx(found.at(t, q, v, found.system.constants) - growth, abs=1e-11)
 
 
 def test_states_of_controllers_count():
@@ -71,7 +71,7 @@ Controllers: {theta_OA: {target: -pi/2, kp: 20, kd: 3, ki: 7}}
 ProblemData: {tend: 1, positions: {A: [0, -1]}}
 """
     found, state = divergence(text)
-    assert found.known and found.at(*state) == pytest.approx(-3.0, abs=EXACT)
+    assert found.known and found.at(*state, found.system.constants) == pytest.approx(-3.0, abs=EXACT)
 
 
 @pytest.mark.slow
@@ -139,3 +139,32 @@ def test_unknown_where_it_would_need_more():
     """Contacts take volumes at once, and what rolls has no momenta of its own: neither is told."""
     for file in ("contacts/pendulum_wall.yaml", "forces/chaplygin_sleigh.yaml"):
         assert not Divergence(prepare(read(SPECS / file)).system).known
+
+
+SWITCHED = """
+PartData: {Fixed: {O: [-1], R: [1]}, Particles: {A: 1}}
+AppliedForces: {Forces: {A: ["-A.x - A.x**3 - if(A.x-0.3, 2, 0.1)*A.vx + cos(1.3*t)", 0]}}
+Joints: {Slots: {A-OR: []}}
+ProblemData: {tend: 60, positions: {A: [[0.05, fixed], 0]}, velocities: {A: [[0, fixed]]}}
+"""
+
+
+def test_switched_damping_is_that_of_the_state():
+    found, (t, q, v) = divergence(SWITCHED)
+    for x, expected in ((0.2, -0.1), (0.4, -2.0)):
+        here = np.where(np.arange(len(q)) == 0, x, q)
+        assert found.at(t, here, v, found.system.constants) == pytest.approx(expected, abs=EXACT)
+
+
+def test_sums_with_switched_damping_add_up():
+    """Of the exponents and of the divergence, within five of their errors (the note says if not)."""
+    exponents = mechsim.mechanism(SWITCHED).lyapunov(tend=200, transient=20)
+    assert exponents.divergence is not None
+    assert exponents.adds_up
+    assert -1.5 < exponents.divergence[0] < -0.5
+
+
+def test_a_switch_of_speeds_takes_volumes_at_once():
+    """Dry friction by `sign`: forces jump along with what they change."""
+    text = SWITCHED.replace("if(A.x-0.3, 2, 0.1)*A.vx", "0.2*sign(A.vx)")
+    assert not divergence(text)[0].known

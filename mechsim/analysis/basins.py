@@ -14,11 +14,12 @@ from mechsim.analysis.extent import norm_of
 from mechsim.analysis.formula import settled_value
 from mechsim.analysis.lanes import Lanes
 from mechsim.analysis.periodic import is_autonomous
+from mechsim.analysis.set_by_events import is_set
 from mechsim.analysis.starts import placed
 from mechsim.analysis.subject import Subject
 from mechsim.analysis.turning import TURN, angles_of
 from mechsim.engine import State
-from mechsim.errors import Fault, SpecError
+from mechsim.errors import Fault, IntegrationError, SpecError
 from mechsim.kernel.system import System
 from mechsim.result.layout import Array
 
@@ -47,6 +48,9 @@ def basins(
     case, tolerance = subject.case({}, tend=tend), tolerance or TOLERANCE
     if not starts:
         raise SpecError(Fault("a basin has starts: give values of coordinates or rates, such as A_x and A_x_dot"))
+    if is_set(case.system):
+        message = "basins are not known where events set inputs or bonds: what they leave is a state too"
+        raise IntegrationError(Fault(message, hint="follow motions from single starts: run, poincare"))
     autonomous = is_autonomous(case.system)
     if period is None and not autonomous:
         message = "equations depend on time, and nobody says with which period"

@@ -12,11 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from mechsim.derive.told import forced
+from mechsim.engine.events import as_switched
 from mechsim.engine.tangents import DEPENDENT
 from mechsim.kernel.changes import NumberChanges, changes_of, gathered
 from mechsim.kernel.linear import allowed_motions, dense
 from mechsim.kernel.system import Group, System
 from mechsim.lagrangian.kind import Kind
+from mechsim.model.mechanism import Watched
 from mechsim.result.layout import Array
 
 LOOKS, FEW = 256, 6  # states that a mean is taken of, and fewer where all are the same
@@ -41,8 +43,9 @@ class Volumes:
         """How long before the end of a lap, in laps: states that are equally spaced might be in step with a drive."""
         return (lap * GOLDEN) % 1.0
 
-    def look(self, t: float, q: Array, v: Array) -> None:
-        self._seen.append(self._divergence.at(t, q, v))
+    def look(self, t: float, q: Array, v: Array, constants: Array) -> None:
+        """At a state, with the constants of the mechanism as they are there."""
+        self._seen.append(self._divergence.at(t, q, v, constants))
 
     @property
     def _is_constant(self) -> bool:
@@ -60,10 +63,14 @@ class Volumes:
 
 
 class Divergence:
-    """Of a system without contacts and without constraints of velocities; `known` says whether it is one of these."""
+    """Of a system without contacts and without constraints of velocities; `known` says whether it is one of these.
+
+    Where a switch changes forces, volumes go on as they are if what it watches has no speeds in it: a jump of forces
+    changes velocities along that only."""
 
     def __init__(self, system: System):
-        smooth = not (system.gaps or system.frictions or any(not event.switch for event in system.events))
+        smooth = not (system.gaps or system.frictions)
+        smooth = smooth and all(event.switch and not _watches_speeds(system, event) for event in system.events)
         self.known = bool(smooth and (system.levels == 2).all() and not any(_is_reactive(g) for g in system.groups))
         self.system = _telling(system) if self.known else system
         self._forces = tuple(group for group in self.system.groups if group.kind.signals and _has_forces(group.kind))
@@ -74,31 +81,37 @@ class Divergence:
         self._states = [k for k in self._still if k not in accounts]
         self.is_zero = self.known and not self._forces and not self._laws
 
-    def at(self, t: float, q: Array, v: Array) -> float:
+    def at(self, t: float, q: Array, v: Array, constants: Array) -> float:
         """1/s."""
-        system, n = self.system, self.system.n
+        system, n = as_switched(self.system.holding(constants), t, q, v), self.system.n
         scales = system.scales[:n].copy()
         scales[self._still] = 1.0
         jacobian = np.concatenate([dense(system.rate_jacobian(t, q, v), system.m, n) * scales, np.eye(n)[self._still]])
         basis = scales[:, None] * allowed_motions(jacobian, DEPENDENT)
         own = np.eye(n)[:, self._states]
         moved = np.concatenate([np.zeros((n, basis.shape[1])), own], axis=1), np.column_stack([basis, 0 * own])
-        changes = self._changes((t, q, v), moved)
+        changes = self._changes(system, (t, q, v), moved)
         count = basis.shape[1]
         mass = basis.T @ np.asarray(system.mass_matrix(t, q, v)) @ basis
         turned = np.linalg.solve(mass, basis.T @ changes[:, :count]) if count else np.zeros((0, 0))
         return float(np.trace(turned) + np.trace(changes[self._states][:, count:]))
 
-    def _changes(self, point: tuple[float, Array, Array], moved: tuple[Array, Array]) -> Array:
+    def _changes(self, system: System, point: tuple[float, Array, Array], moved: tuple[Array, Array]) -> Array:
         """How forces, and rates of states, change along directions, (n, directions)."""
-        n, count = self.system.n, moved[0].shape[1]
-        none = NumberChanges.none(self.system, count)
+        n, count = system.n, moved[0].shape[1]
+        none = NumberChanges.none(system, count)
         total = np.zeros((n, count))
         for names, sign, groups in ((("row",), -1.0, self._laws), (("signal",), 1.0, self._forces)):
             if groups:
-                found = changes_of(self.system, names, point, moved, none, groups)
+                found = changes_of(system, names, point, moved, none, groups)
                 total += sign * gathered(found, lambda group, key: group.row(key[1], n), n, count)
         return total
+
+
+def _watches_speeds(system: System, event: Watched) -> bool:
+    group = next(group for group in system.groups if event.element in group.elements)
+    watched = next(output for output in group.program.outputs if output.key == ("signal", 0))
+    return any(source.kind == "variable" and source.order > 0 for source in group.program.depends_on(watched))
 
 
 def _has_forces(kind: Kind) -> bool:

@@ -143,7 +143,7 @@ class _Run:
             for lap, end in enumerate(times):
                 if lap and len(self.total) == self.dimension and self.volumes.wants(lap):
                     self._follow(float(end - self.volumes.before(lap) * (end - times[lap - 1])), observer)
-                    self.volumes.look(*self.course.state)
+                    self.volumes.look(*self.course.state, self.course.stops.constants)
                 self._follow(float(end), observer)
                 totals[lap] = self.total
                 known = lap

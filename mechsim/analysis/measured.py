@@ -17,7 +17,7 @@ from mechsim.measure.steps import Steps, blocks_of
 from mechsim.result import Motion
 from mechsim.result.layout import Array
 
-Texts = Sequence[str] | Mapping[str, str]  # measures, or these by their labels
+Texts = str | Sequence[str] | Mapping[str, str]  # a measure, measures, or these by their labels
 
 
 @frozen(slots=False, eq=False)
@@ -32,7 +32,7 @@ class Measured:
         """Measures as they are written, with labels of their own where these are given. Raises SpecError with all that
         is wrong."""
         reader = Reader(subject.names)
-        named = texts if isinstance(texts, Mapping) else dict.fromkeys(texts)
+        named = texts if isinstance(texts, Mapping) else dict.fromkeys([texts] if isinstance(texts, str) else texts)
         asked = []
         for number, (key, text) in enumerate(named.items(), 1):
             found = reader.read(key if text is None else text, Mark(f"measure {number}", 1, 1))

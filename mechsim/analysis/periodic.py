@@ -14,6 +14,7 @@ from mechsim.analysis.formula import settled_value
 from mechsim.analysis.orbit import Orbit
 from mechsim.analysis.recurrence import first_return
 from mechsim.analysis.ring import ENERGY, FAMILY, PERIOD, TURN, Linear, Ring, Unknowns, linear
+from mechsim.analysis.set_by_events import as_left, at_the_end, refuse_continuous, remarks
 from mechsim.analysis.shooting import Closed, close, floor
 from mechsim.analysis.subject import Case, Subject
 from mechsim.analysis.turning import angles_of, folded, whole_turns
@@ -21,6 +22,7 @@ from mechsim.engine import State
 from mechsim.errors import Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
+from mechsim.result.layout import Array
 from mechsim.spec.suggest import did_you_mean
 
 TOLERANCE = 1e-12
@@ -75,7 +77,9 @@ def periodic(
     forced = _held_period(wanted) if autonomous else None
     if forced is None and not (autonomous and wanted.period is None):
         forced = _forced(subject, wanted, at)
-    state = wanted.begun or _guessed(case, wanted.since, None if autonomous else forced, tolerance)
+    state, left = _guessed(case, wanted, None if autonomous else forced, tolerance)
+    subject = as_left(subject, case.system, left)
+    case = subject.case(at, tend=wanted.tend)
     period = forced or _returned(case, state, wanted, tolerance)
     state = replace(state, t=float(case.start.t))  # forces are the same whole periods before
     held = _held(case, state, wanted)
@@ -107,6 +111,7 @@ def _refuse(system: System) -> None:
     if system.samplers:
         message = "periodic motions are not known where a controller is sampled: what it holds is a state too"
         raise IntegrationError(Fault(message, hint="let it act at all times"))
+    refuse_continuous(system)
 
 
 def _check_held(system: System, wanted: Wanted, autonomous: bool) -> None:
@@ -125,17 +130,21 @@ def _check_held(system: System, wanted: Wanted, autonomous: bool) -> None:
             )
 
 
-def _guessed(case: Case, since: float | None, period: float | None, tolerance: float) -> State:
-    """The start, or where the motion is at a time, or at the next whole period of a forcing: the phase of that is then
-    the one of the start, and does not change where the period does."""
-    start = case.start
+def _guessed(case: Case, wanted: Wanted, period: float | None, tolerance: float) -> tuple[State, Array]:
+    """The guess: the start, or where the motion is at a time, or at the next whole period of a forcing: the phase of
+    that is then the one of the start, and does not change where the period does. With the constants that events leave
+    there."""
+    start, since = case.start, wanted.since
+    if wanted.begun is not None:
+        return wanted.begun, case.system.constants
     if since is not None and since < start.t:
         raise SpecError(Fault(f"t = {since:g} is before the motion begins, at {start.t:g}"))
     if since is None or since == start.t:
-        return State(float(start.t), start.positions, start.velocities)
+        return State(float(start.t), start.positions, start.velocities), case.system.constants
     end = since if period is None else start.t + period * math.ceil((since - start.t) / period - 1e-9)
-    ending = case.solution(end, tolerance=tolerance, keep="steps").ending
-    return State(ending.t, ending.positions, ending.velocities)
+    solution = case.solution(end, tolerance=tolerance, keep="steps")
+    ending = solution.ending
+    return State(ending.t, ending.positions, ending.velocities), at_the_end(solution)
 
 
 def _held_period(wanted: Wanted) -> float | None:
@@ -242,7 +251,8 @@ def described(subject: Subject, found: Closed, autonomous: bool, multiple: int, 
     sizes = np.linalg.svd(found.linear.matrix, compute_uv=False)
     rank = int(np.sum(sizes > FAMILY * sizes.max(initial=0.0)))
     family = found.linear.matrix.shape[1] - rank
-    return Orbit(found.linear, autonomous, multiple, conserved, family, checked, found.steps)
+    told = remarks(subject, system)
+    return Orbit(subject, found.linear, autonomous, multiple, conserved, family, checked, found.steps, told)
 
 
 def _refuse_rest(found: Linear, autonomous: bool) -> None:

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from mechsim.analysis.arcs import Arc, Norm, arc_of
+from mechsim.analysis.set_by_events import refuse_other
 from mechsim.analysis.subject import Subject
 from mechsim.engine import State
 from mechsim.errors import Fault, IntegrationError
@@ -188,6 +189,8 @@ def linear(subject: Subject, ring: Ring, unknowns: Unknowns, tolerance: float) -
     if len({each.ways[0].shape[1] for each in arcs}) > 1:
         message = "a contact that lasts takes freedoms from some of the states along the motion, and not from others"
         raise IntegrationError(Fault(message, hint="begin at a time at which it is open"))
+    for each, there in zip(arcs, (*arcs[1:], arcs[0]), strict=True):
+        refuse_other(each.solution, there.case.system)
     ring = replace(ring, positions=q, velocities=v)
     norm = Norm.of(arcs[0].case.system, ring.period / TURN)
     matrix, missed, beside = _closing(ring, arcs, norm, unknowns)

@@ -67,9 +67,7 @@ class State:
     handed_on: HandedOn | None = None
 
 
-def unaccounted(
-    system: System, structure: Structure, start: InitialState
-) -> tuple[System, Structure, InitialState]:
+def unaccounted(system: System, structure: Structure, start: InitialState) -> tuple[System, Structure, InitialState]:
     """What marches without accounts of work, which no motion depends on; with contacts the same."""
     if system.unaccounted is system:
         return system, structure, start
