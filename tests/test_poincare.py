@@ -40,6 +40,25 @@ def test_an_oscillator_crosses_at_known_times():
     assert both["t"] == pytest.approx(math.pi / 2 + math.pi * np.arange(20), rel=0, abs=1e-11)
 
 
+def test_a_jump_over_zero_is_no_crossing():
+    """A ball that falls from 1 m and keeps its speed: at its top, every 2 sqrt(2 / g), its velocity falls through zero;
+    at the floor it jumps from below to above."""
+    ball = mechsim.mechanism("""
+PartData: {Particles: {A: 1}}
+AppliedForces: {Gravity: [0, -9.81]}
+Stops: {A.y: {min: 0, e: 1}}
+ProblemData: {tend: 20, positions: {A: [0, 1]}}
+""")
+    tops = 2 * math.sqrt(2 / 9.81) * np.arange(1, 11)
+    for direction in ("down", "both"):
+        found = ball.poincare(section="A_y_dot", direction=direction, points=10)
+        assert found["t"] == pytest.approx(tops, rel=0, abs=1e-10)
+        assert found["A_y_dot"] == pytest.approx(0, abs=1e-10)
+    never = ball.poincare(section="A_y_dot", direction="up", points=10)
+    assert len(never) == 0
+    assert "passed the section never" in never.notes[0]
+
+
 def test_whole_periods_of_many_motions():
     """x = cos(sqrt(k) t) at t = 1, 2, 3, ... for many k, side by side in lanes, and alone."""
     stiffness = np.linspace(0.5, 2.0, 7)

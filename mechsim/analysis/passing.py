@@ -153,7 +153,7 @@ class AtTimes(Passing):
 def crossings(
     subject: Subject, quantity: Quantity, direction: str, facts: Facts
 ) -> Callable[[Lanes, Mapping[int, Solution]], dict[int, Array]]:
-    """Times at which an expression crosses zero: "up", "down" or "both" ways."""
+    """Times at which an expression crosses zero: "up", "down" or "both" ways. Over it, it may also jump."""
 
     def times(lanes: Lanes, solutions: Mapping[int, Solution]) -> dict[int, Array]:
         numbers = list(solutions)
@@ -162,6 +162,8 @@ def crossings(
             ways = [pieces] if direction == "up" else [-pieces] if direction == "down" else [pieces, -pieces]
             for each in ways:
                 case, when = piecewise.upward_crossings(each)
+                crossed = ~piecewise.jumps_at(each, case, when)  # else it is never zero
+                case, when = case[crossed], when[crossed]
                 for place, number in enumerate(cases.tolist()):
                     found[numbers[number]].append(when[case == place])
         return {k: np.sort(np.concatenate(parts)) for k, parts in found.items()}

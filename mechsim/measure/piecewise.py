@@ -16,6 +16,7 @@ from mechsim.measure.bernstein import ROUNDING, Array, Indices, Mask
 
 NOISE = 4 * ROUNDING  # of a polygon's size: below this nothing is told apart
 ZERO = 64 * ROUNDING  # of the largest value: what does not leave this band about zero does not cross it
+JUMP = 1e-6  # of the sizes beside it: less is what two steps are off from each other
 TIE = 1e-9  # of the range of a function: peaks this near to the highest are as high
 DEEPEST = 50  # halvings of a piece
 
@@ -217,6 +218,16 @@ def upward_crossings(pieces: Pieces) -> tuple[Indices, Array]:
     there = at_begin.copy()
     there[inside] = True
     return pieces.case[there], times[there]
+
+
+def jumps_at(pieces: Pieces, case: Indices, times: Array) -> Mask:
+    """Whether a function jumps at some of the times at which its pieces begin, by more than motions are off there."""
+    keys = pieces.case + 0j
+    keys.imag = pieces.begins  # ordered by cases, and then by time
+    place = np.minimum(np.searchsorted(keys, case + 1j * times), max(len(keys) - 1, 0))
+    begins = (keys[place] == case + 1j * times) & (place > 0) & (pieces.case[place - 1] == case)
+    off = np.abs(pieces.polynomials[0, place] - pieces.polynomials[-1, place - 1])
+    return np.asarray(begins & (off > JUMP * np.maximum(pieces.sizes[place], pieces.sizes[place - 1])))
 
 
 def _signed(pieces: Pieces, band: Array) -> tuple[Pieces, Indices, Array]:
