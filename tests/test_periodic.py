@@ -349,3 +349,20 @@ ProblemData: {tend: 1, positions: {A: [0.6, -0.8]}}
 """
     with pytest.raises(IntegrationError, match="sampled"):
         mechsim.mechanism(text).periodic(1.0)
+
+
+def test_the_least_period_is_told_however_long_the_guess():
+    """Van der Pol's oscillator (Andersen and Geer 1982): four periods fit the guess."""
+    found = mechsim.mechanism(SPECS / "dynamics" / "van_der_pol.yaml").periodic(26, since=20)
+    assert found.period == pytest.approx(6.66328685932313, rel=1e-12)
+
+
+def test_a_period_that_is_held_and_not_the_least_is_told():
+    """A pendulum whose small swings take 1.64 s, and that is to take 8 s: it swings four times in 2 s each."""
+    rod = """
+PartData: {Fixed: {Q: [0, 0]}, Rigids: {QZ: {Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 30, positions: {Z: [1, 0]}}
+"""
+    found = mechsim.mechanism(rod).periodic(hold={"period": 8.0}, tend=30)
+    assert "it comes back after 2 s already, 4 times in the period that is held" in found.notes

@@ -18,7 +18,7 @@ from mechsim.analysis.set_by_events import as_left, at_the_end, refuse_continuou
 from mechsim.analysis.shooting import Closed, close, floor
 from mechsim.analysis.subject import Case, Subject
 from mechsim.analysis.turning import angles_of, folded, whole_turns
-from mechsim.engine import State
+from mechsim.engine import Solution, State
 from mechsim.errors import Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
@@ -31,7 +31,7 @@ MUCH = 1e5  # growth over the period that one state can bear
 MOST_NODES = 64
 RETRIES = (4, 16)  # states, where Newton's method fails with fewer
 SHORTEST = 1e-6  # of sizes: what moves less in a period rests
-AGAIN = 1e-6  # in scales: a motion that is back so near is back
+AGAIN = 1e-6  # of its extent: a motion that is back so near is back
 PARTS = (2, 3, 5, 7)  # a period may be so many times too long
 OFTEN = 1e3  # floors of the residual that a later period may miss by, for periods are rounded too
 
@@ -96,10 +96,17 @@ def periodic(
         shorter = _Guess(found.linear.ring.state(0), found.linear.ring.period / part, at)
         found = _closed(subject, shorter, unknowns, tolerance)
     orbit = described(subject, found, autonomous, wanted.multiple, tolerance)
-    if part > 1 and not autonomous and wanted.multiple % part == 0:
-        remark = f"it comes back after {wanted.multiple // part} of these {wanted.multiple} periods already"
-        return replace(orbit, remarks=(*orbit.remarks, remark))
-    return orbit
+    remark = _comes_back(orbit, part) if part > 1 and not unknowns.period else ""
+    return replace(orbit, remarks=(*orbit.remarks, remark)) if remark else orbit
+
+
+def _comes_back(orbit: Orbit, part: int) -> str:
+    """What should be known of a motion that is back before the period that it was to have."""
+    if orbit.autonomous:
+        return f"it comes back after {orbit.period / part:.9g} s already, {part} times in the period that is held"
+    if orbit.multiple % part == 0 and orbit.multiple > 1:
+        return f"it comes back after {orbit.multiple // part} of these {orbit.multiple} periods already"
+    return f"it comes back {part} times in the period of the forcing: is it so long?"
 
 
 def is_autonomous(system: System) -> bool:
@@ -221,16 +228,33 @@ def _closed(subject: Subject, guess: _Guess, unknowns: Unknowns, tolerance: floa
 
 def _part(found: Linear) -> int:
     """How many times over the period is too long: the motion is back before."""
-    ring, begin = found.ring, found.arcs[0].begin
-    if ring.nodes > 1:
-        return 1
-    solution = found.arcs[0].case.solution(ring.t + ring.period, tolerance=found.arcs[0].solution.tolerance)
-    for part in PARTS:
-        there = solution.sampled(np.array([ring.t + ring.period / part]))
-        off = np.concatenate([there.q[0] - TURN * ring.turns / part, there.v[0]]) - begin
-        if not np.any(ring.turns % part) and found.norm.length(off) <= AGAIN:
-            return part
-    return 1
+    total, extent = 1, max(_extent(found, each.solution) for each in found.arcs)
+    while part := next((part for part in PARTS if _is_back(found, total * part, AGAIN * extent)), 0):
+        total *= part
+    return total
+
+
+def _extent(found: Linear, solution: Solution) -> float:
+    """How far a motion goes from where it begins, in scales."""
+    states = np.concatenate([solution.q - solution.q[0], solution.v - solution.v[0]], axis=1)
+    return float(np.linalg.norm(found.norm.weights * states, axis=1).max())
+
+
+def _is_back(found: Linear, part: int, near: float) -> bool:
+    """Whether it is back after a part of the period; what does not move at all is not asked."""
+    ring = found.ring
+    if np.any(ring.turns % part):
+        return False
+    own = found.arcs[ring.nodes // part]  # it is there within this one
+    end = ring.t + ring.period / part
+    solution = own.solution
+    if solution.t[0] < end:
+        solution = own.case.solution(end, tolerance=solution.tolerance, keep="steps")
+        there = solution.q[-1], solution.v[-1]
+    else:
+        there = solution.q[0], solution.v[0]
+    off = np.concatenate([there[0] - TURN * ring.turns / part, there[1]]) - found.arcs[0].begin
+    return found.norm.length(off) < near
 
 
 def nodes_for(single: Linear) -> int:
