@@ -264,3 +264,45 @@ def test_what_cannot_be_followed(words, spec, asked):
     with pytest.raises(SpecError) as caught:
         mechsim.mechanism(SPECS / spec).periodic_over(*asked)
     assert words in str(caught.value)
+
+
+NEAR_A_SADDLE = """
+PhysicalParams: {tau: 0.9}
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[0.5]], Dyna: [[0.5], 0.4, 0.01]}}}
+AppliedForces: {Gravity: [0, -9.81], JointDampers: {OA: 0.05}, ConstTorques: {OA: tau}}
+ProblemData: {tend: 120, angles: {OA: [-pi/2, fixed]}, rates: {OA: [20, fixed]}}
+"""
+
+
+def test_nothing_happens_on_the_way_to_a_saddle():
+    """A pendulum that a torque turns: its one multiplier is exp(-c T / J), never below zero, however long it lingers
+    near the upper rest as the torque comes to where it would stop. There changes grow by 4e4, and states of a tolerance
+    1e-12 tell 1e-7 of it."""
+    handle = mechsim.mechanism(NEAR_A_SADDLE)
+    branch = handle.periodic_over("tau", 0.3, 0.2, since=80).branches[0]
+    assert not branch.marks
+    assert set(branch.stability) == {"stable"}
+    assert "the period grows without end" in branch.why
+    late = handle.periodic(since=40, parameters={"tau": 0.268095})
+    assert late.multipliers[0].real == pytest.approx(math.exp(-0.05 / 0.11 * late.period), rel=1e-6)
+    assert late.family == 0
+
+
+LOOPED = """
+PhysicalParams: {p: 1.0}
+PartData: {Fixed: {O: [-1], R: [1]}, Particles: {A: 1}}
+AppliedForces: {Potentials: {V: A.x**4/4 - A.x**2/2}, Forces: {A: ["(p - A.x**2)*A.vx", 0]}}
+Joints: {Slots: {A-OR: []}}
+ProblemData: {tend: 100, positions: {A: [[1.9, fixed], 0]}, velocities: {A: [[0, fixed]]}}
+"""
+
+
+@pytest.mark.slow
+def test_a_branch_ends_where_its_multipliers_are_not_known():
+    """In the plane, where nothing depends on time, a multiplier is an exponential: no doublings. The branch folds, and
+    ends beside a motion that leaves the saddle and comes back to it. SciPy's motions from outside stay on a cycle at
+    p = 0.7714, and fall in at 0.7710."""
+    branch = mechsim.mechanism(LOOPED).periodic_over("p", 0.9, 0.7, since=60).branches[0]
+    assert [mark.kind for mark in branch.marks] == ["fold"]
+    assert branch.marks[0].sample.value == pytest.approx(0.7712, abs=2e-4)
+    assert "multipliers are not known" in branch.why

@@ -16,7 +16,7 @@ import numpy as np
 from mechsim.analysis.floquet import ON_CIRCLE, Multipliers
 from mechsim.analysis.followed import Followed
 from mechsim.analysis.orbit import floquet_of
-from mechsim.analysis.ring import FAMILY, PERIOD, Change, Linear, Ring
+from mechsim.analysis.ring import PERIOD, Change, Linear, Ring
 from mechsim.analysis.shooting import close
 from mechsim.errors import AssemblyError, Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
@@ -31,6 +31,7 @@ ROUNDS = 40  # in which they are
 ROUND = 10  # points, at least, of a branch that closes
 ENDLESS, STANDS = 5, 1e-7  # steps in which the value changes by so little of the range while the period grows
 SLACK = 1e-9  # of the range
+UNKNOWN = 0.1  # error of multipliers: with more none tells where something happens
 DIPS = 12  # looks at what comes near to zero between motions
 DEEP = 0.3  # of its value at the motion: what comes no nearer by a parabola, and is not much larger beside, is left
 NARROW = 1e-4  # of a step: where it is looked
@@ -119,7 +120,7 @@ class Tracer:
     def _point(self, found: Linear, before: Change | None) -> Point:
         _, sizes, right = np.linalg.svd(found.matrix)
         known = np.append(sizes, np.zeros(found.matrix.shape[1] - len(sizes)))
-        if before is None and np.sum(known <= FAMILY * known.max()) > 1:
+        if before is None and np.sum(known <= found.family * known.max()) > 1:
             message = "periodic motions cannot be followed: there are others beside them in several ways"
             raise SpecError(Fault(message, hint="hold something, such as the energy or a coordinate of the start"))
         tangent = found.change(right[-1])
@@ -144,6 +145,12 @@ class Tracer:
             waiting = [*self._between(point, there, step), *late]
             if not self._is_within(there.value):
                 yield from (*waiting, self._last(point, step, there))
+                return
+            if there.linear.blur > UNKNOWN:
+                words = (
+                    f"beyond {self.followed.name} = {point.value:.10g} multipliers are not known: small changes grow"
+                )
+                yield from (*waiting[:1], Ended(f"{words} by {there.linear.growth:.1g} on the way, as next to a rest"))
                 return
             waiting.append(there)
             latest = [*latest[1 - ENDLESS :], there]

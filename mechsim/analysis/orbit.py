@@ -19,6 +19,7 @@ from mechsim.result.layout import Array
 
 FORMS = (".json", ".npz")
 FOLLOWS = 1e-6  # in scales: a motion that misses its start by more does not show that it is periodic
+BLURRED = 1e-3  # an error of multipliers that is told
 UNSURE = 1e-10  # of the largest multiplier: smaller ones may be roundings
 
 
@@ -138,6 +139,9 @@ class Orbit:
         if self.nodes > 1 and self.closes > FOLLOWS:
             words = f"small changes grow so fast that one motion over the period misses its start by {self.closes:.2g}"
             found.append(f"{words} of its size; states along it are met to {self.residual:.2g}")
+        if self.linear.blur > BLURRED:
+            grown = f"small changes grow by {self.linear.growth:.1g} on the way, as next to a rest"
+            found.append(f"multipliers are known to {self.linear.blur:.1g} only: {grown}")
         sizes = np.abs(self.floquet.all)
         if sizes.min(initial=1.0) < UNSURE * sizes.max(initial=0.0):
             found.append(f"multipliers below {UNSURE * sizes.max():.1g} are roundings of the largest")

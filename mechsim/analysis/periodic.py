@@ -13,7 +13,7 @@ from mechsim.analysis.flow import reads_time
 from mechsim.analysis.formula import settled_value
 from mechsim.analysis.orbit import Orbit
 from mechsim.analysis.recurrence import first_return
-from mechsim.analysis.ring import ENERGY, FAMILY, PERIOD, TURN, Linear, Ring, Unknowns, linear
+from mechsim.analysis.ring import ENERGY, PERIOD, TURN, Linear, Ring, Unknowns, linear
 from mechsim.analysis.set_by_events import as_left, at_the_end, refuse_continuous, remarks
 from mechsim.analysis.shooting import Closed, close, floor
 from mechsim.analysis.subject import Case, Subject
@@ -273,7 +273,7 @@ def described(subject: Subject, found: Closed, autonomous: bool, multiple: int, 
     checked = _later(subject, found.linear, tolerance) if timed else None
     conserved = autonomous and not len(system.accounts) and bool(np.all(system.levels == 2))
     sizes = np.linalg.svd(found.linear.matrix, compute_uv=False)
-    rank = int(np.sum(sizes > FAMILY * sizes.max(initial=0.0)))
+    rank = int(np.sum(sizes > found.linear.family * sizes.max(initial=0.0)))
     family = found.linear.matrix.shape[1] - rank
     told = remarks(subject, system)
     return Orbit(subject, found.linear, autonomous, multiple, conserved, family, checked, found.steps, told)

@@ -25,6 +25,9 @@ ENERGY, PERIOD = "energy", "period"  # among what is held
 # Singular values below this share belong to ways along which there are other periodic motions: conserved energy leaves
 # a family of them. Derivatives have ten digits or more, and beside a fold the least value is far larger.
 FAMILY = 1e-7
+FAMILY_WITHOUT_ENERGY = (
+    1e-9  # where none is kept: next to a rest that is left and come back to, there are less in truth
+)
 
 
 @frozen(slots=False, eq=False)
@@ -128,6 +131,23 @@ class Linear:
         for each in self.transfers:
             total = each @ total
         return total
+
+    @property
+    def family(self) -> float:
+        """The share of the largest singular value below which others belong to families."""
+        system = self.arcs[0].case.system
+        kept = self.unknowns.phase and not len(system.accounts) and bool(np.all(system.levels == 2))
+        return FAMILY if kept else FAMILY_WITHOUT_ENERGY
+
+    @property
+    def growth(self) -> float:
+        """By what factor a small change may have grown after a period."""
+        return float(np.linalg.norm(self.monodromy, 2))
+
+    @property
+    def blur(self) -> float:
+        """About by how much multipliers may be off: what states miss each other by grows as all changes do."""
+        return self.residual * self.growth
 
     def change(self, step: Array) -> Change:
         """A step x as a change of the ring. States go along with their times."""
