@@ -69,6 +69,13 @@ class Course:
         self.events.forget()
         return bool(status == Status.RUNNING)
 
+    def orthonormalise(self, weights: np.ndarray) -> np.ndarray:
+        """Make tangents orthonormal by these weights of the state; the logarithms of their lengths, (directions,)."""
+        logarithms = self.march.orthonormalise_tangents(weights)
+        if self.stops.changes is not None and self.system.events:  # what these have left goes along
+            self.stops.changes.constants[:] = self.march.constant_changes()[: len(self.stops.constants)]
+        return logarithms
+
     def _fired(self) -> None:
         ends, _ = self.events.fired(self.march.time, *self._last)
         if self.events.bonds.broken:

@@ -137,9 +137,9 @@ class Exponents:
         first, error = float(self.values[0]), float(self.errors[0])
         found = [f"interrupted at t = {self.times[-1]:g}: averages end there"] if self.status == "interrupted" else []
         if self.lost:
-            found.append(
-                f"{self.lost} of the exponents are minus infinity: a contact that lasts has taken directions away"
-            )
+            which = "1 of the exponents is" if self.lost == 1 else f"{self.lost} of the exponents are"
+            why = "what held for a while, a contact, a bond or friction that stuck, has taken directions away"
+            found.append(f"{which} minus infinity: {why}")
         if math.isinf(first):
             return tuple(found)
         if not math.isfinite(error):

@@ -119,7 +119,7 @@ class _Run:
         pilot.advance(self.settings[2], PILOT)
         self.weights[1:] *= self._turning_time(pilot.march.take_tangents()[0])
         self.course = self._course(directions)
-        self.course.march.orthonormalise_tangents(self.weights)
+        self.course.orthonormalise(self.weights)
         self.total = np.zeros(count)
 
     def _course(self, directions: Directions) -> Course:
@@ -168,7 +168,7 @@ class _Run:
         march = self.course.march
         while march.time < end:
             whole = self.course.advance(end, self.steps)
-            lengths = march.orthonormalise_tangents(self.weights)
+            lengths = self.course.orthonormalise(self.weights)
             self.total += lengths
             if np.isnan(self.total).any():
                 raise IntegrationError(Fault(f"the motion cannot be differentiated at t = {march.time:.9g}"))

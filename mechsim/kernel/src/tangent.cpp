@@ -36,6 +36,7 @@ Tangents::Tangents(March& march, int directions, const double* tables)
     polynomial_ = aligned_zeros(size);
     residual_ = aligned_zeros(march_.residual_.size() * padded_);
     sizes_ = aligned_zeros(std::size_t(degrees_) * padded_);
+    faintest_.assign(count_, 0.0);
     targets_.resize(march_.size_);
     late_.assign(count_, 0.0);
     cause_.assign(count_, 0.0);
@@ -356,7 +357,7 @@ bool Tangents::arrive(double h) {
 }
 
 // Gram and Schmidt, with each direction taken out of all later ones as soon as it is known. What the state's rows are
-// multiplied by all rows are, for what follows from the state is linear in it.
+// multiplied by all rows are, for what follows from the state is linear in it; and so are constants that keep what was.
 std::vector<double> Tangents::orthonormalise(const double* weights) {
     const int orders = march_.largest_offset_, size = march_.size_;
     std::vector<double*> rows, state;
@@ -371,6 +372,14 @@ std::vector<double> Tangents::orthonormalise(const double* weights) {
             if (n < march_.d_[j] && n < orders && weights[n * size + j] > 0) state.push_back(row), weight.push_back(weights[n * size + j]);
         }
     }
+    bool kept = false;
+    for (int number = 0; number < int(march_.constants_.size()); ++number)
+        for (Aligned* series : {&x_, &polynomial_}) {
+            double* row = series->get() + std::size_t(size + number) * padded_;
+            if (std::all_of(row, row + count_, [](double change) { return change == 0; })) continue;
+            rows.push_back(row);
+            kept = true;
+        }
     std::vector<double> logarithms(count_), along(padded_), whole(count_, 0.0);
     for (std::size_t i = 0; i < state.size(); ++i)
         for (int k = 0; k < count_; ++k) whole[k] += std::pow(weight[i] * state[i][k], 2);
@@ -393,6 +402,7 @@ std::vector<double> Tangents::orthonormalise(const double* weights) {
             row[k] *= inverse;
         }
     }
+    if (kept) share_constants();
     taken_ = false;
     march_.cut_.clear();  // a step that is taken back would bring back the directions before
     record.points.clear();
@@ -413,6 +423,11 @@ void Tangents::measure(int offset, int last) {
 
 double Tangents::step_size(double h, int last) {
     double step = std::min(h, kLongest);
+    // Beside a direction's own size less is roundings: of what stands still, or of work that nothing does.
+    std::fill(faintest_.begin(), faintest_.end(), 0.0);
+    for (int j = 0; j < march_.size_; ++j)
+        for (int k = 0; k < count_ && march_.d_[j] > 0; ++k)
+            faintest_[k] = std::max(faintest_[k], kFaintest * std::abs(coefficient(0, j)[k]) * march_.inverse_scales_[j]);
     for (int offset = 1; offset <= march_.largest_offset_; ++offset) {
         if (march_.of_offset_[offset].empty()) continue;
         measure(offset, last);
@@ -465,7 +480,7 @@ double Tangents::longest(int derivative, int last, double h) const {
     double shares[2] = {0, 0};
     for (int k = 0; k < count_; ++k) {
         const double* sizes = sizes_.get() + k;
-        double largest = 0;
+        double largest = derivative == 1 ? faintest_[k] / h : faintest_[k];
         for (int n = derivative; n <= last; ++n)
             largest = std::max(largest, sizes[n * padded_] * powers[n] * (derivative == 1 ? n : 1));
         for (int back = 0; back < 2; ++back)

@@ -179,6 +179,7 @@ class Tangents {
     Aligned x_, polynomial_;  // degrees x width x directions
     Aligned residual_;        // one row more than unknowns, the trash row, and those of what is watched
     Aligned sizes_;           // degrees x directions: see measure
+    std::vector<double> faintest_;  // of each direction: what is less is roundings
     std::vector<Lanes*> targets_;
     std::vector<double> late_;                            // by how much an event comes later, per direction
     std::vector<double> cause_;                           // the same of the latest event, which may throw switches,
