@@ -306,3 +306,12 @@ def test_a_branch_ends_where_its_multipliers_are_not_known():
     assert [mark.kind for mark in branch.marks] == ["fold"]
     assert branch.marks[0].sample.value == pytest.approx(0.7712, abs=2e-4)
     assert "multipliers are not known" in branch.why
+
+
+def test_a_cycle_that_shrinks_to_a_rest_is_told():
+    """Van der Pol's with damping p: the cycle has the radius 2 sqrt(p), and is born at p = 0 (Hopf)."""
+    text = LOOPED.replace("Potentials: {V: A.x**4/4 - A.x**2/2}", "Potentials: {V: A.x**2/2}")
+    branch = mechsim.mechanism(text).periodic_over("p", 0.5, -0.5, since=60).branches[0]
+    assert not branch.marks
+    assert branch.samples[-1].value == pytest.approx(0, abs=1e-9)
+    assert "its motions shrink to a rest" in branch.why and "(Hopf)" in branch.why

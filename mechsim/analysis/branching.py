@@ -17,6 +17,7 @@ from mechsim.result.layout import Array
 BESIDE = 0.02  # in scales: how far from a branch the first motion of another one is looked for
 INTERRUPTED = "it was interrupted"
 COLLAPSED = 1e-3  # in scales: a motion that is back so near after half its period has half that period
+SHRUNK = 1e-5  # in scales: a motion where a branch turns back that goes no farther is born from a rest there
 
 Measured = Callable[[Motion, Mapping[str, float]], Array]  # what is told of a motion with these parameters
 Observer = Callable[[float], None]  # of values that are reached
@@ -72,6 +73,10 @@ class Follower:
             if isinstance(each, Point):
                 self.observer(each.value)
                 samples.append(self._sample(each))
+            elif each.kind == FOLD and tracer.followed.autonomous and each.point.linear.extent <= SHRUNK:
+                samples.append(self._sample(each.point))
+                name, value = tracer.followed.name, each.value
+                return f"its motions shrink to a rest at {name} = {value:.10g}, where they are born (Hopf)"
             elif each.kind == FOLD and _is_half(each.point.linear):
                 samples.append(self._sample(each.point))
                 return "it ends where its motions have half their period"

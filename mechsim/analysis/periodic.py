@@ -18,7 +18,7 @@ from mechsim.analysis.set_by_events import as_left, at_the_end, refuse_continuou
 from mechsim.analysis.shooting import Closed, close, floor
 from mechsim.analysis.subject import Case, Subject
 from mechsim.analysis.turning import angles_of, folded, whole_turns
-from mechsim.engine import Solution, State
+from mechsim.engine import State
 from mechsim.errors import Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
@@ -228,16 +228,10 @@ def _closed(subject: Subject, guess: _Guess, unknowns: Unknowns, tolerance: floa
 
 def _part(found: Linear) -> int:
     """How many times over the period is too long: the motion is back before."""
-    total, extent = 1, max(_extent(found, each.solution) for each in found.arcs)
-    while part := next((part for part in PARTS if _is_back(found, total * part, AGAIN * extent)), 0):
+    total = 1
+    while part := next((part for part in PARTS if _is_back(found, total * part, AGAIN * found.extent)), 0):
         total *= part
     return total
-
-
-def _extent(found: Linear, solution: Solution) -> float:
-    """How far a motion goes from where it begins, in scales."""
-    states = np.concatenate([solution.q - solution.q[0], solution.v - solution.v[0]], axis=1)
-    return float(np.linalg.norm(found.norm.weights * states, axis=1).max())
 
 
 def _is_back(found: Linear, part: int, near: float) -> bool:

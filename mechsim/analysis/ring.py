@@ -133,6 +133,13 @@ class Linear:
         return total
 
     @property
+    def extent(self) -> float:
+        """How far the motion goes from where it begins, in scales."""
+        begin = self.arcs[0].begin
+        states = [np.concatenate([each.solution.q, each.solution.v], axis=1) - begin for each in self.arcs]
+        return float(np.linalg.norm(self.norm.weights * np.concatenate(states), axis=1).max())
+
+    @property
     def family(self) -> float:
         """The share of the largest singular value below which others belong to families."""
         system = self.arcs[0].case.system
