@@ -136,8 +136,9 @@ ProblemData: {tend: 100, positions: {A: [[0.05, fixed], 0]}, velocities: {A: [[0
 
 
 def test_bonds_that_keep_where_they_took_hold():
-    """Held for 1 s where it is, then free for pi - 1: of a change of the place so much comes back as of x(0) = 1 at rest,
-    in closed form; the other exponent is minus infinity. An average over 200 s is off by one unit of the logarithm."""
+    """Held for 1 s where it is, then free for pi - 1: of a change of the place so much comes back as of x(0) = 1 at
+    rest, in closed form; the other exponent is minus infinity. An average over 200 s is off by one unit of the
+    logarithm."""
     found = mechsim.mechanism(HELD_FOR_A_WHILE).lyapunov(tend=250, transient=50)
     decay, turn = 0.4 / 3, math.sqrt(2 - (0.4 / 3) ** 2)
     free = math.pi - 1

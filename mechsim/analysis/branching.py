@@ -75,7 +75,7 @@ class Follower:
                 samples.append(self._sample(each))
             elif each.kind == FOLD and tracer.followed.autonomous and each.point.linear.extent <= SHRUNK:
                 samples.append(self._sample(each.point))
-                name, value = tracer.followed.name, each.value
+                name, value = tracer.followed.name, each.point.value
                 return f"its motions shrink to a rest at {name} = {value:.10g}, where they are born (Hopf)"
             elif each.kind == FOLD and _is_half(each.point.linear):
                 samples.append(self._sample(each.point))
