@@ -48,7 +48,7 @@ NEARLY = 1.02
 # Orders this much beyond the careful one are never chosen. Of Andrews and the heavy top the cheapest are not beyond;
 # change points were tried up to here.
 BEYOND_CAREFUL = 13
-BEYOND_WITH_TANGENTS = 9
+BEYOND_WITH_TANGENTS = 7
 BEYOND_WHERE_REDUNDANT = 4  # what constraints depend on each other changes along the motion
 LEAST_NEAR_POSES = 12  # that of 1e-10
 
@@ -79,7 +79,8 @@ def order_for(tolerance: float, plan: Plan) -> int:
 
 def order_with_tangents(tolerance: float) -> int:
     """The order of a march that carries several tangents. Their ends of steps cost more beside their stages than those
-    of the motion alone; at 1e-9, with 2 and with 4 directions, orders 20 to 22 were the quickest."""
+    of the motion alone; at 1e-9, with 2 and with 4 directions, orders 18 to 22 were the quickest, and 18 where formulas
+    are looked at along the steps: longer ones need a second look."""
     return min(LARGEST_ORDER, careful_order(tolerance) + BEYOND_WITH_TANGENTS)
 
 
