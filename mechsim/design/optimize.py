@@ -221,7 +221,7 @@ class _Running:
         self._tell_beyond(numbers)
         if search.trail.doubtful:
             self.notes.append(DOUBTFUL.format(search.trail.off, search.trail.told))
-        self.notes += at.course.doubts
+        self.notes += [*at.course.doubts, *at.course.coinciding]
         if quality is not None:
             pairs = zip(chosen, quality.errors.tolist(), strict=False)
             chosen = [replace(each, error=None if np.isnan(error) else error) for each, error in pairs]

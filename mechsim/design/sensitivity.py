@@ -69,7 +69,13 @@ def sensitivity(
         times=times,
         curves=tuple(_curve(course, text, reader.unit(each), each, times) for text, each in quantities.items()),
         budget=budget,
-        told=(*left_out, *course.doubts, *course.gradients.notes, *_told_of_end(course, bool(quantities))),
+        told=(
+            *left_out,
+            *course.doubts,
+            *course.coinciding,
+            *course.gradients.notes,
+            *_told_of_end(course, bool(quantities)),
+        ),
         statistics=dict(course.solution.statistics),
     )
 
