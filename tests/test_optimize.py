@@ -82,6 +82,32 @@ def test_bounds_and_relations_have_prices(pendulum):
     assert found.values["l"] == pytest.approx(1.3, abs=1e-7)
 
 
+def test_a_price_does_not_depend_on_how_its_relation_is_written(pendulum):
+    """The least l is what it must be: less if that gives way, more if the right side of an equation grows."""
+    prices = {"l >= 1.3": 1, "1.3 <= l": 1, "0.9 + 0*l <= l - 0.4": 1, "l = 1.3": -1, "1.3 = l": 1}
+    for text, price in prices.items():
+        found = pendulum.optimize({"l": (0.5, 3)}, "l", subject=[text])
+        assert found.values["l"] == pytest.approx(1.3, abs=1e-7)
+        assert found.held[0].price == pytest.approx(price, rel=1e-6), text
+
+
+@pytest.mark.parametrize("goal", ["abs(final(P_x) - 1.5)", "2*abs(1.5 - final(P_x)) + (final(P_x) - 1.5)**2"])
+def test_a_goal_that_comes_to_zero_at_a_kink(goal):
+    """x = v at the end; the search went on for 500 iterations, or ended where the goal has no derivative."""
+    text = """
+PhysicalParams: {v: 1}
+PartData: {Particles: {P: 1}}
+ProblemData: {tend: 1, positions: {P: [[0, fixed], 0]}, velocities: {P: [[v, fixed], 0]}}
+"""
+    found = mechsim.mechanism(text).optimize({"v": (0.5, 3)}, goal)
+    assert found.status == "optimal" and len(found.history) < 60
+    assert found.values["v"] == pytest.approx(1.5, abs=1e-12)  # 1e-13 of what the goal is made of
+    assert any("has come to zero" in note for note in found.notes)
+    # Where what must hold keeps it from zero it goes on to what that allows.
+    found = mechsim.mechanism(text).optimize({"v": (0.5, 3)}, "abs(final(P_x) - 1.5)", subject=["v >= 2"])
+    assert found.status == "optimal" and found.held[0].price == pytest.approx(1, rel=1e-6)
+
+
 def test_a_period_is_met_by_a_length(pendulum):
     """Squares of one measure: the length whose quarter of a period is 0.5 s, by the arithmetic-geometric mean."""
     handle = pendulum.with_parameters(c=0)

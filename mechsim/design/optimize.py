@@ -161,12 +161,20 @@ class _Running:
         """A search that settles where it is worse than it was, as it may where it began at a bound or passed a kink, is
         sent back to the best so far once."""
         found = self._settled(iterations)
+        if self.search.nothing_less and not self.search.interrupted:
+            return self._at_zero(found)
         left = iterations - len(self.search.history)
         if WORDS.get(found.status) not in FOUND or left <= 0 or self.search.ended:
             return found
         if self._worse(found, self.search.at(found.x, sloped=False).goal) <= TOLERANCE:
             return found
         return self._searched(self.search.best.numbers, left, {**GATHERED, **BACK})
+
+    def _at_zero(self, found: Solved) -> Solved:
+        """What cannot be less is an optimum, though it may have a kink there; nothing has a price."""
+        self.notes.append(f"{self.task.label} has come to zero but for roundings: nothing is less, whatever gives way")
+        multipliers, below, above = (np.zeros_like(each) for each in (found.multipliers, found.below, found.above))
+        return Solved(self.search.best.numbers / self.scales, multipliers, below, above, 0, "")
 
     def _settled(self, iterations: int) -> Solved:
         """With second derivatives by formulas where these are worth something; where that comes to no end, from the
@@ -210,7 +218,7 @@ class _Running:
             search.edge.fault = Fault(f"stretches are on different branches, {apart:.2g} of the size apart")
         own = shooting.own
         held = tuple(
-            Held(each.text, float(at.relations[k]), float(missed[k]), _price(found.multipliers[k], status))
+            Held(each.text, float(at.relations[k]), float(missed[k]), _price(each.sense * found.multipliers[k], status))
             for k, each in enumerate(self.task.relations)
         )
         extras = [each.name for each in self.task.goal.extras]
@@ -268,7 +276,7 @@ class _Running:
     def _at(self, numbers: Array) -> tuple[Array, Evaluated]:
         """Numbers within their bounds, and what is there."""
         inside = np.clip(numbers, self.least, self.most)
-        return inside, self.search.evaluated(inside, sloped=True)
+        return inside, self.search.evaluated(inside, sloped=not self.search.nothing_less)
 
     def _last_digits(self, found: Solved) -> Array:
         """IPOPT's numbers; of squares that nothing holds back those to which steps of the residuals lead from there."""
@@ -331,7 +339,7 @@ class _Running:
 
     def _hamiltonian(self, numbers: Array, found: Solved, status: str) -> Hamiltonian | None:
         goal, count = self.task.goal, len(self.task.relations)
-        if self.shooting.count == 1 or not isinstance(goal, Least) or status not in FOUND:
+        if self.shooting.count == 1 or not isinstance(goal, Least) or status not in FOUND or self.search.nothing_less:
             return None
         relations = zip(self.task.relations, found.multipliers[:count].tolist(), strict=True)
         sides = [

@@ -91,6 +91,7 @@ class Search:
     history: list[Iteration] = field(default_factory=list)
     edge: Edge = field(default_factory=Edge)  # beyond which there is no value
     ended_by: str | None = None  # the event that ends all motions
+    nothing_less: bool = False  # whether the goal is as small as it can ever be, where all holds that must
     evaluations: int = 0
     reach: float = REACH
     curvature: Curvature = field(default_factory=Curvature)
@@ -101,8 +102,9 @@ class Search:
 
     @property
     def ended(self) -> bool:
-        """Whether it is not to go on: somebody interrupted it, it came to an edge, or there is no end to it."""
-        return bool(self.interrupted) or self.edge.reached or self.trail.without_end
+        """Whether it is not to go on: somebody interrupted it, it came to an edge, or to what nothing is less
+        than, or there is no end to it."""
+        return bool(self.interrupted) or self.edge.reached or self.trail.without_end or self.nothing_less
 
     # --- values
 
@@ -150,6 +152,7 @@ class Search:
         """Remember what is best of all that was seen; by how much constraints are missed there."""
         missed = float(missed_of(found.constraints, self.limits).max(initial=0.0))
         self.best.hear(numbers, found.goal, missed)
+        self.nothing_less |= missed <= self.best.met and self.goal.is_least(found.course)
         return missed
 
     def split(self, numbers: Array) -> tuple[Array, Array]:

@@ -40,6 +40,11 @@ class Relation:
     least: float
     most: float
 
+    @property
+    def sense(self) -> float:
+        """1 where it gives way if its right side grows, as equations do by convention; -1 where if that falls."""
+        return 1.0 if math.isfinite(self.most) else -1.0
+
 
 @frozen
 class Text:
