@@ -490,3 +490,21 @@ def test_bounds_that_are_none_are_refused_in_words():
     handle = mechsim.mechanism(PENDULUM)
     with pytest.raises(SpecError, match=r"vary is 'final.A_x.', but must give bounds by name"):
         handle.optimize("final(A_x)")
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.3])
+def test_a_barrier_beside_its_line(offset):
+    """A ball falls from 1 onto a line that is as far from its points; closed form, by a complex step."""
+    text = f"""
+PhysicalParams: {{r: {offset}}}
+PartData: {{Fixed: {{F: [-1], G: [1]}}, Particles: {{P: 1}}}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+Contacts: {{P-FG: {{e: 0.5, offset: r}}}}
+ProblemData: {{tend: 0.6, positions: {{P: [[0, fixed], [1, fixed]]}}}}
+"""
+    down = cmath.sqrt(2 * (1 - offset - 1e-25j) / 9.81)
+    late = 0.6 - down
+    height = offset + 1e-25j + 0.5 * 9.81 * down * late - 9.81 / 2 * late * late
+    found = mechsim.mechanism(text).sensitivity("final(P_y)", "r")
+    assert found.values[0] == pytest.approx(height.real, abs=1e-10)  # the motion's tolerance
+    assert found.derivatives[0, 0] == pytest.approx(height.imag / 1e-25, abs=1e-9)
