@@ -17,6 +17,7 @@ from mechsim.design.course import Course
 from mechsim.design.fitting import Fit, Quality, quality_of
 from mechsim.design.goals import Least, Squares
 from mechsim.design.hamiltonian import Hamiltonian, hamiltonian
+from mechsim.design.kink import pulls_of
 from mechsim.design.optimum import FOUND, Chosen, Held, InputCourse, Optimum
 from mechsim.design.polish import polished
 from mechsim.design.posed import MET, Task, refuse_no_end, refuse_outside, refuse_overdetermined, told_of, told_of_still
@@ -56,6 +57,7 @@ DOUBTFUL = (
     "derivatives do not bear out: over {} of {} steps of the search the goal changed by far more or less than they "
     "say. Where it jumps or bends sharply that may be; hold what was found against motions beside it"
 )
+KINK = "the goal has a kink here: it rises to all sides by the derivatives that were seen there, which differ"
 GAUSS_NEWTON = 100  # iterations with second derivatives by formulas: what they are good for is found in fewer
 SETTLED = ("optimal", "acceptable", "infeasible", "interrupted")
 WORDS = {0: "optimal", 1: "acceptable", 2: "infeasible", 5: "interrupted", -1: "unfinished"}  # by IPOPT's status
@@ -163,6 +165,8 @@ class _Running:
         found = self._settled(iterations)
         if self.search.nothing_less and not self.search.interrupted:
             return self._at_zero(found)
+        if self.search.kink.reached:
+            return self._at_kink(found)
         left = iterations - len(self.search.history)
         if WORDS.get(found.status) not in FOUND or left <= 0 or self.search.ended:
             return found
@@ -175,6 +179,20 @@ class _Running:
         self.notes.append(f"{self.task.label} has come to zero but for roundings: nothing is less, whatever gives way")
         multipliers, below, above = (np.zeros_like(each) for each in (found.multipliers, found.below, found.above))
         return Solved(self.search.best.numbers / self.scales, multipliers, below, above, 0, "")
+
+    def _at_kink(self, found: Solved) -> Solved:
+        """Where a mean of the derivatives of all sides is zero, it is an optimum, known to fewer digits."""
+        search, x = self.search, self.search.best.numbers / self.scales
+        at = search.evaluated(search.best.numbers, sloped=True)
+        assert at.slopes is not None
+        bounds = self.least / self.scales, self.most / self.scales
+        pulls = pulls_of(at.relations, at.slopes * self.scales, self.limits, x, bounds)
+        shares = search.kink.balance(x, pulls)
+        if shares is None or search.best.missed > MET:
+            return found
+        self.notes.append(KINK)
+        multipliers, below, above = pulls.multipliers(shares, (len(at.relations), len(x)))
+        return Solved(x, multipliers, below, above, 1, "")
 
     def _settled(self, iterations: int) -> Solved:
         """With second derivatives by formulas where these are worth something; where that comes to no end, from the
@@ -365,6 +383,8 @@ class _Running:
         if status == "infeasible":
             return f"no numbers near here meet all that must hold{left}"
         edge = self.search.edge
+        if self.search.kink.reached:
+            return f"{REASONS[3]}: the goal has a kink here, and derivatives do not tell whether it is least{left}"
         if self.beaten:
             return BEATEN + left
         if self.search.trail.without_end:
