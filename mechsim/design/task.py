@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mechsim.design.course import TEND, Measurable
 from mechsim.errors import Fault, Mark, SpecError
@@ -54,6 +54,15 @@ class Text:
     mark: Mark
 
 
+def strings_of(given: object, what: str) -> tuple[str, ...]:
+    """One text or several. Raises SpecError for what is none."""
+    several = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for each in several:
+        if not isinstance(each, str):
+            raise SpecError(Fault(f"{what} must be text, not {each!r}"))
+    return several
+
+
 def variables_of(
     vary: Mapping[str, Bounds], subject: Measurable, inputs: Collection[str], marks: Mapping[str, Mark] | None = None
 ) -> tuple[Variable, ...]:
@@ -89,7 +98,8 @@ def _begin(mark: Mark, name: str) -> Mark:
 
 
 def _variable(name: str, given: Bounds, mark: Mark, subject: Measurable, is_input: bool) -> Variable:
-    parts = given.split(":") if isinstance(given, str) else ["" if each is None else repr(each) for each in given]
+    several = given if isinstance(given, Iterable) else (given,)
+    parts = given.split(":") if isinstance(given, str) else ["" if each is None else repr(each) for each in several]
     if len(parts) == 1 and not parts[0].strip():
         parts = []
     if len(parts) == 1 or len(parts) > 3:
