@@ -106,7 +106,7 @@ def test_what_was_just_before_the_start_is_not_known(measure):
 def test_a_row_of_balls_that_touch():
     """The first strikes the second, which pushes the third: with a gap between them that would come later."""
     handle = mechsim.mechanism(TOUCHING)
-    with pytest.raises(IntegrationError, match="struck at one time that beside the motion are struck in turn") as refused:
+    with pytest.raises(IntegrationError, match="at one time that beside the motion are struck in turn") as refused:
         handle.sensitivity("final(P_x)", "d")
     assert "no value" not in str(refused.value)  # the motion goes on, and so do its formulas
     # P goes on with (m - e)/(m + 1), Q with q = m (1 + e)/(m + 1), of which R takes (1 + e)/2; Q, left with (1 - e)/2,

@@ -18,7 +18,7 @@ CUT = 8  # halvings of a step, at least, that was so cut
 GAIN = 1e-9  # of the goal: less is none
 PATIENCE = 3  # such steps in a row
 BESIDE = 1e-4  # of scales: derivatives of the sides of a kink are those that were seen so near
-ZERO = 1e-3  # of the largest of these: a mean that is less is zero, to as many digits as such distances allow
+ZERO = 1e-3  # of the largest on the way: a mean that is less is zero, to as many digits as such distances allow
 HELD = 1e-6  # of scales, or of what must hold: so near to a limit it may hold back
 SEEN = 60  # derivatives that are remembered
 
@@ -54,9 +54,12 @@ def pulls_of(values: Array, slopes: Array, limits: tuple[Array, Array], x: Array
 
 @dataclass(slots=True, eq=False)
 class Kink:
-    """Of numbers in scales. `reached`: steps lead nowhere any more."""
+    """Of numbers in scales. `reached`: steps lead nowhere any more; `sharp`: derivatives there are not small by
+    themselves, as where roundings of a smooth goal end a search."""
 
     reached: bool = False
+    sharp: bool = True
+    _largest: float = 0.0
     _still: int = 0
     _goal: float = np.inf
     _seen: list[tuple[Array, Array]] = field(default_factory=list)
@@ -65,6 +68,7 @@ class Kink:
         """Where the search stands, after how many trials of a step."""
         before = self._seen[-1][0] if self._seen else np.full_like(x, np.inf)
         self._seen = [*self._seen[1 - SEEN :], (x.copy(), gradient.copy())]
+        self._largest = max(self._largest, float(np.abs(gradient).max(initial=0.0)))
         little = np.abs(x - before).max(initial=0.0) <= LITTLE and goal >= self._goal - GAIN * abs(goal)
         self._still = self._still + 1 if little and trials > CUT else 0
         self._goal = min(self._goal, goal)
@@ -75,8 +79,9 @@ class Kink:
         from scipy.optimize import nnls  # seldom needed
 
         sides = np.array([gradient for place, gradient in self._seen if np.abs(place - x).max() <= BESIDE])
-        size = np.abs(sides).max(initial=0.0)
-        if size == 0.0:
+        size = self._largest
+        self.sharp = bool(np.abs(sides).max(initial=0.0) > ZERO * size)
+        if not len(sides) or size == 0.0:
             return None
         both = np.concatenate([sides / size, pulls.slopes])
         is_side = (np.arange(len(both)) < len(sides)).astype(float)

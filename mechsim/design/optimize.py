@@ -190,7 +190,7 @@ class _Running:
         shares = search.kink.balance(x, pulls)
         if shares is None or search.best.missed > MET:
             return found
-        self.notes.append(KINK)
+        self.notes += [KINK] if search.kink.sharp else []
         multipliers, below, above = pulls.multipliers(shares, (len(at.relations), len(x)))
         return Solved(x, multipliers, below, above, 1, "")
 

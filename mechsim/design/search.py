@@ -262,7 +262,7 @@ class Search:
             self.history.append(Iteration(len(self.history), found.goal, missed))
             gradient = self.gradient(self._last)
             self.trail.hear(self._last, found.goal, gradient, found.slopes * self.scales)
-            if self.shooting.count == 1:
+            if self.shooting.count == 1 and not isinstance(self.goal, Squares):
                 self.kink.hear(self._last, found.goal, gradient, trials)
         if self.told is not None and self.history:
             self.told(self.history[-1], self.best)
