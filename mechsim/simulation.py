@@ -297,6 +297,7 @@ def leading(prepared: Prepared) -> Leading:
 
 def failure(solution: Solution) -> Fault:
     """Why an integration stopped early: what, when, and which law or drive; the hint says what is special there."""
+    from mechsim.engine import NO_DERIVATIVE
     from mechsim.engine.ending import culprit, driven_contact
     from mechsim.structure import why_stopped
 
@@ -319,7 +320,7 @@ def failure(solution: Solution) -> Fault:
     if solution.status == "endless" and solution.events is not None and len(solution.events):
         latest = dict.fromkeys(event.gap for event in solution.events[-LATEST:])
         return Fault(f"{reason}; the last were of {' and '.join(latest)}", hint=special)
-    found = culprit(solution)
+    found = None if NO_DERIVATIVE in reason else culprit(solution)
     if found:
         return Fault(f"{reason}; the formula of {found.owner} {found.words}", found.mark, special)
     return Fault(reason, hint=special)

@@ -237,3 +237,10 @@ def test_the_command(tmp_path):
     assert mechsim.simulate(driven).sampled([0.5])["drive_theta_OA"][0] == pytest.approx(arm_torques(0.5)[0], rel=1e-9)
     found = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
     assert found["drives"]["drive_theta_OA"]["peak"]["value"] == pytest.approx(53.39679, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", [0, "theta_OB"])
+def test_what_is_not_driven_is_told(name):
+    found = mechsim.mechanism(ARM).inverse(MOTION, tend=0.1)
+    with pytest.raises(KeyError, match=r"no drive .*; there are drive_theta_OA"):
+        found[name]

@@ -21,6 +21,7 @@ from scipy.integrate import solve_ivp
 
 import mechsim
 from mechsim.cli.main import cli, main
+from mechsim.design.kink import Kink, pulls_of
 from mechsim.design.search import Iteration
 from mechsim.design.trail import Trail
 from mechsim.errors import MechsimError, SpecError, WritingWarning
@@ -80,6 +81,69 @@ def test_bounds_and_relations_have_prices(pendulum):
     found = pendulum.optimize({"l": (0.5, 3)}, "-max(A_x)", subject=["l <= 1.3"])
     assert found.held[0].price == pytest.approx(math.sin(0.9), rel=1e-6) and found.held[0].active
     assert found.values["l"] == pytest.approx(1.3, abs=1e-7)
+
+
+def test_a_price_does_not_depend_on_how_its_relation_is_written(pendulum):
+    """The least l is what it must be: less if that gives way, more if the right side of an equation grows."""
+    prices = {"l >= 1.3": 1, "1.3 <= l": 1, "0.9 + 0*l <= l - 0.4": 1, "l = 1.3": -1, "1.3 = l": 1}
+    for text, price in prices.items():
+        found = pendulum.optimize({"l": (0.5, 3)}, "l", subject=[text])
+        assert found.values["l"] == pytest.approx(1.3, abs=1e-7)
+        assert found.held[0].price == pytest.approx(price, rel=1e-6), text
+
+
+@pytest.mark.parametrize("goal", ["abs(final(P_x) - 1.5)", "2*abs(1.5 - final(P_x)) + (final(P_x) - 1.5)**2"])
+def test_a_goal_that_comes_to_zero_at_a_kink(goal):
+    """x = v at the end; the search went on for 500 iterations, or ended where the goal has no derivative."""
+    text = """
+PhysicalParams: {v: 1}
+PartData: {Particles: {P: 1}}
+ProblemData: {tend: 1, positions: {P: [[0, fixed], 0]}, velocities: {P: [[v, fixed], 0]}}
+"""
+    found = mechsim.mechanism(text).optimize({"v": (0.5, 3)}, goal)
+    assert found.status == "optimal" and len(found.history) < 60
+    assert found.values["v"] == pytest.approx(1.5, abs=1e-12)  # 1e-13 of what the goal is made of
+    assert any("has come to zero" in note for note in found.notes)
+    # Where what must hold keeps it from zero it goes on to what that allows.
+    found = mechsim.mechanism(text).optimize({"v": (0.5, 3)}, "abs(final(P_x) - 1.5)", subject=["v >= 2"])
+    assert found.status == "optimal" and found.held[0].price == pytest.approx(1, rel=1e-6)
+
+
+def test_a_goal_that_is_least_at_a_kink():
+    """u t - t**2 spreads over u**2/4 + max(0, 1 - u) on [0, 1], which is least where u is 1; s is held back there."""
+    handle = mechsim.mechanism("""
+PhysicalParams: {s: 0.3, u: 1.5}
+PartData: {Particles: {P: 1}}
+ProblemData: {tend: 1, positions: {P: [0, [s, fixed]]}, velocities: {P: [[0, fixed], [u, fixed]]}}
+""")
+    goal = "max(P_y - t**2) - min(P_y - t**2)"
+    for added, subject in (("", []), (" + 3*s", []), (" + 3*s", ["s >= 0.1"])):
+        vary = {"u": (0, 2), "s": (0 if subject else 0.1, 1)} if added else {"u": (0, 2)}
+        found = handle.optimize(vary, goal + added, subject=subject)
+        assert found.status == "acceptable" and any("has a kink" in note for note in found.notes), found.message
+        assert len(found.history) < 100
+        assert found.goal == pytest.approx(0.55 if added else 0.25, abs=1e-6)  # IPOPT takes it for smooth
+        assert found.values["u"] == pytest.approx(1, abs=1e-6)
+        prices = [each.price for each in (*found.chosen, *found.held)]
+        assert sum(prices) == pytest.approx(3 if added else 0, abs=1e-2)  # by derivatives that were seen 1e-4 away
+
+
+def test_a_kink_that_is_not_known_to_be_least_is_told():
+    """Where derivatives of one side alone were seen no mean of them is zero; what holds back may make it one."""
+    kink, x = Kink(), np.array([0.5, 0.2])
+    for number in range(6):
+        kink.hear(x + 1e-9 * number, 1.0, np.array([1.0, 0.5 * (number % 2)]), 20.0)
+    limits = np.array([-np.inf]), np.array([0.0])
+    bounds = np.zeros(2), np.ones(2)
+    assert kink.reached
+    assert kink.balance(x, pulls_of(np.array([-1.0]), np.ones((1, 2)), limits, x, bounds)) is None
+    held = pulls_of(np.array([0.0]), np.array([[-4.0, 0.0]]), limits, x, bounds)
+    shares = kink.balance(x, held)
+    assert held.multipliers(shares, (1, 2))[0] == pytest.approx([0.25], abs=1e-12)
+    at_bound = np.array([0.0, 0.2])
+    kink.hear(at_bound, 1.0, np.array([1.0, 0.0]), 20.0)
+    held = pulls_of(np.array([-1.0]), np.ones((1, 2)), limits, at_bound, bounds)
+    assert held.multipliers(kink.balance(at_bound, held), (1, 2))[1] == pytest.approx([1, 0], abs=1e-12)
 
 
 def test_a_period_is_met_by_a_length(pendulum):
@@ -550,6 +614,12 @@ def test_a_search_that_is_too_short_says_so_and_goes_on(tmp_path):
         ({"vary": {"l": (0.5, 2)}, "through": {"B": [[0, 0]]}}, "there is no point B"),
         ({"vary": {"l": (0.5, 2)}, "through": {"A": [[0, 0, 0]]}}, "A_z"),
         ({"vary": {"l": (0.5, 2)}, "minimise": "first(A_x - 9)"}, "first"),
+        ({"vary": {5: (0.5, 2)}, "minimise": "max(A_x)"}, "is given by names, which must be text, not 5"),
+        ({"vary": {"l": 5}, "minimise": "max(A_x)"}, "must have a least and a most, not 5"),
+        ({"vary": {"l": (0.5, 2)}, "minimise": 5}, "what is to be least must be text, not 5"),
+        ({"vary": {"l": (0.5, 2)}, "squares": [5]}, "must be text, not 5"),
+        ({"vary": {"l": (0.5, 2)}, "minimise": "max(A_x)", "subject": [5]}, "must be text, not 5"),
+        ({"vary": {"l": (0.5, 2)}, "through": {5: [[0, 0]]}}, "the name of a point must be text, not 5"),
         ({"vary": {"l": (0.5, 2)}, "fit": "nowhere.csv"}, "cannot read nowhere.csv"),
         ({"vary": {"l": (0.5, 2)}, "minimise": "max(A_x)", "resume": True}, "nothing to go on from"),
     ],

@@ -378,6 +378,9 @@ def test_what_cannot_be_differentiated_is_left_out_of_all_and_told():
         ({"measures": "at(A_x, 7)"}, "7"),
         ({"measures": "max(A_x)", "tend": -1}, "tend"),
         ({"curves": "max(A_x)"}, "max"),
+        ({"measures": 5}, "a measure must be text, not 5"),
+        ({"measures": "max(A_x)", "by": [5]}, "must be text, not 5"),
+        ({"measures": "max(A_x)", "tolerances": {5: 1}}, "must be text, not 5"),
     ],
 )
 def test_bad_input_is_refused_in_words(arguments, message):
@@ -490,3 +493,45 @@ def test_bounds_that_are_none_are_refused_in_words():
     handle = mechsim.mechanism(PENDULUM)
     with pytest.raises(SpecError, match=r"vary is 'final.A_x.', but must give bounds by name"):
         handle.optimize("final(A_x)")
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.3])
+def test_a_barrier_beside_its_line(offset):
+    """A ball falls from 1 onto a line that is as far from its points; closed form, by a complex step."""
+    text = f"""
+PhysicalParams: {{r: {offset}}}
+PartData: {{Fixed: {{F: [-1], G: [1]}}, Particles: {{P: 1}}}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+Contacts: {{P-FG: {{e: 0.5, offset: r}}}}
+ProblemData: {{tend: 0.6, positions: {{P: [[0, fixed], [1, fixed]]}}}}
+"""
+    down = cmath.sqrt(2 * (1 - offset - 1e-25j) / 9.81)
+    late = 0.6 - down
+    height = offset + 1e-25j + 0.5 * 9.81 * down * late - 9.81 / 2 * late * late
+    found = mechsim.mechanism(text).sensitivity("final(P_y)", "r")
+    assert found.values[0] == pytest.approx(height.real, abs=1e-10)  # the motion's tolerance
+    assert found.derivatives[0, 0] == pytest.approx(height.imag / 1e-25, abs=1e-9)
+
+
+def test_spins_of_parts_are_measures():
+    """A free body of inertia 1, 1, 2: its spin goes round its third axis with that one's rate (Euler)."""
+    handle = mechsim.mechanism("""
+Dimension: 3
+PhysicalParams: {a: 0.7, w: 2, r: 0.8}
+PartData: {Fixed: {O: []}, Rigids: {OAB: {Geom: [[r], [0.3, r]], Dyna: [[0], 1, [1, 1, 2]]}}}
+Output: {orientations: {OAB: quaternion}}
+ProblemData:
+  tend: 1.1
+  orientations: {OAB: [{euler: [zxz, 0.3, 0.7, 0.2]}, fixed]}
+  spins: {OAB.OAB: [[a, 0, w], fixed]}
+SolverParams: {Integration: {tol: 1e-12}}
+""")
+    own = ["final(OAB_OAB_wx)", "final(OAB_OAB_wy)", "final(OAB_OAB_wz)"]
+    found = handle.sensitivity([*own, "final(sqrt(OAB_wx**2 + OAB_wy**2 + OAB_wz**2))"], ["a", "w", "r"])
+    c, s, size = math.cos(2.2), math.sin(2.2), math.hypot(0.7, 2)
+    assert found.values == pytest.approx([0.7 * c, 0.7 * s, 2, size], abs=1e-10)  # the motion's tolerance, and room
+    known = [[c, -0.77 * s, 0], [s, 0.77 * c, 0], [0, 1, 0], [0.7 / size, 2 / size, 0]]
+    assert found.derivatives == pytest.approx(np.array(known), abs=1e-9)
+    assert found.units[0] == "rad/s"
+    with pytest.raises(SpecError, match="how a part stands is no measure"):
+        handle.sensitivity("final(OAB_qw)", "a")

@@ -59,9 +59,18 @@ PartData:
 AppliedForces: {Gravity: }
 ProblemData: {tend: 1, angles: {OCA-OCD: a}}
 """
+SCREW = """
+Dimension: 3
+PhysicalParams: {p: 0.2, x: 3, y: 0.1, w: 0.3, u: 0.2}
+PartData:
+  Fixed: {O: [x], Q: [x, 0, 1], E: [x + 1, y]}
+  Rigids: {CDF: {Geom: [[0.5], [0.1, w]], Dyna: [[0.2, 0.1], 1, [0.05, 0.05, 0.05]]}}
+Joints: {Screws: {CDF-OQE: p}}
+ProblemData: {tend: 1, positions: {C: [x, 0, 0.2], D: [x, 0, 0.7], F: [x + w, u, 0.3]}}
+"""
 
 
-@pytest.mark.parametrize("text", [PENDULUM, FOUR_BAR, SLIDER, GEARS, SPATIAL])
+@pytest.mark.parametrize("text", [PENDULUM, FOUR_BAR, SLIDER, GEARS, SPATIAL, SCREW])
 def test_starts_change_as_they_do_beside(text):
     here = prepare(read(text))
     names = tuple(here.spec.parameters)

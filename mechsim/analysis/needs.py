@@ -52,7 +52,10 @@ class Inverse:
     def __getitem__(self, name: str) -> Need:
         """By the name of a column, or of what is driven."""
         found = {each.name: each for each in self.needs}
-        return found[name] if name in found else found[f"drive_{plain_name(name)}"]
+        for known in (name, f"drive_{plain_name(str(name))}"):
+            if known in found:
+                return found[known]
+        raise KeyError(f"no drive {name!r}; there are {', '.join(found)}")
 
     @cached_property
     def columns(self) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from mechsim.frozen import frozen
 from mechsim.kernel.changes import NumberChanges
 from mechsim.kernel.system import System
 from mechsim.measure.changes import Changes
+from mechsim.measure.coinciding import told_of_coinciding
 from mechsim.measure.gathered import Gathered, steps_of
 from mechsim.measure.gradients import Gradients
 from mechsim.measure.reading import Asked, Reader, Vocabulary
@@ -95,6 +96,11 @@ class Course:
         certificate = Motion(self.solution, facts).certificate
         across = "derivatives do not know what happens at such a place: across it they are wrong"
         return (*certificate.doubts(), *([across] if certificate.drifts_strangely and self.names else []))
+
+    @cached_property
+    def coinciding(self) -> list[str]:
+        """What is told of things that happen at one time and move apart."""
+        return told_of_coinciding(self.changes, self.names) if self.names else []
 
     @cached_property
     def ended_by(self) -> str | None:

@@ -17,6 +17,7 @@ from mechsim.engine.tangents import END
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import AXES
+from mechsim.measure.least import is_least
 from mechsim.measure.quantities import Inside, Quantity
 from mechsim.measure.reading import Asked, Reader
 from mechsim.result.layout import Array
@@ -50,6 +51,10 @@ class Goal(ABC):
     @abstractmethod
     def sloped(self, course: Course, extras: Array) -> Sloped: ...
 
+    def is_least(self, course: Course) -> bool:
+        """Whether nothing can be less: it may have no derivative there."""
+        return False
+
 
 @frozen(slots=False, eq=False)
 class Least(Goal):
@@ -62,6 +67,9 @@ class Least(Goal):
 
     def sloped(self, course: Course, extras: Array) -> Sloped:
         return Sloped(*course.gradients.of(self.asked), course.gradients.bent(self.asked))
+
+    def is_least(self, course: Course) -> bool:
+        return is_least(course.scalars, self.asked)
 
 
 class Squares(Goal):

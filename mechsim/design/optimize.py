@@ -17,6 +17,7 @@ from mechsim.design.course import Course
 from mechsim.design.fitting import Fit, Quality, quality_of
 from mechsim.design.goals import Least, Squares
 from mechsim.design.hamiltonian import Hamiltonian, hamiltonian
+from mechsim.design.kink import pulls_of
 from mechsim.design.optimum import FOUND, Chosen, Held, InputCourse, Optimum
 from mechsim.design.polish import polished
 from mechsim.design.posed import MET, Task, refuse_no_end, refuse_outside, refuse_overdetermined, told_of, told_of_still
@@ -56,6 +57,7 @@ DOUBTFUL = (
     "derivatives do not bear out: over {} of {} steps of the search the goal changed by far more or less than they "
     "say. Where it jumps or bends sharply that may be; hold what was found against motions beside it"
 )
+KINK = "the goal has a kink here: it rises to all sides by the derivatives that were seen there, which differ"
 GAUSS_NEWTON = 100  # iterations with second derivatives by formulas: what they are good for is found in fewer
 SETTLED = ("optimal", "acceptable", "infeasible", "interrupted")
 WORDS = {0: "optimal", 1: "acceptable", 2: "infeasible", 5: "interrupted", -1: "unfinished"}  # by IPOPT's status
@@ -161,12 +163,36 @@ class _Running:
         """A search that settles where it is worse than it was, as it may where it began at a bound or passed a kink, is
         sent back to the best so far once."""
         found = self._settled(iterations)
+        if self.search.nothing_less and not self.search.interrupted:
+            return self._at_zero(found)
+        if self.search.kink.reached:
+            return self._at_kink(found)
         left = iterations - len(self.search.history)
         if WORDS.get(found.status) not in FOUND or left <= 0 or self.search.ended:
             return found
         if self._worse(found, self.search.at(found.x, sloped=False).goal) <= TOLERANCE:
             return found
         return self._searched(self.search.best.numbers, left, {**GATHERED, **BACK})
+
+    def _at_zero(self, found: Solved) -> Solved:
+        """What cannot be less is an optimum, though it may have a kink there; nothing has a price."""
+        self.notes.append(f"{self.task.label} has come to zero but for roundings: nothing is less, whatever gives way")
+        multipliers, below, above = (np.zeros_like(each) for each in (found.multipliers, found.below, found.above))
+        return Solved(self.search.best.numbers / self.scales, multipliers, below, above, 0, "")
+
+    def _at_kink(self, found: Solved) -> Solved:
+        """Where a mean of the derivatives of all sides is zero, it is an optimum, known to fewer digits."""
+        search, x = self.search, self.search.best.numbers / self.scales
+        at = search.evaluated(search.best.numbers, sloped=True)
+        assert at.slopes is not None
+        bounds = self.least / self.scales, self.most / self.scales
+        pulls = pulls_of(at.relations, at.slopes * self.scales, self.limits, x, bounds)
+        shares = search.kink.balance(x, pulls)
+        if shares is None or search.best.missed > MET:
+            return found
+        self.notes += [KINK] if search.kink.sharp else []
+        multipliers, below, above = pulls.multipliers(shares, (len(at.relations), len(x)))
+        return Solved(x, multipliers, below, above, 1, "")
 
     def _settled(self, iterations: int) -> Solved:
         """With second derivatives by formulas where these are worth something; where that comes to no end, from the
@@ -210,7 +236,7 @@ class _Running:
             search.edge.fault = Fault(f"stretches are on different branches, {apart:.2g} of the size apart")
         own = shooting.own
         held = tuple(
-            Held(each.text, float(at.relations[k]), float(missed[k]), _price(found.multipliers[k], status))
+            Held(each.text, float(at.relations[k]), float(missed[k]), _price(each.sense * found.multipliers[k], status))
             for k, each in enumerate(self.task.relations)
         )
         extras = [each.name for each in self.task.goal.extras]
@@ -221,7 +247,7 @@ class _Running:
         self._tell_beyond(numbers)
         if search.trail.doubtful:
             self.notes.append(DOUBTFUL.format(search.trail.off, search.trail.told))
-        self.notes += at.course.doubts
+        self.notes += [*at.course.doubts, *at.course.coinciding]
         if quality is not None:
             pairs = zip(chosen, quality.errors.tolist(), strict=False)
             chosen = [replace(each, error=None if np.isnan(error) else error) for each, error in pairs]
@@ -268,7 +294,7 @@ class _Running:
     def _at(self, numbers: Array) -> tuple[Array, Evaluated]:
         """Numbers within their bounds, and what is there."""
         inside = np.clip(numbers, self.least, self.most)
-        return inside, self.search.evaluated(inside, sloped=True)
+        return inside, self.search.evaluated(inside, sloped=not self.search.nothing_less)
 
     def _last_digits(self, found: Solved) -> Array:
         """IPOPT's numbers; of squares that nothing holds back those to which steps of the residuals lead from there."""
@@ -331,7 +357,7 @@ class _Running:
 
     def _hamiltonian(self, numbers: Array, found: Solved, status: str) -> Hamiltonian | None:
         goal, count = self.task.goal, len(self.task.relations)
-        if self.shooting.count == 1 or not isinstance(goal, Least) or status not in FOUND:
+        if self.shooting.count == 1 or not isinstance(goal, Least) or status not in FOUND or self.search.nothing_less:
             return None
         relations = zip(self.task.relations, found.multipliers[:count].tolist(), strict=True)
         sides = [
@@ -357,6 +383,8 @@ class _Running:
         if status == "infeasible":
             return f"no numbers near here meet all that must hold{left}"
         edge = self.search.edge
+        if self.search.kink.reached:
+            return f"{REASONS[3]}: the goal has a kink here, and derivatives do not tell whether it is least{left}"
         if self.beaten:
             return BEATEN + left
         if self.search.trail.without_end:

@@ -43,7 +43,8 @@ class Chosen:
 
 @frozen(eq=False)
 class Held:
-    """A relation that must hold, by how much it is missed, and what the goal would fall by if it gave way by one."""
+    """A relation that must hold, by how much it is missed, and what the goal would fall by if it gave way by one;
+    equations do so if their right side grows."""
 
     text: str
     value: float

@@ -13,6 +13,7 @@ from mechsim.design.course import Course, refuse_other_end
 from mechsim.design.curvature import Curvature, spread
 from mechsim.design.edge import Edge
 from mechsim.design.goals import Goal, Sloped, Squares
+from mechsim.design.kink import Kink
 from mechsim.design.shooting import Shooting
 from mechsim.design.task import Relation
 from mechsim.design.trail import Trail
@@ -91,6 +92,8 @@ class Search:
     history: list[Iteration] = field(default_factory=list)
     edge: Edge = field(default_factory=Edge)  # beyond which there is no value
     ended_by: str | None = None  # the event that ends all motions
+    kink: Kink = field(default_factory=Kink)
+    nothing_less: bool = False  # whether the goal is as small as it can ever be, where all holds that must
     evaluations: int = 0
     reach: float = REACH
     curvature: Curvature = field(default_factory=Curvature)
@@ -101,8 +104,10 @@ class Search:
 
     @property
     def ended(self) -> bool:
-        """Whether it is not to go on: somebody interrupted it, it came to an edge, or there is no end to it."""
-        return bool(self.interrupted) or self.edge.reached or self.trail.without_end
+        """Whether it is not to go on: somebody interrupted it, it came to an edge, a kink, or to what nothing
+        is less than, or there is no end to it."""
+        known = self.edge.reached or self.kink.reached or self.nothing_less
+        return bool(self.interrupted) or known or self.trail.without_end
 
     # --- values
 
@@ -150,6 +155,7 @@ class Search:
         """Remember what is best of all that was seen; by how much constraints are missed there."""
         missed = float(missed_of(found.constraints, self.limits).max(initial=0.0))
         self.best.hear(numbers, found.goal, missed)
+        self.nothing_less |= missed <= self.best.met and self.goal.is_least(found.course)
         return missed
 
     def split(self, numbers: Array) -> tuple[Array, Array]:
@@ -254,7 +260,10 @@ class Search:
             assert found.slopes is not None
             missed = self.hear(found, self._last * self.scales)
             self.history.append(Iteration(len(self.history), found.goal, missed))
-            self.trail.hear(self._last, found.goal, self.gradient(self._last), found.slopes * self.scales)
+            gradient = self.gradient(self._last)
+            self.trail.hear(self._last, found.goal, gradient, found.slopes * self.scales)
+            if self.shooting.count == 1 and not isinstance(self.goal, Squares):
+                self.kink.hear(self._last, found.goal, gradient, trials)
         if self.told is not None and self.history:
             self.told(self.history[-1], self.best)
         return not self.ended

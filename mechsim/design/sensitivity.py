@@ -13,6 +13,7 @@ import numpy as np
 
 from mechsim.design.course import TEND, Course, Measurable, Settings, asked_of, course_of
 from mechsim.design.sensitivities import Curve, Sensitivity
+from mechsim.design.task import strings_of
 from mechsim.design.tolerances import Tolerance, budget_of, sizes_of
 from mechsim.engine.tangents import END
 from mechsim.errors import Fault, Mark, SpecError
@@ -42,10 +43,10 @@ def sensitivity(
     where something has no derivative."""
     given, settings = dict(parameters or {}), settings or Settings()
     tolerances = tolerances or {}
-    wanted = tuple(dict.fromkeys([*_texts(by), *tolerances]))
-    asked = asked_of(_texts(measures) or (() if curves else DEFAULT), subject.names, marks)
+    wanted = tuple(dict.fromkeys([*strings_of(by, "what it is by"), *strings_of(tolerances, "names of tolerances")]))
+    asked = asked_of(strings_of(measures, "a measure") or (() if curves else DEFAULT), subject.names, marks)
     reader = Reader(subject.names)
-    quantities = {text: reader.quantity(text, CURVES) for text in _texts(curves)}
+    quantities = {text: reader.quantity(text, CURVES) for text in strings_of(curves, "a curve")}
     allowed = sizes_of(subject, tolerances, given)
     left_out: tuple[str, ...] = ()
     if not wanted:
@@ -69,13 +70,15 @@ def sensitivity(
         times=times,
         curves=tuple(_curve(course, text, reader.unit(each), each, times) for text, each in quantities.items()),
         budget=budget,
-        told=(*left_out, *course.doubts, *course.gradients.notes, *_told_of_end(course, bool(quantities))),
+        told=(
+            *left_out,
+            *course.doubts,
+            *course.coinciding,
+            *course.gradients.notes,
+            *_told_of_end(course, bool(quantities)),
+        ),
         statistics=dict(course.solution.statistics),
     )
-
-
-def _texts(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _all(subject: Measurable, given: Mapping[str, float]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mechsim.design.course import TEND, Measurable
 from mechsim.errors import Fault, Mark, SpecError
@@ -40,6 +40,11 @@ class Relation:
     least: float
     most: float
 
+    @property
+    def sense(self) -> float:
+        """1 where it gives way if its right side grows, as equations do by convention; -1 where if that falls."""
+        return 1.0 if math.isfinite(self.most) else -1.0
+
 
 @frozen
 class Text:
@@ -47,6 +52,15 @@ class Text:
 
     text: str
     mark: Mark
+
+
+def strings_of(given: object, what: str) -> tuple[str, ...]:
+    """One text or several. Raises SpecError for what is none."""
+    several = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for each in several:
+        if not isinstance(each, str):
+            raise SpecError(Fault(f"{what} must be text, not {each!r}"))
+    return several
 
 
 def variables_of(
@@ -84,7 +98,8 @@ def _begin(mark: Mark, name: str) -> Mark:
 
 
 def _variable(name: str, given: Bounds, mark: Mark, subject: Measurable, is_input: bool) -> Variable:
-    parts = given.split(":") if isinstance(given, str) else ["" if each is None else repr(each) for each in given]
+    several = given if isinstance(given, Iterable) else (given,)
+    parts = given.split(":") if isinstance(given, str) else ["" if each is None else repr(each) for each in several]
     if len(parts) == 1 and not parts[0].strip():
         parts = []
     if len(parts) == 1 or len(parts) > 3:

@@ -15,7 +15,7 @@ from mechsim.design.optimum import Optimum
 from mechsim.design.posed import Task
 from mechsim.design.search import Iteration
 from mechsim.design.shooting import Shooting
-from mechsim.design.task import PERIODIC, Bounds, Text, Variable, relations_of, variables_of
+from mechsim.design.task import PERIODIC, Bounds, Text, Variable, relations_of, strings_of, variables_of
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen
 from mechsim.measure.reading import Reader
@@ -49,18 +49,27 @@ def wanted_of(
 ) -> Wanted:
     """What is given in words that stand in no file."""
     check_vary(vary)
-    goal = None if minimise is None else Text(minimise, Mark("--minimise", 1, 1))
-    return Wanted(vary, goal, texts(squares, "--squares"), through, fit, texts(subject, "--subject"), marks)
+    return Wanted(
+        vary, least_of(minimise), texts(squares, "--squares"), through, fit, texts(subject, "--subject"), marks
+    )
+
+
+def least_of(minimise: str | None) -> Text | None:
+    if minimise is None:
+        return None
+    strings_of(minimise, "what is to be least")
+    return Text(minimise, Mark("--minimise", 1, 1))
 
 
 def check_vary(vary: object) -> None:
     if not isinstance(vary, Mapping):
         raise SpecError(Fault(f"vary is {vary!r}, but must give bounds by name", hint='as in {"l": (0.5, 2)}'))
+    strings_of(vary, "what may vary is given by names, which")
 
 
 def texts(given: str | Sequence[str], words: str) -> tuple[Text, ...]:
-    several = (given,) if isinstance(given, str) else tuple(given)
-    return tuple(Text(text, Mark(f"{words} {number}", 1, 1)) for number, text in enumerate(several, 1))
+    several = enumerate(strings_of(given, words), 1)
+    return tuple(Text(text, Mark(f"{words} {number}", 1, 1)) for number, text in several)
 
 
 def optimum_of(
@@ -128,6 +137,7 @@ def _goal(wanted: Wanted, subject: Measurable, span: tuple[float, float], reader
         measures = [reader.measure(each.text, each.mark) for each in wanted.squares]
         parts.append(Measures(tuple(each for each in measures if each is not None)))
         words.append("the square of a measure" if len(measures) == 1 else f"the squares of {len(measures)} measures")
+    strings_of(wanted.through or (), "the name of a point")
     for point, places in (wanted.through or {}).items():
         parts.append(through(point, places, subject, span, reader))
         words.append(f"the squares of the distances of {point} from {len(places)} places")

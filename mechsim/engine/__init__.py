@@ -67,10 +67,13 @@ MESSAGES = {
 }
 
 
+NO_DERIVATIVE = "the motion has no derivative there"  # though it goes on
+
+
 def why_ended(status: int, march: March) -> str:
     """What a march that cannot go on says of it."""
     if status == Status.NOT_DIFFERENTIABLE and march.tangent_failure:
-        return f"the motion has no derivative there: {march.tangent_failure}"
+        return f"{NO_DERIVATIVE}: {march.tangent_failure}"
     return MESSAGES.get(Status(status), Status(status).name.lower())
 
 

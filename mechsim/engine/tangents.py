@@ -31,6 +31,7 @@ Point = tuple[float, np.ndarray, np.ndarray]  # t, q, v
 Part = tuple[np.ndarray, np.ndarray | None]  # of a batch: values and rates at points, polynomials of steps
 
 END = "the end"  # of the motion, among what is given: no parameter can be called so
+BREAK_AT_END = "a break at the end"  # of a table or function of time, if there is one: the march does not come to it
 DEPENDENT = 1e-11  # singular values of scaled constraints below this share belong to dependent ones
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechsim.analysis.kept import keeping, unfolded
 from mechsim.analysis.named import joined
-from mechsim.engine.tangents import END, Directions
+from mechsim.engine.tangents import BREAK_AT_END, END, Directions
 from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.initial import Start
@@ -78,6 +78,8 @@ def by_parameters(prepared: Prepared, names: Sequence[str]) -> Differentiated:
     switches = sorted(traced.mechanism.switches, key=lambda switch: switch.time)
     held = tuple({constant: changes.of(value) for constant, value in switch.values.items()} for switch in switches)
     given = {name: changes.of(number) for name, number in traced.given.items()}
+    if (last := traced.mechanism.break_at_end) is not None:
+        given[BREAK_AT_END] = changes.of(last)
     return Differentiated(prepared, Directions(tuple(names), positions, velocities, own, held, given))
 
 

@@ -15,7 +15,7 @@ from mechsim.design.search import Iteration
 from mechsim.design.sensitivities import check_file
 from mechsim.design.shooting import Shooting
 from mechsim.design.task import Bounds, Text
-from mechsim.design.wanted import Places, Wanted, check_vary, optimum_of, texts
+from mechsim.design.wanted import Places, Wanted, check_vary, least_of, optimum_of, texts
 from mechsim.errors import Fault, Mark, SpecError, WritingWarning, warn_caller
 from mechsim.frozen import frozen
 from mechsim.handle.subject import FileSubject
@@ -53,8 +53,7 @@ def wanted_of(spec: MechSpec, given: Given) -> Wanted:
     subject = texts(given.subject, "--subject") or tuple(map(_text, own.subject))
     goal = given.minimise, texts(given.squares, "--squares"), given.through, given.fit
     if any(goal):
-        first = None if given.minimise is None else Text(given.minimise, Mark("--minimise", 1, 1))
-        return Wanted(vary, first, goal[1], given.through, given.fit, subject, marks)
+        return Wanted(vary, least_of(given.minimise), goal[1], given.through, given.fit, subject, marks)
     fit = None if own.fit is None else _beside(own.fit, spec)
     minimise = None if own.minimise is None else _text(own.minimise)
     return Wanted(vary, minimise, tuple(map(_text, own.squares)), own.through, fit, subject, marks)

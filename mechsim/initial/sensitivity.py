@@ -20,7 +20,8 @@ from mechsim.initial.nearest import weights_of
 from mechsim.initial.newton import DEPENDENT
 from mechsim.initial.start import Array, Indices, Start, Wishes, wishes
 from mechsim.kernel.changes import Found, NumberChanges, changes_of, gathered
-from mechsim.model.mechanism import Mechanism
+from mechsim.model.mechanism import Element, Mechanism
+from mechsim.model.placement import defining_elements
 from mechsim.spec.document import Problem
 from mechsim.spec.living import plain
 
@@ -215,9 +216,13 @@ def _targets(system: System, living: Living, asked: Wishes) -> tuple[Array, Arra
     change = np.zeros((system.n, living.numbers.count))
     for index, (value, guess) in enumerate(zip(asked.values, living.placed, strict=True)):
         change[index] = living.change_of(guess if value is None else value.number.value)
-    parts = {part.name: part for part in mechanism.parts}
+    parts, defining = {part.name: part for part in mechanism.parts}, defining_elements(mechanism)
     for index, variable in enumerate(mechanism.variables):
-        if variable.kind == "angle" and asked.values[index] is None and index not in living.mechanism.guesses:
+        if variable.kind != "angle" or asked.values[index] is not None or index in living.mechanism.guesses:
+            continue
+        if index in defining:
+            change[index] = _turning_about(index, defining[index], target, change, system, living)
+        else:
             ends = [mechanism.points[name] for name in parts[variable.owner].points[:2]]
             change[index] = _turning(target, change, system, living, ends)
     if len(lost := np.flatnonzero(~np.isfinite(change).all(axis=1))):
@@ -225,6 +230,24 @@ def _targets(system: System, living: Living, asked: Wishes) -> tuple[Array, Arra
         message = f"the start has no derivative: how the place of {name} changes, which shapes of parts tell, has none"
         raise AssemblyError(Fault(message, hint=f"give a guess for {name}, or fix it"))
     return target, change
+
+
+def _turning_about(
+    index: int, defining: Element, target: Array, change: Array, system: System, living: Living
+) -> Array:
+    """The change of an angle about an axis with the points that tell it, by the row that defines it."""
+    number = next(place for place, each in enumerate(system.mechanism.elements) if each is defining)
+    group = next(each for each in system.groups if number in each.elements)
+    moved = np.column_stack([change, np.zeros(system.n)])
+    moved[index] = np.append(np.zeros(living.numbers.count), 1.0)  # the angle alone is one more direction
+    numbers = living.numbers.joined(NumberChanges.none(system, 1))
+    still = np.zeros_like(moved), np.zeros_like(target)
+    ((_, _, values),) = changes_of(
+        system, ("constraint",), (0.0, target, still[1]), (moved, still[0]), numbers, (group,)
+    )
+    *missed, slope = values[0][group.elements.index(number)]
+    with np.errstate(all="ignore"):
+        return np.divide(np.negative(missed), slope)
 
 
 def _turning(target: Array, change: Array, system: System, living: Living, ends: Sequence[Sequence[int]]) -> Array:

@@ -18,9 +18,20 @@ from mechsim.measure import bernstein, piecewise
 from mechsim.measure.bernstein import DEGREE, Array, Indices
 from mechsim.measure.changes import Changes
 from mechsim.measure.piecewise import Pieces
-from mechsim.measure.quantities import Bound, Given, Happening, Inside, Quantity
+from mechsim.measure.quantities import (
+    Bound,
+    Given,
+    Happening,
+    Inside,
+    Instant,
+    Meanings,
+    Quantity,
+    Unknown,
+    Written,
+)
 from mechsim.measure.reading import Asked, function_of, happening_key
 from mechsim.measure.scalars import Evaluation, Scalars, sound
+from mechsim.measure.sides import beside, derivatives, piece_at, side, slopes_of
 from mechsim.measure.slopes import is_zero, leaves, slope
 from mechsim.measure.steps import CLOSE
 from mechsim.spec.expression import name_of, operands_of
@@ -157,10 +168,12 @@ class _Gradient:
     def _sampled(self, node: ast.expr, time: float, moved: Array) -> Array:
         """Of the value at a time that changes too."""
         step, share = self.steps.at(np.array([time]))
-        change = self._at_point(node, (step, share))
         begin = float(self.steps.begins[step[0]])
+        if abs(time - begin) <= CLOSE * self._duration:
+            self._refuse_start(node, begin)
+        change = self._at_point(node, (step, share))
         if moved.any():
-            change = change + _derivatives(self._pieces(node), max(time, begin))[0] * moved
+            change = change + derivatives(self._pieces(node), max(time, begin))[0] * moved
         if step[0] > 0 and abs(time - begin) <= CLOSE * self._duration and self._passes(begin, moved):
             self._tell_sides(node, step, change, moved)
         return change
@@ -182,7 +195,7 @@ class _Gradient:
             raise MechsimError(Fault(f"{self.asked.label} has no derivative here: {why} comes before or after it"))
         other = self._at_point(node, sides[1])
         if moved.any():
-            other = other + _slopes_of(pieces, _beside(pieces, time, before=True), 1.0)[0] * moved
+            other = other + slopes_of(pieces, beside(pieces, time, before=True), 1.0)[0] * moved
         if np.abs(other - change).max() > APART * max(np.abs(other).max(), np.abs(change).max()):
             where = where.format("has a kink")
             self.gradients.notes[f"{where} comes before or after it: derivatives are those after it"] = None
@@ -229,6 +242,7 @@ class _Gradient:
         pieces = self._pieces(node)
         pieces = pieces if sign > 0 else -pieces
         time = _one(piecewise.time_of_largest(pieces))
+        self._refuse_start(node, time)
         found = self._peak(node, pieces, time, sign)
         self._tell_equal(node, pieces, time, found, sign)
         return found
@@ -239,7 +253,7 @@ class _Gradient:
         found = self._at_point(node, (step, share))
         if time in self._moving:
             before = bool(share[0] > 0.5)
-            rate = sign * _slopes_of(pieces, _beside(pieces, time, before), float(before))[0]
+            rate = sign * slopes_of(pieces, beside(pieces, time, before), float(before))[0]
             found = found + self._carried(node, rate, time)
         return found
 
@@ -276,9 +290,10 @@ class _Gradient:
         time = _one(piecewise.time_of_largest(pieces if sign > 0 else -pieces))
         if time == self.steps.t[0]:
             return self.end
+        self._refuse_start(node, time)
         if time == self.steps.starts[0]:
             return np.zeros(self.changes.count)
-        first, second = _derivatives(pieces, time)
+        first, second = derivatives(pieces, time)
         size = float(piecewise.slopes(pieces).sizes.max())  # the steepest that it ever is
         if abs(first) > APART * size or not abs(second) * float(pieces.durations.max()) > FLAT * size:
             shown = self.asked.expression.shown(node)
@@ -287,7 +302,7 @@ class _Gradient:
 
     def _rate_change(self, node: ast.expr, pieces: Pieces, time: float) -> Array:
         """The change of the time derivative, by the polynomial of the changes on the piece."""
-        piece, share = _piece_at(pieces, time)
+        piece, share = piece_at(pieces, time)
         begin, duration = float(pieces.begins[piece]), float(pieces.durations[piece])
         step, _ = self.steps.at(np.array([begin + 0.5 * duration]))
         times = begin + duration * bernstein.nodes()
@@ -323,8 +338,10 @@ class _Gradient:
         if squared:
             weighted = weighted * quantity.at(Inside(self.steps, step, shares))
         found = self.changes.total(quantity, step, shares, weighted)
+        if self._may_jump(node, self.asked.inside):
+            self._refuse_start(node, float(self.steps.starts[0]))
         for time in self._moving:  # what is before such a time grows, what is after it shrinks
-            before, after = _side(pieces, time, before=True), _side(pieces, time, before=False)
+            before, after = side(pieces, time, before=True), side(pieces, time, before=False)
             gained = 0.5 * (before * before - after * after) if squared else before - after
             found = found + self._carried(node, gained, time)
         return found
@@ -353,6 +370,26 @@ class _Gradient:
                 Fault(f"{message}, where several events come at once that move apart: {self._happening(time)}")
             )
         return rate * first
+
+    def _refuse_start(self, node: ast.expr, time: float) -> None:
+        """Raise at the start of the motion if something happens just there, and a little later beside it: what was
+        before it is no part of this motion."""
+        if time == self.steps.starts[0] and time in self._moving:
+            shown = self.asked.expression.shown(node)
+            why = f"it counts {shown} at t = {time:.6g}, where the motion starts and {self._happening(time)} comes too"
+            raise MechsimError(Fault(f"{self.asked.label} has no derivative here: {why}"))
+
+    def _may_jump(self, node: ast.expr, meanings: Meanings) -> bool:
+        """Whether a quantity is made of more than places and what is given."""
+        for leaf in leaves(node):
+            match meanings[name_of(leaf) or ""]:
+                case Unknown(order=0) | Given() | Bound() | Instant() | float():
+                    pass
+                case Written() as written if not self._may_jump(written.expression.tree, written.meanings):
+                    pass
+                case _:
+                    return True
+        return False
 
     @property
     def _duration(self) -> float:
@@ -388,10 +425,10 @@ class _Gradient:
     def _crossing(self, node: ast.expr, time: float, level: Array) -> Array:
         """Of a time at which the quantity crosses a level that changes too."""
         pieces = self._pieces(node)
-        jump = abs(_side(pieces, time, before=True) - _side(pieces, time, before=False))
+        jump = abs(side(pieces, time, before=True) - side(pieces, time, before=False))
         if time in self._moving and jump > FLAT * float(pieces.sizes.max()):  # it jumps across, when that comes
             return self._carried(node, 1.0, time)
-        rate, _ = _derivatives(pieces, time)
+        rate, _ = derivatives(pieces, time)
         if not abs(rate) * self._duration > FLAT * float(pieces.sizes.max()):
             shown = self.asked.expression.shown(node)
             raise MechsimError(
@@ -438,34 +475,3 @@ class _Gradient:
 def _one(values: Array) -> float:
     """Of the only case."""
     return float(np.ravel(values)[0])
-
-
-def _piece_at(pieces: Pieces, time: float) -> tuple[int, float]:
-    """The piece at a time, of two the one that begins there, and the share of it."""
-    piece = int(np.clip(np.searchsorted(pieces.begins, time, side="right") - 1, 0, len(pieces.begins) - 1))
-    return piece, float((time - pieces.begins[piece]) / pieces.durations[piece])
-
-
-def _beside(pieces: Pieces, time: float, before: bool) -> int:
-    """The piece that ends at a time at which pieces meet, or that begins there; as many as there are for none."""
-    return int(np.searchsorted(pieces.ends if before else pieces.begins, time))
-
-
-def _side(pieces: Pieces, time: float, before: bool) -> float:
-    """The value just before such a time, or after it: none is zero."""
-    piece = _beside(pieces, time, before)
-    return float(pieces.polynomials[-1 if before else 0, piece]) if piece < len(pieces.begins) else 0.0
-
-
-def _derivatives(pieces: Pieces, time: float) -> tuple[float, float]:
-    """The first and second derivatives by time."""
-    return _slopes_of(pieces, *_piece_at(pieces, time))
-
-
-def _slopes_of(pieces: Pieces, piece: int, share: float) -> tuple[float, float]:
-    """The same at a share of a piece."""
-    polynomial, duration, found = pieces.polynomials[:, piece : piece + 1], float(pieces.durations[piece]), []
-    for _ in range(2):
-        polynomial = (len(polynomial) - 1) * bernstein.differences(polynomial) / duration
-        found.append(float(bernstein.evaluate(polynomial, np.array([share]))[0]))
-    return found[0], found[1]

@@ -49,7 +49,7 @@ def held_changes(solution: Solution, directions: Directions) -> tuple[Array, Arr
     changes, now = HeldChanges(directions, solution.system), solution.system
     switches = sorted(solution.system.switches, key=lambda switch: switch.time)
     times, found = [-np.inf], [changes.constants.copy()]
-    for time, setter, moved in sorted(_stops(solution, directions.count), key=lambda stop: stop[0]):
+    for time, setter, moved in sorted(stops_of(solution, directions.count), key=lambda stop: stop[0]):
         now = now if time == times[-1] else solution.system_at(time, "before")  # at one time one acts after the other
         if isinstance(setter, int):
             changes.switched(NOWHERE, setter, tuple(switches[setter].values))
@@ -91,7 +91,7 @@ def _standing(solution: Solution, time: float, moved: Array) -> _Standing:
     return _Standing(np.stack([each + np.outer(rate, moved) for each, rate in zip(changes, rates, strict=True)]), moved)
 
 
-def _stops(solution: Solution, count: int) -> Iterator[Stop]:
+def stops_of(solution: Solution, count: int) -> Iterator[Stop]:
     """In the order of the march at each time: switches, samplers, then events."""
     system, still = solution.system, np.zeros(count)
     begin, end = float(solution.t[0]), float(solution.t[-1])
@@ -113,5 +113,6 @@ def _stops(solution: Solution, count: int) -> Iterator[Stop]:
 def _begun(solution: Solution, time: float, close: float) -> float:
     """When the march took a sample that was due then: stops that are close to each other are one."""
     starts = solution.segments.starts
-    near = float(starts[np.abs(starts - time).argmin()])
+    place = int(np.searchsorted(starts, time))
+    near = min(starts[max(place - 1, 0) : place + 1].tolist(), key=lambda start: abs(start - time))
     return near if abs(near - time) <= close else time

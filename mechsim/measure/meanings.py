@@ -10,12 +10,14 @@ from mechsim.kernel.system import System
 from mechsim.lagrangian.vector import AXES
 from mechsim.measure.quantities import Column, Energy, Given, Held, Instant, Meaning, Unknown, Written
 from mechsim.measure.reading import BOUNDS
+from mechsim.measure.spins import spin_of
 from mechsim.model import build
 from mechsim.result.accelerations import Column as AccelerationColumn
 from mechsim.result.accelerations import all_columns, jerk_of
 from mechsim.result.derived import has_hamiltonian, load_columns
 from mechsim.result.drives import drives
 from mechsim.result.layout import full_layout
+from mechsim.result.orientation import Orientations
 from mechsim.result.reactions import Reactions
 from mechsim.spec.document import MechSpec
 from mechsim.spec.expression import CONSTANTS, SWITCHING, Expression, parse_expression
@@ -51,7 +53,8 @@ class Names:
         self._accelerations = {column.label: (column, 2) for column in columns}
         self._accelerations |= {jerk.label: (jerk, 3) for jerk in map(jerk_of, columns)}
         self._signals = {signal.name: signal.expression for signal in spec.actions.signals}
-        self._known: dict[str, Meaning | None] = {}  # signals: one that others use often is worked out once
+        self._known: dict[str, Meaning | None] = {}  # signals, spins: one that others use often is worked out once
+        self._attitudes = Orientations(mechanism, mechanism.attitudes).labels
         self._tabled = {each.name for each in spec.actions.tables} | {each.name for each in spec.actions.piecewise}
 
     @property
@@ -100,7 +103,12 @@ class Names:
             moved, order = accelerated
             return Unknown(self.labels[moved.slot], order) if moved.slot >= 0 else 0.0
         column = self._further.get(name)
-        return None if column is None else column[0]
+        return self._spin(name) if column is None else column[0]
+
+    def _spin(self, name: str) -> Meaning | None:
+        if name not in self._known:
+            self._known[name] = spin_of(name, self.mechanism, self._spoken)
+        return self._known[name]
 
     def _acceleration(self, name: str) -> tuple[AccelerationColumn, int] | None:
         """`A_ax`, or `A.ax` as velocities are written in files, or `theta_OA_ddot`; of a jerk `A_jx`."""
@@ -159,6 +167,8 @@ class Names:
                 return self._further[label][1]
         if accelerated := self._acceleration(name):
             return accelerated[0].unit
+        if self._spin(name) is not None:
+            return "rad/s"
         match reference(name):
             case Distance(_, is_rate) | Coordinate(_, _, is_rate):
                 return "m/s" if is_rate else "m"
@@ -171,6 +181,8 @@ class Names:
                 return f"the turn angle of {part} is no coordinate here: name it in SolverParams.OutFile.angles"
             case Coordinate(point) | Distance((point, _)) if point not in self.mechanism.points:
                 return did_you_mean(point, self.mechanism.points) or f"points are {listed(self.mechanism.points)}"
+        if name in self._attitudes:
+            return "how a part stands is no measure; places of its points are (A_x), turn angles and spins (OAB_wx)"
         if name in self._tabled:
             return f"a function by tables is measured as a signal: Signals: {{s: {name}}}, Output: {{signals: [s]}}"
         if name in self._signals:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from mechsim.engine.segments import Side
 from mechsim.engine.solution import Solution
 from mechsim.engine.tangents import END, Directions
 from mechsim.frozen import frozen
-from mechsim.kernel.changes import NumberChanges, changes_of
+from mechsim.kernel.changes import Found, NumberChanges, changes_of, gathered
+from mechsim.kernel.groups import Group
 from mechsim.measure.bernstein import Array, Indices
-from mechsim.measure.holding import held_changes
-from mechsim.model.mechanism import Watched
+from mechsim.measure.holding import held_changes, stops_of
+from mechsim.model.mechanism import Sampler, Watched
 
+TOGETHER = 1e-9  # of the motion's duration: what comes nearer to each other comes at one time
+BREAK, SAMPLE = "a break of a table", "a sample"
 SWITCH = "a switch"  # what happens where a formula goes from one way to the other: it has no name of its own
 
 
@@ -66,39 +70,75 @@ class Stretch:
     def seams(self, count: int) -> Iterator[Seam]:
         """The times of its events and switches, of `count` directions in all."""
         events = list(self._of_events())
-        jumps = {each.time for each in events if each.jumps}
-        switches = (each for each in self._of_switches() if each.time not in jumps)  # those are thrown by them
-        for each in (*events, *switches):
-            moved = np.zeros(count)
-            moved[self.columns] = each.moved
-            yield replace(each, moved=moved)
+        jumps = {each.time for each in (*events, *self.stops) if each.jumps}
+        for each in (*events, *self._of_switches(jumps)):
+            yield self.spread(each, count)
 
-    def _of_switches(self) -> Iterator[Seam]:
-        """Where formulas go from one way to the other (if): no event tells of it, but what they switch does."""
+    def spread(self, seam: Seam, count: int) -> Seam:
+        """A seam of its own directions as one of `count`."""
+        moved = np.zeros(count)
+        moved[self.columns] = seam.moved
+        return replace(seam, moved=moved)
+
+    @cached_property
+    def stops(self) -> list[Seam]:
+        """Breaks of tables, and sampling times, which no parameter moves."""
+        still = np.zeros(self.directions.count)
+        setters = ((time, setter) for time, setter, _ in stops_of(self.solution, 0) if not isinstance(setter, Watched))
+        return [Seam(time, still, SAMPLE if isinstance(setter, Sampler) else BREAK) for time, setter in setters]
+
+    def _of_switches(self, jumps: Container[float]) -> Iterator[Seam]:
+        """Where formulas go from one way to the other (if): no event tells of it, but what they switch does. What jumps
+        may throw them too, and then they come with that."""
         system, segments = self.solution.system, self.solution.segments
         for event in system.events if self.solution.tangents is not None else ():
             if not event.switch:
                 continue
             sides = segments.values[:, segments.numbers.tolist().index(event.constants[0])]
             for time in segments.starts[1:][sides[1:] != sides[:-1]].tolist():
-                yield Seam(time, self._crossed(event, time), SWITCH)
+                late, moved = self.crossing(event, time, "before")
+                if time not in jumps or abs(late) <= self.near:
+                    yield Seam(time, moved, SWITCH)
 
-    def _crossed(self, event: Watched, time: float) -> Array:
-        """How the time moves at which what is watched is zero: by its changes, and by its rate, as one more change."""
+    @property
+    def near(self) -> float:
+        """What is no further apart comes at one time."""
+        return TOGETHER * float(self.solution.t[-1] - self.solution.t[0])
+
+    def crossing(self, event: Watched, time: float, side: Side) -> tuple[float, Array]:
+        """How much later than at this time what is watched is zero, as it goes on there, and how that moves."""
+        group = next(each for each in self.solution.system.groups if event.element in each.elements)
+        ((_, _, values),) = self._changes_at(time, side, "signal", (group,))
+        q, v = (each[0, : self.solution.system.n] for each in self.solution.evaluate(np.array([time]), side)[:2])
+        value = self.solution.system_at(time, side).signals(event.element, time, q, v)[0]
+        return _crossed(float(value), values[0][group.elements.index(event.element)])
+
+    def closing(self, time: float) -> Iterator[tuple[str, float, Array]]:
+        """The same of the gaps that are open and close just before a time."""
+        gaps, system = self.solution.system.gaps, self.solution.system_at(time, "before")
+        if not gaps:
+            return
+        n, found = system.n, self._changes_at(time, "before", "constraint", None)
+        changes = gathered(found, lambda group, key: group.multipliers[key[1]], system.m, self.directions.count + 1)
+        q = self.solution.evaluate(np.array([time]), "before")[0][0, :n]
+        lent = {each.gap for pair in system.mechanism.pairs for each in pair.lent}
+        for number, (gap, row, value) in enumerate(zip(gaps, system.gap_rows, system.gap_values(time, q), strict=True)):
+            if not gap.bond and number not in lent and not system.constants[gap.mode] and changes[row, -1] < 0:
+                yield gap.name, *_crossed(float(value), changes[row])
+
+    def _changes_at(self, time: float, side: Side, name: str, groups: tuple[Group, ...] | None) -> Found:
+        """Changes of outputs at a time; the rate along the motion is one more."""
         solution, tangents = self.solution, self.solution.tangents
         assert tangents is not None
-        n, system = solution.system.n, solution.system_at(time, "before")
-        q, v, a = (each[0, :n] for each in solution.evaluate(np.array([time]), "before"))
-        changes = (each[0, :n] for each in tangents.evaluate(time, "before"))
+        n, system = solution.system.n, solution.system_at(time, side)
+        q, v, a = (each[0, :n] for each in solution.evaluate(np.array([time]), side))
+        changes = (each[0, :n] for each in tangents.evaluate(time, side))
         moved = [np.column_stack([own, rate]) for own, rate in zip(changes, (v, a), strict=True)]
-        way = int(self._held[1][np.searchsorted(self._held[0], time) - 1])
+        times, ways, _ = self._held
+        way = int(ways[np.searchsorted(times, time, side="left" if side == "before" else "right") - 1])
         numbers = replace(self.directions.numbers, constants=self.way(way)).joined(NumberChanges.none(system, 1))
         late = np.append(np.zeros(self.directions.count), 1.0)
-        group = next(each for each in system.groups if event.element in each.elements)
-        ((_, _, values),) = changes_of(system, ("signal",), (time, q, v), moved, numbers, (group,), late)
-        *watched, rate = values[0][group.elements.index(event.element)].tolist()
-        with np.errstate(all="ignore"):
-            return np.divide(np.negative(watched), rate)
+        return changes_of(system, (name,), (time, q, v), moved, numbers, groups, late)
 
     def _of_events(self) -> Iterator[Seam]:
         events, tangents = self.solution.events, self.solution.tangents
@@ -134,6 +174,14 @@ class Stretch:
         always the same."""
         found = self._held[2]
         return found[0] if len(found) == 1 else found[self.ways(since)]
+
+
+def _crossed(value: float, changes: Array) -> tuple[float, Array]:
+    """How much later a value is zero, and how that moves; the last of its changes is its rate."""
+    *changed, rate = changes.tolist()
+    with np.errstate(all="ignore"):
+        found = np.divide(np.negative([value, *changed]), rate)
+    return float(found[0]), found[1:]
 
 
 @frozen(eq=False)

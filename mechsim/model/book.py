@@ -75,6 +75,7 @@ class Book:
         self.notes: list[Note] = []
         self.faults: list[Fault] = []  # `build` raises them together
         self._switches: dict[float, dict[int, float]] = {}
+        self.break_at_end: float | None = None
         self._timed: set[int] = set()
 
     def variable(self, label: str, owner: str, kind: str, scale: float) -> int:

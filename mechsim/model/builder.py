@@ -61,6 +61,7 @@ def build(spec: MechSpec, noted: bool = True) -> Mechanism:
         size=layout.size,
         laws=book.laws,
         switches=book.switches,
+        break_at_end=book.break_at_end,
         samplers=tuple(book.samplers),
         inputs=book.inputs,
         readouts=readouts,

@@ -211,7 +211,7 @@ def grips_of(contact: Contact, quantities: Quantities) -> list[Grip]:
     if len(others) == 1:
         part = part_of(others[0], quantities, f"Contacts.{contact.name}", contact.mark) if contact.rubs else ""
         return [_grip(part, Place(first), quantities, others[0])] if part else []
-    offset = float(contact.number.value) if contact.number is not None else 0.0
+    offset = contact.number.value if contact.number is not None else 0.0
     line = (others[0], others[1])
     place = Place(first, line, across=-offset)
     grips = on_line(line, place, quantities)

@@ -237,6 +237,7 @@ class Mechanism:
     size: float  # a length typical of the mechanism
     laws: Mapping[str, Law] = field(default_factory=dict, metadata=PLAIN)  # by their names: kinds of elements
     switches: tuple[Switch, ...] = ()  # by time; the integrator steps exactly to each
+    break_at_end: float | None = None  # where something would switch just as the run ends
     samplers: tuple[Sampler, ...] = ()
     inputs: Mapping[str, Port] = field(default_factory=dict)  # what is set from outside
     readouts: Mapping[str, int] = field(default_factory=dict)  # signals asked for: the element that computes each

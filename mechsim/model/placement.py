@@ -147,13 +147,7 @@ class Placing:
                 for slot, value in zip(slots, problem.positions.get(name, ()), strict=False):
                     q[slot] = value.number.value if value else q[slot]
         parts = {part.name: part for part in mechanism.parts}
-        defining = {
-            slot: element
-            for element in mechanism.elements
-            if element.origin.sort == "angle"
-            for slot in element.slots
-            if slot >= 0 and mechanism.variables[slot].kind == "angle"
-        }
+        defining = defining_elements(mechanism)
         for index, variable in enumerate(mechanism.variables):
             if variable.kind == "coordinate":
                 q[index] = mechanism.guesses.get(index, 0.0)
@@ -391,6 +385,17 @@ def _both_ways(planes: tuple[HalfPlane, HalfPlane], angle: float) -> list[tuple[
 def _number(value: float) -> float:
     """A float, living if it is."""
     return value if isinstance(value, float) else float(value)
+
+
+def defining_elements(mechanism: Mechanism) -> dict[int, Element]:
+    """Of turn angles about axes the element whose row is what they are."""
+    return {
+        slot: element
+        for element in mechanism.elements
+        if element.origin.sort == "angle"
+        for slot in element.slots
+        if slot >= 0 and mechanism.variables[slot].kind == "angle"
+    }
 
 
 def defined_angle(index: int, element: Element, mechanism: Mechanism, q: list[float]) -> float:

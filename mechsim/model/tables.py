@@ -233,6 +233,8 @@ def _switched(times: Sequence[float], rows: Sequence[dict[int, float]], problem:
         book.in_time(slots.values())
     for time, row in zip(times[later:], rows[later:], strict=True):
         if not time < end:
+            if not end < time and any(current[place] != value for place, value in row.items()):
+                book.break_at_end = time
             break
         for place, value in row.items():
             if current[place] != value:

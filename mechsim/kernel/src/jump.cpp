@@ -291,9 +291,13 @@ bool Tangents::find_meeting(const Touch& touch, Meeting& found) {
 }
 
 // Whether a gap that is struck is so at the time of the event beside the motion too: else one would come before the other, and
-// there is no derivative.
+// there is no derivative. One that only touches is struck by what others push at it.
 bool Tangents::strikes_with_others(const Touch& touch, std::size_t i) const {
-    if (touch.was_closed[i] || !(touch.before[i] < -touch.still[i]) || touch.impulses[i] == 0) return true;
+    const auto closes = [&](std::size_t k) { return touch.before[k] < -touch.still[k]; };
+    if (touch.was_closed[i] || touch.impulses[i] == 0) return true;
+    bool pushed = false;
+    for (std::size_t k = 0; k < touch.size(); ++k) pushed |= k != i && closes(k);
+    if (!closes(i) && !pushed) return true;
     const Gap& gap = march_.gaps_[touch.gaps[i]];
     std::vector<double> height(count_), size(count_, 0.0);
     output_change(gap.block, gap.output, gap.lane, 0, height.data());
