@@ -1,6 +1,6 @@
 """Motions that cannot go on: a drive beyond the reach, a root of a negative number, a pole. What was computed stays."""
 
-from math import log
+from math import atan, log, pi, sqrt
 
 import pytest
 
@@ -92,6 +92,17 @@ def test_a_drive_with_a_pole_ends_where_time_cannot_resolve_it():
     motion = caught.value.motion
     assert 1 - motion.t[-1] == pytest.approx(1e-3, rel=0.1)
     assert motion.trajectory["theta_OA"][-1] == pytest.approx(1 / (1 - motion.t[-1]), rel=1e-9)
+
+
+def test_a_spring_with_damping_whose_ends_meet_is_named():
+    """Of no length at rest, so that it swings through its anchor as x'' + 2 d x' + k x = 0 does from rest at 1."""
+    text = DAMPER.replace("AppliedForces:\n  Dampers: {RB: 0.3}\n", "").replace(
+        "B: 1}}", "B: 1}, Springs: {RB: [10, 0, 0, 0.5]}}"
+    )
+    with pytest.raises(IntegrationError, match="RB has no value beyond this point: its ends meet") as caught:
+        mechsim.simulate(text.replace(", velocities: {B: [1, 0]}", ""))
+    turn = sqrt(10 - 0.25**2)
+    assert caught.value.motion.t[-1] == pytest.approx((pi / 2 + atan(0.25 / turn)) / turn, abs=1e-6)
 
 
 def test_a_damper_whose_ends_meet_at_the_start_is_refused():

@@ -14,6 +14,7 @@ AHEAD = 2.0 ** np.arange(-10, 4)  # of the last step: how far beyond the last po
 EARLIER = 200  # points of the march, evenly in time, that the last one is compared with
 TOUCHES = 1e-9  # of its size: how far a gap is open that may have been met, or the ends of a damper apart
 IMMOVABLE = 1e-9  # of its gradient: what constraints leave of it moves nothing
+ALONG = ("damper", "spring")  # sorts of what acts along the line between its ends
 WITHOUT_BOUND = 1e4  # a force this much larger than it used to be is running into a pole
 
 
@@ -82,8 +83,8 @@ def culprit_at(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Culpri
 
 
 def _has_no_value(element: Element, where: str) -> Culprit:
-    """Of a damper nothing else can have none."""
-    why = ": its ends meet, and it has no direction" if element.origin.sort == "damper" else ""
+    """Of a damper, or a spring with damping, nothing else can have none."""
+    why = ": its ends meet, and it has no direction" if element.origin.sort in ALONG else ""
     return Culprit(element.owner, f"has no value {where}{why}", element.mark)
 
 
@@ -104,11 +105,11 @@ def _without_value(solution: Solution, chosen: set[int]) -> int | None:
 
 
 def _meeting_damper(solution: Solution) -> int | None:
-    """The damper whose ends have come together: exactly there, and at no number beside it, its formula has no value."""
+    """The damper, or spring with damping, whose ends have come together: exactly there, and at no number beside it, its formula has no value."""
     states = {i for i, each in enumerate(solution.system.mechanism.variables) if each.kind == "state"}
     constants = np.asarray(solution.system.mechanism.constants)
     for number, element in enumerate(solution.system.mechanism.elements):
-        if element.origin.sort != "damper":
+        if element.origin.sort not in ALONG or element.kind not in solution.system.mechanism.laws:
             continue
         slots = [slot for slot in element.slots if slot not in states]  # of both ends, axis by axis
         ends = [solution.q[:, i] if i >= 0 else np.full(len(solution.t), constants[-1 - i]) for i in slots]
