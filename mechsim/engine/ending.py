@@ -105,7 +105,8 @@ def _without_value(solution: Solution, chosen: set[int]) -> int | None:
 
 
 def _meeting_damper(solution: Solution) -> int | None:
-    """The damper, or spring with damping, whose ends have come together: exactly there, and at no number beside it, its formula has no value."""
+    """The damper, or spring with damping, whose ends have come together: exactly there, and at no number beside it, its
+    formula has no value."""
     states = {i for i, each in enumerate(solution.system.mechanism.variables) if each.kind == "state"}
     constants = np.asarray(solution.system.mechanism.constants)
     for number, element in enumerate(solution.system.mechanism.elements):
