@@ -15,6 +15,7 @@ from reference import SPECS
 from scipy.optimize import brentq, fsolve
 
 import mechsim
+from mechsim.analysis.flow import projected
 from mechsim.cli.main import cli
 from mechsim.errors import AssemblyError
 
@@ -387,3 +388,25 @@ AppliedForces: {TorsionSprings: {AB: [4, 0.2, 0.05]}}
 ProblemData: {tend: 1, positions: {A: [0.1, 0]}, angles: {AB: 0.2}}
 """).equilibria()
     assert [(rest.stability, rest.neighbours) for rest in found] == [("neutral", 1)]
+
+
+def test_poses_at_which_a_rope_has_no_direction_are_passed_over():
+    """Atwood's machine, and a spring: m2 g - m1 g = k (b - 1.2), with b the length on the heavier side. Some of the
+    poses that are tried put a mass on its pulley exactly, where the rope's constraint has no gradient."""
+    text = """
+PartData: {Fixed: {O: [0, 0], Q: [1, 0], F: [0, -9], X: [1, -9]}}
+Joints: {Pistons: {A-OF: [1], B-QX: [2]}, Ropes: {AOQB: 4}}
+AppliedForces: {Gravity: [0, -9.81], Potentials: {v: 3*(B.y+1.2)**2}}
+ProblemData: {tend: 1, positions: {A: [0, -1], B: [1, -2]}}
+"""
+    handle = mechsim.mechanism(text)
+    (rest,) = handle.equilibria()
+    below = 1.2 + G / 6
+    np.testing.assert_allclose(rest.positions[:4], [0, below - 3, 1, -below], rtol=0, atol=FOUND)
+
+
+def test_a_pose_without_values_is_none():
+    handle = mechsim.mechanism(DOUBLE)
+    system = handle.system
+    with pytest.raises(AssemblyError, match="constraints have no values"):
+        projected(system, 0.0, np.full(system.n, np.nan), np.zeros(system.n))

@@ -382,12 +382,13 @@ def reads_time(system: System) -> bool:
 def projected(
     system: System, t: float, q: Array, v: Array, settled: float = SETTLED, held: Sequence[int] = ()
 ) -> tuple[Array, Array]:
-    """The nearest state that the constraints allow, in scaled coordinates; positions that are `held` stay."""
+    """The nearest state that the constraints allow, in scaled coordinates; positions that are `held` stay. Raises
+    AssemblyError where constraints have no values."""
     scales = system.scales[: system.n].copy()
     scales[list(held)] = 0.0
     for _ in range(MOST_STEPS):
-        jacobian, lengths = unit_rows(dense(system.constraint_jacobian(t, q), system.m, system.n) * scales)
-        step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)) / lengths, rcond=None)[0]
+        gradients = dense(system.constraint_jacobian(t, q), system.m, system.n)
+        step = _nearest(gradients * scales, -np.asarray(system.constraints(t, q)))
         q = q + scales * step
         if np.abs(step).max(initial=0.0) <= settled:
             break
@@ -395,13 +396,22 @@ def projected(
 
 
 def with_rates(system: System, t: float, q: Array, v: Array, held: Sequence[int] = ()) -> Array:
-    """Velocities, one set or many (..., n), nearest to these that the constraints allow; those `held` stay."""
+    """Velocities, one set or many (..., n), nearest to these that the constraints allow; those `held` stay. Raises
+    AssemblyError where constraints have no values."""
     scales = system.scales[: system.n].copy()
     scales[list(held)] = 0.0
     gradients = dense(system.rate_jacobian(t, q, v if v.ndim == 1 else v[0]), system.m, system.n)
-    jacobian, lengths = unit_rows(gradients * scales)
-    rates = np.asarray(system.constraint_rate(t, np.broadcast_to(q, v.shape), v)) / lengths
-    return v - scales * (np.linalg.lstsq(jacobian, rates.T, rcond=None)[0]).T
+    rates = np.asarray(system.constraint_rate(t, np.broadcast_to(q, v.shape), v))
+    return v + scales * _nearest(gradients * scales, -rates)
+
+
+def _nearest(gradients: Array, wanted: Array) -> Array:
+    """The least change, one or many (..., n), that changes constraints so; gradients count as if of one length."""
+    if not (np.isfinite(gradients).all() and np.isfinite(wanted).all()):
+        hint = "a direction of two points that coincide, say, or a root of less than zero"
+        raise AssemblyError(Fault("constraints have no values at a pose that was tried", hint=hint))
+    jacobian, lengths = unit_rows(gradients)
+    return np.asarray(np.linalg.lstsq(jacobian, (wanted / lengths).T, rcond=None)[0].T)
 
 
 def well_chosen(basis: Array, weights: Array) -> list[int]:
