@@ -280,6 +280,27 @@ def test_damping_and_torques_are_named():
     check_motion(found)
 
 
+@pytest.mark.parametrize("drive", ["theta_OA: 0.3", "theta_AB - theta_OA: 0.3", '"dist(O,B)": 1.5'])
+@pytest.mark.parametrize("load", ["", "Torques: {AB-OA: 0.3*omega_AB}", "Gravity: [0, -9.81]"])
+def test_a_drive_that_stands_still_does_no_work(drive, load):
+    """Nor does a torque across an angle that is locked, be it by a distance."""
+    text = """
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}, AB: {{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}}
+Drives: {{{drive}{rate}}}
+AppliedForces: {{{load}}}
+ProblemData: {{tend: 1, angles: {{OA: 0.3}}, rates: {{{turns}}}}}
+"""
+    turns = "AB: 1" if drive.startswith("theta_OA") else "OA: 1"
+    torque = "Torques" in load and turns == "AB: 1"  # it turns one of the two alone
+    found = mechsim.mechanism(text.format(drive=drive, rate="", load=load, turns=turns)).conserved()
+    assert found["E"].conserved != torque
+    check_motion(found)
+    moved = mechsim.mechanism(text.format(drive=drive, rate=" + 0.1*t", load=load, turns=turns)).conserved()
+    assert any(name.startswith("drive") for name in moved["E"].broken_by)
+
+
 def test_what_never_moves_is_always_zero():
     found = mechsim.mechanism(
         """
