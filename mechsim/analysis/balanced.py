@@ -55,15 +55,15 @@ class Known:
 
 def known(local: Local, others_beside: int = 0) -> Known:
     """A rest that was found; in so many directions others lie beside it without a gap."""
-    sizes = np.linalg.svd(local.slopes, compute_uv=False)[: local.freedoms[0] - others_beside]
+    sizes = np.linalg.svd(local.stiffness, compute_uv=False)[: local.freedoms[0] - others_beside]
     softest = float(sizes.min()) if len(sizes) else np.inf
-    return Known(local.flow, local.q, min(FARTHEST, TRIPLE * local.noise / softest) if softest > 0 else FARTHEST)
+    return Known(local.flow, local.q, min(FARTHEST, TRIPLE / softest) if softest > 0 else FARTHEST)
 
 
 def unheld(local: Local) -> Array:
     """Directions along which nothing pulls back, to what can be told, as columns of changes of scaled coordinates."""
-    _, sizes, rows = np.linalg.svd(local.slopes)
-    held = int((sizes > max(UNHELD * sizes.max(initial=0.0), TRIPLE * local.noise / SINGULAR)).sum())
+    _, sizes, rows = np.linalg.svd(local.stiffness)
+    held = int((sizes > max(UNHELD * sizes.max(initial=0.0), TRIPLE / SINGULAR)).sum())
     return np.asarray(local.bases[0] @ rows[held:].T)
 
 

@@ -140,19 +140,28 @@ class Flow:
     def pace(self) -> float:
         """The rate at which forces would move what has inertia by its scale if nothing balanced them, 1/s: in the
         middle of what it is at some poses, for at a rest all of a force may cancel inside of it."""
+        return float(np.median([np.sqrt(pushed[np.isfinite(pushed)].max(initial=0.0)) for pushed in self._pushed]))
+
+    @cached_property
+    def pushes(self) -> Array:
+        """The same of each coordinate, squared, (n,): what has no inertia of its own may be pushed as much as any."""
+        return np.median([np.where(np.isfinite(pushed), pushed, self.pace**2) for pushed in self._pushed], axis=0)
+
+    @cached_property
+    def _pushed(self) -> list[Array]:
+        """How fast forces accelerate each coordinate, in scales, at some poses; not finite where that is not known."""
         t, q = self._near
         n, scales = self.system.n, self.system.scales[: self.system.n]
         places = [q, *(q + scales * row for row in generic(PACES * n).reshape(PACES, n))]
-        return float(np.median([self._pace_at(t, place) for place in places]))
+        return [self._pushed_at(t, place) for place in places]
 
-    def _pace_at(self, t: float, q: Array) -> float:
+    def _pushed_at(self, t: float, q: Array) -> Array:
         still = np.zeros_like(q)
         system = as_switched(self.system, t, q, still)
         inertia = np.abs(np.diagonal(np.asarray(system.mass_matrix(t, q, still)))) * system.scales[: system.n]
         inertia[system.accounts] = 0.0
         with np.errstate(all="ignore"):
-            found = system.pushes(t, q, still)[inertia > 0] / inertia[inertia > 0]
-        return float(np.sqrt(found[np.isfinite(found)].max(initial=0.0)))
+            return np.asarray(np.where(inertia > 0, system.pushes(t, q, still) / inertia, np.inf))
 
     @cached_property
     def reads_time(self) -> bool:
@@ -315,27 +324,39 @@ class Local:
         return self._step(ROUNDINGS)
 
     def _step(self, least: float) -> Array:
-        found = np.linalg.lstsq(self.slopes @ self.rolling, -self.residual, rcond=least)[0]
+        found = np.linalg.lstsq(self.stiffness @ self.rolling, -self.residual / self.noise, rcond=least)[0]
         return np.asarray(self.rolling @ found)
 
+    @cached_property
+    def noise(self) -> Array:
+        """What may be roundings in each row of the residual, 1/s^2: of how much the coordinates that it is made of are
+        pushed, and of how that changes. What is stiff says nothing of what is soft beside it."""
+        scales, basis = self.flow.system.scales[: self.flow.system.n], np.abs(self.bases[1])
+        bends = np.abs(self.moved[2][:, : self.freedoms[0]]).max(axis=1, initial=0.0) / scales
+        largest = max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2)
+        rows = np.maximum(basis.T @ bends, basis.T @ self.flow.pushes)
+        rates = np.full(self.freedoms[0], largest)
+        return np.asarray(ROUNDINGS * np.concatenate([rates, np.minimum(rows, largest)]) + LEAST)
+
     @property
-    def noise(self) -> float:
-        """Accelerations that may be roundings, 1/s^2."""
-        return float(ROUNDINGS * max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2) + LEAST)
+    def stiffness(self) -> Array:
+        """Slopes in units of what may be roundings."""
+        return np.asarray(self.slopes / self.noise[:, None])
 
     @property
     def left_over(self) -> float:
         """What no step would balance, beside what may be rounding of it: above one, something is free to go."""
-        return float(np.linalg.norm(self.residual + self.slopes @ self.step) / self.noise)
+        return float(np.linalg.norm((self.residual + self.slopes @ self.step) / self.noise))
 
     @property
     def is_rest(self) -> bool:
         """Whether nothing moves, and nothing is about to, to what can be told."""
         system = self.flow.system
         moving = np.delete(np.arange(system.n), system.accounts)  # accounts go on adding
-        pace = np.sqrt(self.noise / ROUNDINGS)
+        pace = np.sqrt(self.noise.max(initial=LEAST) / ROUNDINGS)
         still = np.abs(self.v[moving] / system.scales[moving]).max(initial=0.0) <= STILL * pace
-        near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR or np.linalg.norm(self.residual) <= self.noise
+        near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR
+        near = near or np.linalg.norm(self.residual / self.noise) <= 1
         return bool(still and near and self.left_over <= 1)
 
     def chart(self) -> Chart:
