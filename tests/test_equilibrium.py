@@ -410,3 +410,52 @@ def test_a_pose_without_values_is_none():
     system = handle.system
     with pytest.raises(AssemblyError, match="constraints have no values"):
         projected(system, 0.0, np.full(system.n, np.nan), np.zeros(system.n))
+
+
+BESIDE = """
+PhysicalParams: {ks: 1e9, kf: 1e-5}
+PartData:
+  Fixed: {O: [], Q: [0, 1], R: [9], S: [9, 1]}
+  Springs: {OA: [ks, 1], QB: [kf, 1, 0, 0.01]}
+Joints: {Pistons: {A-OR: [1], B-QS: [1]}}
+ProblemData: {tend: 1, positions: {A: [1], B: [1.7, 1]}}
+"""
+PAIR = """
+PhysicalParams: {ks: 1e9, kf: 1e-3}
+PartData:
+  Fixed: {O: [], R: [9]}
+  Springs: {OA: [kf, 1], AB: [ks, 1]}
+Joints: {Pistons: {A-OR: [1], B-OR: [1]}}
+ProblemData: {tend: 1, positions: {A: [1.2], B: [2.2]}}
+"""
+
+
+@pytest.mark.parametrize(("ks", "kf"), [(1e9, 1e-5), (1e14, 1e-7)])
+def test_what_is_stiff_says_nothing_of_what_is_soft_beside_it(ks, kf):
+    """Two masses that nothing couples, each on its spring; the soft one's equation is exact to its own size."""
+    found = mechsim.mechanism(BESIDE, parameters={"ks": ks, "kf": kf}).equilibria()
+    assert [rest.stability for rest in found] == ["stable"] * 4
+    assert sorted((round(rest.positions[0], 9), round(rest.positions[2], 9)) for rest in found) == [
+        (a, b) for a in (-1, 1) for b in (-1, 1)
+    ]
+    expected = [*np.roots([1, 0.01, kf]), 1j * math.sqrt(ks), -1j * math.sqrt(ks)]
+    for rest in found:
+        own = np.sort_complex(rest.linear.eigenvalues)
+        np.testing.assert_allclose(own, np.sort_complex(expected), rtol=1e-9)
+
+
+def test_soft_rests_of_stiff_pairs_are_no_family():
+    """A soft spring that holds a stiff pair: all four ways to lie along the line. Forces of the pair are rounded to
+    1e-7 of a newton, so places are known to 1e-4 of a metre, and a few of these; none is told as of a family."""
+    found = mechsim.mechanism(PAIR).equilibria()
+    places = sorted((rest.positions[[0, 2]] for rest in found), key=lambda place: tuple(np.round(place)))
+    np.testing.assert_allclose(places, [(-1, -2), (-1, 0), (1, 0), (1, 2)], rtol=0, atol=5e-4)
+    assert not any(rest.neighbours for rest in found)
+    assert {rest.stability for rest in found} <= {"undecided", "stable"}
+
+
+def test_modes_that_are_lost_in_roundings_are_told(tmp_path: Path):
+    (tmp_path / "pair.yaml").write_text(PAIR)
+    result = CliRunner().invoke(cli, ["linearize", str(tmp_path / "pair.yaml"), "--equilibrium"])
+    assert result.exit_code == 0 and "neutral" not in result.output
+    assert "cannot be told from rest" in result.output

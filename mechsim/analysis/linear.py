@@ -104,8 +104,7 @@ class Linearised:
     @cached_property
     def all_modes(self) -> tuple[Mode, ...]:
         """Of pairs both."""
-        values, vectors, off = _eigen(self.A, self.roundings)
-        unsure = UNSURE * off
+        values, vectors, unsure = self._eigen
         values = np.where(np.abs(values) <= unsure, 0.0, values)
         largest = np.abs(values).max(initial=0.0)
         slowest_first = np.lexsort([values.real, np.round(np.abs(values.imag) / (largest or 1.0), 9)])
@@ -116,6 +115,17 @@ class Linearised:
             undamped = bool(abs(values[k].real) <= max(UNDAMPED * abs(values[k]), unsure[k]))
             modes.append(Mode(complex(values[k]), shape / top, undamped))
         return tuple(modes)
+
+    @cached_property
+    def _eigen(self) -> tuple[Complex, Complex, Array]:
+        values, vectors, off = _eigen(self.A, self.roundings)
+        return values, vectors, UNSURE * off
+
+    @property
+    def lost(self) -> float:
+        """Modes that are slower than this are lost in roundings, 1/s; 0 where none is."""
+        values, _, unsure = self._eigen
+        return float(unsure[np.abs(values) <= unsure].max(initial=0.0))
 
     @property
     def slowest(self) -> float:
@@ -250,7 +260,7 @@ def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearise
     q, count = local.moved[0].copy(), sum(local.freedoms)
     q[local.flow.system.accounts] = 0.0  # they add up work, and nothing moves with them
     states, rates = chart.states, chart.rates
-    back = np.linalg.pinv(states[:, :count])
+    back: Array = np.asarray(np.linalg.pinv(states[:, :count]), dtype=float)
     matrix = rates[:, :count] @ back
     _require_closed(local, chart, rates[:, :count] - matrix @ states[:, :count], rates[:, :count])
     known = dict(zip(chart.names, states, strict=True))

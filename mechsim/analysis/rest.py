@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, known, unheld
+from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, is_pulled, known, unheld
 from mechsim.analysis.deflated import beside
 from mechsim.analysis.families import are_of_one_family
 from mechsim.analysis.flow import ROUNDINGS, Flow, Local
@@ -224,6 +224,8 @@ def judged(flow: Flow, linear: Linearised) -> Linearised:
 
 def _goes_on(local: Local, direction: Array) -> bool:
     """Whether rests go on without a gap where nothing pulls back: wherever it is put beside, it stays."""
+    if is_pulled(local, direction):
+        return False
     flow, scales = local.flow, local.flow.system.scales[: local.flow.system.n]
     for away in BESIDE:
         put = local.q + away * scales * direction
