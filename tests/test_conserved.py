@@ -372,3 +372,26 @@ def test_functions_that_make_no_sense():
         system.conserved({"x": 1.0}, tend=1, generators={"a": lambda q, t: [1.0]})
     with pytest.raises(MechsimError, match="cannot be called"):
         system.conserved({"x": 1.0}, tend=1, quantities={"a": lambda q: 1.0})
+
+
+SWITCHED = """
+Piecewise: {late: [[0, 0], [5, 1]], short: [[0, 0], [0.5, 1], [0.501, 0]]}
+PartData: {Particles: {P: 1, Q: 1}, Springs: {PQ: [3, 1]}}
+AppliedForces: {Forces: {FORCE}}
+ProblemData: {tend: 1, positions: {P: [0, 0], Q: [1.2, 0.2]}, velocities: {P: [1, 0], Q: [1, 0.1]}}
+"""
+
+
+def test_what_the_motion_does_not_meet_belongs_to_the_model():
+    """A force beyond x = 10, where nothing goes within a second; one of a millisecond; one that begins at t = 5."""
+
+    def claims(force, **asked):
+        found = mechsim.mechanism(SWITCHED.replace("FORCE", force)).conserved(**asked)
+        return names(found) & {"E", "p_x", "p_y", "L"}, found.notes
+
+    assert claims('Q: ["if(Q.x - 10, -1, 0)", 0]')[0] == {"p_y"}
+    assert claims('P: [0, "short"]')[0] == {"p_x"}
+    kept, notes = claims('P: [0, "late"]')
+    assert kept == {"E", "p_x", "p_y", "L"} and any("late" in note for note in notes)
+    kept, notes = claims('P: [0, "late"]', tend=6)
+    assert kept == {"p_x"} and not notes

@@ -66,6 +66,18 @@ class Questions:
         return f"generator_{generator}_{entry}"
 
 
+def not_met(spec: MechSpec, t: Sequence[float]) -> tuple[str, ...]:
+    """What claims about a motion at these times leave out: pieces of functions of time before and after it."""
+    early, late = float(t[0]), float(t[-1])
+    tables, pieces = spec.actions.tables, spec.actions.piecewise
+    ends = [(each.name, time) for each in tables for time in each.times if not early <= time <= late]
+    ends += [(each.name, time) for each in pieces for time in each.times[1:] if not early < time < late]
+    names = dict.fromkeys(name for name, _ in ends)
+    if not names:
+        return ()
+    return (f"claims are about t = {early:g} to {late:g}: {', '.join(names)} may be other than there before or after",)
+
+
 def told(spec: MechSpec, signals: Mapping[str, str]) -> MechSpec:
     """The file with further signals; what is wrong with these has no place in it. Raises SpecError."""
     try:
