@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from jax import numpy as jnp
 from reference import SPECS
+from scipy.optimize import brentq
 from test_conserved import HOOP
 from test_linearize import same_values
 
@@ -326,3 +327,25 @@ def test_command(tmp_path):
     assert found["steady"] == "all moves at (1.5, 0) m/s" and len(found["modes"]) == 2
     said = CliRunner().invoke(cli, ["linearize", str(spec), "--steady", "--coordinates", "A_x"])
     assert "chosen for it" in str(said.exception)
+
+
+@pytest.mark.parametrize(("common", "spins"), [((0.0, 0.0), True), ((0.4, 2 / 3), False)])
+def test_a_spin_that_is_lost_is_told(tmp_path, common, spins):
+    """Two particles on a spring, 0.7 m/s beside each other. Where their centre stands still they turn about it at w: of
+    1 and 2 kg, reduced 2/3, w d^2 = 0.7*1.2 and k (d - 1) = 2/3 w^2 d. No turn or shift carries a centre straight on and
+    turns the two: what is told then moves on alone."""
+    u, v = common
+    text = (
+        "PartData: {Particles: {A: 1, B: 2}, Springs: {AB: [3, 1]}}\nProblemData: {tend: 2, "
+        f"positions: {{A: [0, 0], B: [1.2, 0]}}, velocities: {{A: [{u}, {v - 1.4 / 3!r}], B: [{u}, {v + 0.7 / 3!r}]}}}}"
+    )
+    (found,) = mechsim.mechanism(text).steady_motions()
+    assert found.spins == spins
+    if spins:
+        d = brentq(lambda d: 3 * (d - 1) - 2 / 3 * (0.84 / d**2) ** 2 * d, 1, 2)
+        apart = found.positions[2:4] - found.positions[:2]
+        assert math.hypot(*apart) == pytest.approx(d, abs=EXACT)
+    spec = tmp_path / "two.yaml"
+    spec.write_text(text, encoding="utf-8")
+    said = CliRunner().invoke(cli, ["equilibrium", str(spec), "--steady"], catch_exceptions=False)
+    assert ("about the centre of mass" in said.output) != spins

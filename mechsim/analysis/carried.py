@@ -77,6 +77,11 @@ class Candidates:
         return len(family.names) if self.is_of_a_file else family.shifts
 
     @property
+    def shifts(self) -> int:
+        """How many come first that shift the whole."""
+        return self.families[0].shifts if self.families and not self.families[0].part else 0
+
+    @property
     def lengths(self) -> Array:
         """The size of the mechanism for shifts, 1 for turns."""
         sizes = [np.arange(self._columns(each)) < each.shifts for each in self.families]

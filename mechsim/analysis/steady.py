@@ -56,6 +56,7 @@ class Steady:
     linear: Linearised
     words: str
     energy: float
+    spins: bool = True  # as the start does, about the centre of mass
 
     @property
     def positions(self) -> Array:
@@ -129,6 +130,7 @@ class _Search:
         self.momenta = Momenta(flow.system, self.symmetries.still) if len(self.symmetries.still) else None
         self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
         self.most = self._largest(first)
+        self.spun = self.spin(first) if self.momenta else np.zeros(0)
         sizes = flow.system.scales[: flow.system.n] / self.symmetries.time
         sizes[flow.system.accounts] = 0.0
         self.energy = float(np.abs(np.asarray(flow.system.mass_matrix(t, q, v)) @ sizes) @ sizes) or 1.0  # a unit
@@ -246,12 +248,25 @@ class _Search:
         """Along what is allowed, and of the rates, to where X = S with the momenta there are, were all linear."""
         matrix = np.column_stack([self._bends(view, rates), -self._own(view)])
         if self.momenta is not None:
-            still = np.zeros((len(self.held), len(rates)))
             more = self.momenta.at(view)[1] / self.most[:, None]
+            still = np.zeros((len(self.held), len(rates)))
             matrix = np.concatenate([matrix, np.column_stack([more, still])])
         found = np.asarray(np.linalg.lstsq(matrix, -left, rcond=RANK)[0], dtype=float)
         count = view.allowed.shape[1]
         return found[:count], found[count:] / view.time
+
+    def spin(self, view: View) -> Array:
+        """Momenta beside those of moving on: about the centre of mass, where shifts leave it as it is. Momenta along
+        motions that leave it as it is are about the origin, and a pose elsewhere makes up for a spin that is lost."""
+        candidates, still = view.candidates, self.symmetries.still
+        turns = np.arange(still.shape[1]) >= candidates.shifts
+        ways = null_space(still[:, turns].T, absolute=SAME)
+        local = view.local
+        along = candidates.moved(local.q[None], local.v[None])[0][0] @ still.T
+        inertia = np.asarray(self.flow.system.mass_matrix(local.t, local.q, local.v))
+        moves = along @ ways
+        goes_on = np.linalg.lstsq(moves.T @ inertia @ moves, moves.T @ inertia @ local.v, rcond=RANK)[0]
+        return np.asarray(along.T @ inertia @ (local.v - moves @ goes_on))
 
     def _bends(self, view: View, rates: Array) -> Array:
         """DX - DS along what is allowed."""
@@ -281,7 +296,13 @@ class _Search:
         words = self.symmetries.candidates.words(seen) or RESTS
         held = is_least(self.flow, view, matrix, others, factors, self.symmetries.still)
         linear = replace(_linear(view, matrix, others, words), neighbours=max(0, neighbours), least=held)
-        return Steady(linear, words, float(potential - kinetic))
+        return Steady(linear, words, float(potential - kinetic), self._spins(view))
+
+    def _spins(self, view: View) -> bool:
+        """Whether its spin is that of the start."""
+        if self.momenta is None:
+            return True
+        return bool((np.abs(self.spin(view) - self.spun) <= NEAR * self.most).all())
 
     def is_same(self, one: Steady, other: Steady) -> bool:
         """Whether two are one: in one pose or, where motions leave it as it is, alike."""

@@ -12,6 +12,7 @@ from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.model.layout import point_names
 from mechsim.model.mechanism import Mechanism
+from mechsim.result.layout import Array
 from mechsim.source import telling
 from mechsim.spec.asked import ASKED, Given
 from mechsim.spec.document import MechSpec
@@ -66,7 +67,7 @@ class Questions:
         return f"generator_{generator}_{entry}"
 
 
-def not_met(spec: MechSpec, t: Sequence[float]) -> tuple[str, ...]:
+def not_met(spec: MechSpec, t: Array) -> tuple[str, ...]:
     """What claims about a motion at these times leave out: pieces of functions of time before and after it."""
     early, late = float(t[0]), float(t[-1])
     tables, pieces = spec.actions.tables, spec.actions.piecewise
