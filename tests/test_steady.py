@@ -348,4 +348,32 @@ def test_a_spin_that_is_lost_is_told(tmp_path, common, spins):
     spec = tmp_path / "two.yaml"
     spec.write_text(text, encoding="utf-8")
     said = CliRunner().invoke(cli, ["equilibrium", str(spec), "--steady"], catch_exceptions=False)
-    assert ("about the centre of mass" in said.output) != spins
+    assert ("about its centre of mass" in said.output) != spins
+
+
+def test_a_family_of_steady_motions_is_one():
+    """A bead on a rod that turns at w in a bowl k r^2/2 with k = m w^2: wherever it is, it stays."""
+    found = mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1]}}, Particles: {P: 1}}
+Joints: {Slots: {P-OA: []}}
+Drives: {theta_OA: 2*t}
+AppliedForces: {Potentials: {v: 2*(P.x**2 + P.y**2)}}
+ProblemData: {tend: 1, positions: {P: [0.5, 0]}}
+""").steady_motions()
+    assert [each.neighbours for each in found] == [1]
+
+
+@pytest.mark.parametrize("drive", ["6*t", "0.3"])
+def test_whole_turns_of_what_a_drive_keeps_apart_make_no_difference(drive):
+    """A pendulum with a rotor that a drive turns against it: up and down, however often both have turned."""
+    handle = mechsim.mechanism(f"""
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}, AB: {{Geom: [[0.2]], Dyna: [[0], 0.5, 0.03]}}}}
+Drives: {{theta_AB-theta_OA: {drive}}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+ProblemData: {{tend: 2, angles: {{OA: 0.3}}}}
+""")
+    found = handle.steady_motions() if "t" in drive else handle.equilibria()
+    spin = 0.03 * 6**2 / 2 if "t" in drive else 0.0
+    assert sorted(each.energy for each in found) == pytest.approx([-G - spin, G - spin], abs=EXACT)

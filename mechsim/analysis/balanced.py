@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechsim.analysis.flow import UNHELD, Flow, Local
+from mechsim.analysis.turning import TURN
 from mechsim.errors import AssemblyError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.linear import generic
@@ -88,8 +89,10 @@ def is_pulled(local: Local, direction: Array) -> bool:
 
 def apart(flow: Flow, one: Array, other: Array) -> Array:
     """In scales; whole turns make no difference, nor do accounts."""
-    found = (one - other) / flow.system.scales[: flow.system.n]
-    found[flow.angles] = 2 * np.sin(0.5 * (one - other)[flow.angles])
+    away = one - other
+    away = away - TURN * flow.turned(away)
+    found = away / flow.system.scales[: flow.system.n]
+    found[flow.angles] = 2 * np.sin(0.5 * away[flow.angles])
     found[flow.system.accounts] = 0.0
     return np.asarray(found)
 

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from mechsim.analysis.rolling import Ways
-from mechsim.analysis.turning import angles_near
+from mechsim.analysis.turning import TURN, angles_near, is_same_after
 from mechsim.engine.events import as_switched
 from mechsim.engine.leading import planned
 from mechsim.engine.tangents import DEPENDENT, Directions
@@ -78,6 +78,7 @@ class Flow:
         self._held = np.array(self.system.constants)
         self.march = make_march(self.plan, order=2, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
         self._near = t, q
+        self._turned: dict[tuple[float, ...], bool] = {}  # what is known of whole turns
 
     @property
     def has_contacts(self) -> bool:
@@ -91,6 +92,18 @@ class Flow:
     def angles(self) -> Array:
         """Which coordinates are angles: after whole turns it is where it was."""
         return angles_near(self.system, *self._near)
+
+    def turned(self, change: Array) -> Array:
+        """The whole turns in a change of angles after which, all at once, it is where it was; else none."""
+        wound = np.array([variable.kind == "angle" for variable in self.system.mechanism.variables], dtype=bool)
+        wound &= ~self.angles.astype(bool)
+        turns = np.where(wound, np.round(change / TURN), 0.0)
+        if not turns.any():
+            return turns
+        key = tuple(turns.tolist())
+        if key not in self._turned:
+            self._turned[key] = is_same_after(self.system, *self._near, turns)
+        return turns if self._turned[key] else 0.0 * turns
 
     @cached_property
     def states(self) -> tuple[int, ...]:

@@ -186,7 +186,8 @@ def _eigen(matrix: Array, roundings: Array | None) -> tuple[Complex, Complex, Ar
     if not len(matrix):
         return np.zeros(0, complex), np.zeros((0, 0), complex), np.zeros(0)
     cleaned = matrix if roundings is None else np.where(np.abs(matrix) > roundings, matrix, 0.0)
-    balanced, (scales, _) = matrix_balance(cleaned, permute=False, separate=True)
+    with np.errstate(invalid="ignore"):  # SciPy takes scales for places, which are of no use here
+        balanced, (scales, _) = matrix_balance(cleaned, permute=False, separate=True)
     values, left, right = eig(balanced, left=True)  # vectors of length 1
     size = np.linalg.norm(balanced, 2)
     off = np.full_like(matrix, PRECISION * size) if roundings is None else roundings * scales / scales[:, None]

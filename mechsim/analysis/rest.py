@@ -12,7 +12,7 @@ import numpy as np
 
 from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, is_pulled, known, unheld
 from mechsim.analysis.deflated import beside
-from mechsim.analysis.families import are_of_one_family
+from mechsim.analysis.families import are_alike, are_of_one_family
 from mechsim.analysis.flow import ROUNDINGS, Flow, Local
 from mechsim.analysis.linear import Linearised, linear_rest
 from mechsim.analysis.turning import TURN, whole_turns
@@ -33,7 +33,6 @@ TWICE = 1e-7  # in scales: Newton's method ends nearer to a rest
 DRIVEN = 1e-9  # of a scale and second: what moves slower is rounding
 SYMMETRIC = 1e-9  # of the largest entry
 FARTHEST = 1e6  # in scales: beyond, forces balance because all that pulls is far away
-DOUBLE = 1e-3  # of the largest: to this eigenvalues agree, of which several may be zero
 
 
 @frozen(eq=False, slots=False)
@@ -131,7 +130,7 @@ class _Found:
             return
         linear = linear_rest(local)
         ways = unheld(local).shape[1]
-        if any(_is_family(linear, ways, other) for other in self.rests):
+        if ways and any(ways == other.neighbours and are_alike(linear, other.own) for other in self.rests):
             return
         if ways and self._goes_everywhere(local.flow) and self._is_beside(local):
             return
@@ -297,13 +296,3 @@ def _around(flow: Flow, centres: Sequence[Known]) -> Iterator[Array]:
         for number, row in enumerate(rows[place]):
             yield centres[place].q + SIZES[number % len(SIZES)] * flow.system.scales[:n] * row
         place += 1
-
-
-def _is_family(linear: Linearised, unheld: int, other: Rest) -> bool:
-    """Whether what nothing holds in some ways is of a family that is known, as a cart at two places: they are alike."""
-    if not unheld or unheld != other.neighbours:
-        return False
-    found = [each.eigenvalues for each in (linear, other.own)]
-    parts = [np.concatenate([np.sort(values.real), np.sort(values.imag)]) for values in found]
-    largest = float(np.abs(found[0]).max(initial=0.0))
-    return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * linear.slowest))

@@ -17,6 +17,7 @@ import numpy as np
 
 from mechsim.analysis.balanced import MOST_HALVINGS, MOST_STEPS, SMALLER, apart
 from mechsim.analysis.carried import Symmetries, View, symmetries
+from mechsim.analysis.families import are_alike
 from mechsim.analysis.flow import Flow, projected, well_chosen
 from mechsim.analysis.held import Momenta
 from mechsim.analysis.least import is_least
@@ -305,13 +306,15 @@ class _Search:
         return bool((np.abs(self.spin(view) - self.spun) <= NEAR * self.most).all())
 
     def is_same(self, one: Steady, other: Steady) -> bool:
-        """Whether two are one: in one pose or, where motions leave it as it is, alike."""
+        """Whether two are one: in one pose or, where motions leave it as it is or lead from one to the other, alike."""
         if len(self.symmetries.still):
             values = [
                 np.sort_complex(np.round(each.linear.eigenvalues * self.symmetries.time, 4)) for each in (one, other)
             ]
             near = abs(one.energy - other.energy) <= SAME * max(self.energy, abs(one.energy))
             return bool(near and np.abs(values[0] - values[1]).max(initial=0.0) < 1e-3)
+        if one.neighbours and one.neighbours == other.neighbours and are_alike(one.linear, other.linear):
+            return True
         return bool(np.abs(apart(self.flow, one.positions, other.positions)).max(initial=0.0) <= SAME)
 
 
