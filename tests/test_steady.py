@@ -332,8 +332,8 @@ def test_command(tmp_path):
 @pytest.mark.parametrize(("common", "spins"), [((0.0, 0.0), True), ((0.4, 2 / 3), False)])
 def test_a_spin_that_is_lost_is_told(tmp_path, common, spins):
     """Two particles on a spring, 0.7 m/s beside each other. Where their centre stands still they turn about it at w: of
-    1 and 2 kg, reduced 2/3, w d^2 = 0.7*1.2 and k (d - 1) = 2/3 w^2 d. No turn or shift carries a centre straight on and
-    turns the two: what is told then moves on alone."""
+    1 and 2 kg, reduced 2/3, w d^2 = 0.7*1.2 and k (d - 1) = 2/3 w^2 d. No turn or shift carries a centre straight on
+    and turns the two: what is told then moves on alone."""
     u, v = common
     text = (
         "PartData: {Particles: {A: 1, B: 2}, Springs: {AB: [3, 1]}}\nProblemData: {tend: 2, "
@@ -377,3 +377,15 @@ ProblemData: {{tend: 2, angles: {{OA: 0.3}}}}
     found = handle.steady_motions() if "t" in drive else handle.equilibria()
     spin = 0.03 * 6**2 / 2 if "t" in drive else 0.0
     assert sorted(each.energy for each in found) == pytest.approx([-G - spin, G - spin], abs=EXACT)
+
+
+@pytest.mark.parametrize("w", [0.0, 0.5, -2.0])
+def test_sleigh_whose_centroid_is_on_its_blade(w):
+    """v' = a w^2 and w' ~ a v w: with a = 0 both stay, so each is a state of its own, and a way to other motions."""
+    text = SLEIGH.format(u=1.0).replace("a: 0.3", "a: 0").replace("B: [u, 0]}}", f"B: [u, {w}]}}}}")
+    handle = mechsim.mechanism(text)
+    linear = handle.linearize(steady=True)
+    assert len(linear.states) == 2 and np.all(linear.eigenvalues == 0)
+    (found,) = handle.steady_motions()
+    assert found.neighbours == 2
+    assert found.words == ("all moves at (1, 0) m/s" if w == 0 else f"all turns at {w:g} rad/s about (0, {1 / w:g})")

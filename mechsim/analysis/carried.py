@@ -20,6 +20,7 @@ from mechsim.analysis.ground import Ground
 from mechsim.analysis.symmetry import reduced
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
+from mechsim.kernel.changes import NumberChanges, changes_of
 from mechsim.kernel.linear import generic, null_space
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
@@ -222,7 +223,22 @@ class View:
         second = self.time * self.stacked(still, rates)[-length:]
         jerk = self.time**2 * self.stacked(0.0 * local.jerk, local.jerk)[-length:]
         grows = (self.onward[-length:] @ self.back) @ together
-        return np.concatenate([inside @ together, grows - np.column_stack([second, -jerk])])
+        return np.concatenate([inside @ together, grows - np.column_stack([second, -jerk]), self._gained()])
+
+    def _gained(self) -> Array:
+        """How much kinetic energy candidates give, which no shift or turn of the whole does: what maps motions to
+        others that are faster, as a skate's circles to wider ones, leaves no mechanism as it is. A Lagrangian tells
+        none."""
+        local, candidates = self.local, self.candidates
+        if not candidates.is_of_a_file:
+            return np.zeros((0, candidates.count + 1))
+        system, state = local.flow.system, (local.t, local.q, local.v)
+        moved = tuple(each[0] for each in candidates.moved(local.q[None], local.v[None]))
+        changes = changes_of(system, ("kinetic",), state, moved, NumberChanges.none(system, candidates.count))
+        gained = sum((value.sum(axis=0) for _, _, own in changes for value in own), np.zeros(candidates.count))
+        momentum = np.abs(np.asarray(system.mass_matrix(*state)) @ local.v)
+        most = float(momentum @ system.scales[: system.n]) / self.time
+        return np.append(gained / most if most > 0 else gained, 0.0)[None]
 
 
 @frozen(eq=False, slots=False)

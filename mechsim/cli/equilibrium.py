@@ -112,9 +112,9 @@ def equilibrium(
 
 def _spinning(number: int) -> str:
     return (
-        f"steady motion {number} has the angular momentum of the start about the origin, not about its centre of mass: "
-        "what spins while its centre moves on goes along with no turn or shift. Start it with its centre at rest to see "
-        "how it spins"
+        f"steady motion {number} has the angular momentum of the start about the origin, not about its centre of "
+        "mass: what spins while its centre moves on goes along with no turn or shift. Start it with its centre at "
+        "rest, and see how it spins"
     )
 
 
