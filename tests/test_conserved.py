@@ -240,6 +240,16 @@ def test_skate_that_turns_about_its_blade():
     check_motion(found)
 
 
+def test_momenta_of_a_part_have_their_units():
+    """A skate whose centroid is on its blade keeps what it has along that, and its spin."""
+    found = mechsim.mechanism("""
+PartData: {Rigids: {AB: {Geom: [[1]], Dyna: [[0], 1, 0.1]}}}
+Joints: {Skates: {AB.A: 0}}
+ProblemData: {tend: 1, positions: {A: [0, 0], B: [1, 0]}, velocities: {A: [1, 0]}, rates: {AB: 0.5}}
+""").conserved()
+    assert (found["L of AB"].unit, found["p of AB"].unit) == ("kg m^2/s", "kg m/s")
+
+
 def test_top_keeps_the_spin_about_its_own_axis():
     found = mechsim.mechanism(SPECS / "space" / "heavy_top.yaml").conserved(tend=0.5)
     assert names(found) == {"E", "L_z", "L of OAB about y"}
