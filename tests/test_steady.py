@@ -389,3 +389,23 @@ def test_sleigh_whose_centroid_is_on_its_blade(w):
     (found,) = handle.steady_motions()
     assert found.neighbours == 2
     assert found.words == ("all moves at (1, 0) m/s" if w == 0 else f"all turns at {w:g} rad/s about (0, {1 / w:g})")
+
+
+def test_terminal_speeds():
+    """A motor of 3 N m against 0.5 N m s: 6 rad/s, and what is off it dies out at 0.5/s (J = 1). A particle that falls
+    through oil, 2 g = 0.7 v: momenta of the start are kept by neither."""
+    motor = mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0], 2, 1]}}}
+AppliedForces: {Torques: {OA: 3}, JointDampers: {OA: 0.5}}
+ProblemData: {tend: 1, rates: {OA: 5}}
+""")
+    (found,) = motor.steady_motions()
+    assert (found.words, found.stability, found.neighbours) == ("all turns at 6 rad/s about O", "stable", 0)
+    np.testing.assert_allclose(found.linear.eigenvalues, [-0.5], rtol=EXACT)
+    (found,) = mechsim.mechanism("""
+PartData: {Particles: {P: 2}}
+AppliedForces: {Gravity: [0, -9.81], Dissipations: {oil: 0.35*(P.vx**2 + P.vy**2)}}
+ProblemData: {tend: 1, positions: {P: [0, 0]}, velocities: {P: [1, 0]}}
+""").steady_motions()
+    np.testing.assert_allclose(found.velocities[:2], [0, -2 * G / 0.7], rtol=0, atol=EXACT * 30)
+    assert found.stability == "stable"

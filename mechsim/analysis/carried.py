@@ -258,7 +258,7 @@ def symmetries(flow: Flow, t: float, q: Array, v: Array) -> Symmetries:
     """Raises AssemblyError, SpecError where the flow has no value near the state, or where it is not clear."""
     candidates = Candidates(flow)
     time, slow = _times(flow, t, q, v)
-    views = [View(local, candidates, slow) for local in _states(flow, t, q, slow)]
+    views = [View(local, candidates, slow) for local in generic_states(flow, t, q, slow)]
     strayed = np.concatenate([candidates.strayed(view.local.q) for view in views])
     moves = np.concatenate([*(view.carried for view in views), strayed])
     sizes = _lengths(moves)
@@ -320,7 +320,7 @@ def _times(flow: Flow, t: float, q: Array, v: Array) -> tuple[float, float]:
     """In which things move, there and beside it, and in which they would begin to from where they stand: by how
     accelerations change with places and speeds, which is the same wherever the mechanism is and however it goes along;
     of what is free by how fast it is, or would become."""
-    beside = list(islice(_states(flow, t, q, np.inf), 1))
+    beside = list(islice(generic_states(flow, t, q, np.inf), 1))
     near = [flow.at(t, q, v), *beside]
     going = max(map(_going, near))
     rates = [max(map(_bending, some), default=0.0) for some in (near, beside)]
@@ -347,7 +347,7 @@ def _going(local: Local) -> float:
     return float(max(speeds, np.sqrt(bends)))
 
 
-def _states(flow: Flow, t: float, q: Array, time: float) -> Iterator[Local]:
+def generic_states(flow: Flow, t: float, q: Array, time: float) -> Iterator[Local]:
     """Beside a pose, with velocities of no special kind."""
     n, scales = flow.system.n, flow.system.scales[: flow.system.n]
     for row in generic(2 * STATES * n).reshape(STATES, 2, n):

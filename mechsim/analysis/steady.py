@@ -16,7 +16,7 @@ from itertools import islice
 import numpy as np
 
 from mechsim.analysis.balanced import MOST_HALVINGS, MOST_STEPS, SMALLER, apart
-from mechsim.analysis.carried import Symmetries, View, symmetries
+from mechsim.analysis.carried import Symmetries, View, generic_states, symmetries
 from mechsim.analysis.families import are_alike
 from mechsim.analysis.flow import Flow, projected, well_chosen
 from mechsim.analysis.held import Momenta
@@ -128,7 +128,8 @@ class _Search:
         first = self._view(q, v)
         self._require_near(first)
         self.rates = self._rates(first)
-        self.momenta = Momenta(flow.system, self.symmetries.still) if len(self.symmetries.still) else None
+        self.lasting = self._lasting()
+        self.momenta = Momenta(flow.system, self.lasting) if len(self.lasting) else None
         self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
         self.most = self._largest(first)
         self.spun = self.spin(first) if self.momenta else np.zeros(0)
@@ -138,6 +139,20 @@ class _Search:
 
     def _view(self, q: Array, v: Array) -> View:
         return View(self.flow.at(self.t, q, v), self.symmetries.candidates, self.symmetries.time)
+
+    def _lasting(self) -> Array:
+        """Sums of motions that leave it as it is, along which momenta are kept: a torque that turns it, or what damps
+        it, decides by itself how fast it goes on steadily."""
+        still = self.symmetries.still
+        if not len(still):
+            return still
+        momenta, rows = Momenta(self.flow.system, still), []
+        for local in generic_states(self.flow, self.t, self.q, self.symmetries.time):
+            view = View(local, self.symmetries.candidates, self.symmetries.time)
+            changes = momenta.at(view)[1]
+            largest = np.maximum(np.linalg.norm(changes, axis=1), 1e-300)
+            rows.append(changes @ (view.back @ view.flow) / largest / np.linalg.norm(view.flow))
+        return np.asarray(null_space(np.array(rows).reshape(-1, len(still)), absolute=SAME).T @ still)
 
     def _own(self, view: View) -> Array:
         """What leaves it as it is, as changes of the state, (rows, motions)."""
@@ -173,7 +188,7 @@ class _Search:
             message = (
                 f"it does not move steadily there: speeds and accelerations are off by {off / size:.2g} of their size"
             )
-            raise SpecError(Fault(message, hint="mechsim equilibrium --steady finds steady motions near it"))
+            raise SpecError(Fault(message, hint="mechsim equilibrium --steady looks for steady motions near it"))
         return found
 
     def _apart(self, found: Steady, view: View) -> float:
@@ -259,7 +274,7 @@ class _Search:
     def spin(self, view: View) -> Array:
         """Momenta beside those of moving on: about the centre of mass, where shifts leave it as it is. Momenta along
         motions that leave it as it is are about the origin, and a pose elsewhere makes up for a spin that is lost."""
-        candidates, still = view.candidates, self.symmetries.still
+        candidates, still = view.candidates, self.lasting
         turns = np.arange(still.shape[1]) >= candidates.shifts
         ways = null_space(still[:, turns].T, absolute=SAME)
         local = view.local
