@@ -31,6 +31,7 @@ from mechsim.result.layout import Array
 
 SETTLED = 1e-12  # of scales: the last step, and what may be left over of X - S
 LONGEST = 0.5  # of scales: a step
+PATIENCE, GAINS = 12, 0.5  # so many steps have to bring what is left over to this share of it; else it goes nowhere
 FEWER = 30  # poses that are tried: a step of Newton's method takes some ms
 SAME = 1e-6  # of scales, as states are compared
 RANK = 1e-10  # of the largest: what moves less is not moved
@@ -105,7 +106,9 @@ def steady_motions(
     if not found and unclear:
         raise unclear
     if not found:
-        hint = "something is free to fall, or goes faster and faster"
+        hint = "is something free to fall, or does it go faster and faster? Else start it nearer to one"
+        if search.momenta is not None:
+            hint += "; it has to have the momenta of the start"
         raise AssemblyError(Fault("no steady motion was found from any pose that was tried", hint=hint))
     return (*found[:own], *sorted(found[own:], key=lambda each: round(each.energy / search.energy, 9)))
 
@@ -146,13 +149,11 @@ class _Search:
         still = self.symmetries.still
         if not len(still):
             return still
-        momenta, rows = Momenta(self.flow.system, still), []
-        for local in generic_states(self.flow, self.t, self.q, self.symmetries.time):
-            view = View(local, self.symmetries.candidates, self.symmetries.time)
-            changes = momenta.at(view)[1]
-            largest = np.maximum(np.linalg.norm(changes, axis=1), 1e-300)
-            rows.append(changes @ (view.back @ view.flow) / largest / np.linalg.norm(view.flow))
-        return np.asarray(null_space(np.array(rows).reshape(-1, len(still)), absolute=SAME).T @ still)
+        momenta = Momenta(self.flow.system, still)
+        states = generic_states(self.flow, self.t, self.q, self.symmetries.time)
+        views = [View(local, self.symmetries.candidates, self.symmetries.time) for local in states]
+        rates = np.array([momenta.rates(view) for view in views]).reshape(-1, len(still))
+        return np.asarray(null_space(rates, absolute=SAME).T @ still)
 
     def _own(self, view: View) -> Array:
         """What leaves it as it is, as changes of the state, (rows, motions)."""
@@ -206,9 +207,12 @@ class _Search:
 
     def _settled(self, view: View) -> Steady | None:
         """Where Newton's method comes to."""
-        rates = self.rates
+        rates, sizes = self.rates, []
         for _ in range(MOST_STEPS):
             left = self._left(view, rates)
+            sizes.append(float(np.linalg.norm(left)))
+            if len(sizes) > PATIENCE and sizes[-1] > GAINS * sizes[-1 - PATIENCE]:
+                break
             step, turn = self._step(view, rates, left)
             if max(np.abs(step).max(initial=0.0), np.abs(view.time * turn).max(initial=0.0)) <= self._noise(view):
                 break
