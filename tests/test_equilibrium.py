@@ -459,3 +459,17 @@ def test_modes_that_are_lost_in_roundings_are_told(tmp_path: Path):
     result = CliRunner().invoke(cli, ["linearize", str(tmp_path / "pair.yaml"), "--equilibrium"])
     assert result.exit_code == 0 and "neutral" not in result.output
     assert "cannot be told from rest" in result.output
+
+
+@pytest.mark.parametrize(("turning", "told"), [("", "stable"), (" - 0.1*P.y", "undecided")])
+def test_what_is_soft_has_a_potential_of_its_own_or_none(turning, told):
+    """A particle on soft forces beside one on stiff ones, of which one is damped: stable by its potential. With a force
+    that has none, K = [[1, 0.1], [0, 2]] (real roots, no flutter), linear terms do not tell."""
+    text = f"""
+PartData: {{Particles: {{P: 1, Q: 1}}}}
+AppliedForces:
+  Forces: {{P: ["-P.x{turning}", "-2*P.y"], Q: ["-1e12*Q.x", "-1e12*Q.y - 1e3*Q.vy"]}}
+ProblemData: {{tend: 1, positions: {{P: [0.1, 0.2], Q: [0, 0]}}}}
+"""
+    (rest,) = mechsim.mechanism(text).equilibria()
+    assert rest.stability == told
