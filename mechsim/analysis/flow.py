@@ -93,6 +93,24 @@ class Flow:
         """Which coordinates are angles: after whole turns it is where it was."""
         return angles_near(self.system, *self._near)
 
+    def widened(self, sizes: Array) -> Array:
+        """The largest among all coordinates that constraints link, for each: roundings of one are felt by all."""
+        largest = np.zeros(self.system.n)
+        np.maximum.at(largest, self._linked, sizes)
+        return np.asarray(largest[self._linked])
+
+    @cached_property
+    def _linked(self) -> np.ndarray:
+        """Numbers of the groups of coordinates."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        t, q = self._near
+        rows, columns, _ = self.system.rate_jacobian(t, q, np.zeros(self.system.n))
+        size = self.system.n + self.system.m
+        links = coo_array((np.ones(len(rows)), (np.asarray(rows) + self.system.n, columns)), shape=(size, size))
+        return np.asarray(connected_components(links, directed=False)[1][: self.system.n])
+
     def turned(self, change: Array) -> Array:
         """The whole turns in a change of angles after which, all at once, it is where it was; else none."""
         wound = np.array([variable.kind == "angle" for variable in self.system.mechanism.variables], dtype=bool)
@@ -347,7 +365,7 @@ class Local:
         scales, basis = self.flow.system.scales[: self.flow.system.n], np.abs(self.bases[1])
         bends = np.abs(self.moved[2][:, : self.freedoms[0]]).max(axis=1, initial=0.0) / scales
         largest = max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2)
-        rows = np.maximum(basis.T @ bends, basis.T @ self.flow.pushes)
+        rows = np.maximum(basis.T @ self.flow.widened(bends), basis.T @ self.flow.pushes)
         rates = np.full(self.freedoms[0], largest)
         return np.asarray(ROUNDINGS * np.concatenate([rates, np.minimum(rows, largest)]) + LEAST)
 

@@ -289,16 +289,30 @@ def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearise
         local.is_rest,
         local.flow.reads_time,
         pace=local.flow.pace,
-        roundings=_roundings(rates[:, :count], local.freedoms[0], back),
+        roundings=_roundings(local, chart, back),
     )
 
 
-def _roundings(rates: Array, places: int, back: Array) -> Array:
-    """What entries of the matrix may be off: shares of what is largest in each row, as positions and as velocities."""
-    moved, reach = np.abs(rates), np.abs(back)
-    parts = [(moved[:, k], reach[k]) for k in (slice(None, places), slice(places, None))]
-    sizes = [(row.max(axis=1, initial=0.0), column.sum(axis=0)) for row, column in parts]
-    return np.asarray(PRECISION * sum(np.outer(row, column) for row, column in sizes))
+def _roundings(local: Local, chart: Charted, back: Array) -> Array:
+    """What entries of the matrix may be off: shares of what is largest in each row, as positions and as velocities, and
+    in those of coordinates that constraints link with it."""
+    places, count = local.freedoms[0], sum(local.freedoms)
+    parts = [slice(None, places), slice(places, count)]
+    return np.asarray(
+        PRECISION * sum(np.outer(_row_sizes(local, chart, part), np.abs(back[part]).sum(axis=0)) for part in parts)
+    )
+
+
+def _row_sizes(local: Local, chart: Charted, part: slice) -> Array:
+    """Of rates of states along some directions."""
+    flow = local.flow
+    scales, own = flow.system.scales[: flow.system.n], np.abs(chart.rates[:, part]).max(axis=1, initial=0.0)
+    known: dict[str, float] = {}
+    for suffix, moved in (("", local.moved[1]), ("_dot", local.moved[2])):
+        sizes = scales * flow.widened(np.abs(moved[:, part]).max(axis=1, initial=0.0) / scales)
+        known |= {f"{label}{suffix}": float(size) for label, size in zip(flow.labels, sizes, strict=True)}
+    largest = float(own.max(initial=0.0))
+    return np.maximum(own, [known.get(name, largest) for name in chart.names])
 
 
 def _require_closed(local: Local, chart: Charted, off: Array, rates: Array) -> None:

@@ -31,7 +31,7 @@ from mechsim.result.layout import Array
 
 SETTLED = 1e-12  # of scales: the last step, and what may be left over of X - S
 LONGEST = 0.5  # of scales: a step
-PATIENCE, GAINS = 12, 0.5  # so many steps have to bring what is left over to this share of it; else it goes nowhere
+FAINT, PATIENCE = 1 / 32, 5  # steps that were shortened to so much, and how many of them in a row
 FEWER = 30  # poses that are tried: a step of Newton's method takes some ms
 SAME = 1e-6  # of scales, as states are compared
 RANK = 1e-10  # of the largest: what moves less is not moved
@@ -86,6 +86,16 @@ def steady_motions(
     """All that are found from a state and from poses that it can be moved to, with the momenta that it has along
     motions which leave it as it is. Raises AssemblyError where there is none."""
     search = _Search(flow, t, q, v)
+    try:
+        return _looked_for(search, told)
+    except AssemblyError:
+        if not search.let_go():
+            raise
+        return _looked_for(search, told)
+
+
+def _looked_for(search: _Search, told: Callable[[int, int], None] | None) -> tuple[Steady, ...]:
+    flow, t, q, v = search.flow, search.t, search.q, search.v
     found: list[Steady] = []
     own, unclear = 0, None
     families = len(search.symmetries.still) > 0  # which momenta make: one of each is looked for
@@ -131,11 +141,8 @@ class _Search:
         first = self._view(q, v)
         self._require_near(first)
         self.rates = self._rates(first)
-        self.lasting = self._lasting()
-        self.momenta = Momenta(flow.system, self.lasting) if len(self.lasting) else None
-        self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
-        self.most = self._largest(first)
-        self.spun = self.spin(first) if self.momenta else np.zeros(0)
+        self._first = first
+        self._hold(self.symmetries.still)
         sizes = flow.system.scales[: flow.system.n] / self.symmetries.time
         sizes[flow.system.accounts] = 0.0
         self.energy = float(np.abs(np.asarray(flow.system.mass_matrix(t, q, v)) @ sizes) @ sizes) or 1.0  # a unit
@@ -143,9 +150,25 @@ class _Search:
     def _view(self, q: Array, v: Array) -> View:
         return View(self.flow.at(self.t, q, v), self.symmetries.candidates, self.symmetries.time)
 
-    def _lasting(self) -> Array:
-        """Sums of motions that leave it as it is, along which momenta are kept: a torque that turns it, or what damps
-        it, decides by itself how fast it goes on steadily."""
+    def _hold(self, sums: Array) -> None:
+        """Let momenta along these motions be those of the start."""
+        self.lasting, first = sums, self._first
+        self.momenta = Momenta(self.flow.system, sums) if len(sums) else None
+        self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
+        self.most = self._largest(first)
+        self.spun = self.spin(first) if self.momenta else np.zeros(0)
+
+    def let_go(self) -> bool:
+        """Hold momenta only that the mechanism keeps, if there are others: a torque that turns it, or what damps it,
+        decides by itself how fast it goes on steadily."""
+        kept = self._kept()
+        fewer = len(kept) < len(self.lasting)
+        if fewer:
+            self._hold(kept)
+        return fewer
+
+    def _kept(self) -> Array:
+        """Sums of motions that leave it as it is, along which momenta are kept."""
         still = self.symmetries.still
         if not len(still):
             return still
@@ -207,17 +230,15 @@ class _Search:
 
     def _settled(self, view: View) -> Steady | None:
         """Where Newton's method comes to."""
-        rates, sizes = self.rates, []
+        rates, faint = self.rates, 0
         for _ in range(MOST_STEPS):
             left = self._left(view, rates)
-            sizes.append(float(np.linalg.norm(left)))
-            if len(sizes) > PATIENCE and sizes[-1] > GAINS * sizes[-1 - PATIENCE]:
-                break
             step, turn = self._step(view, rates, left)
             if max(np.abs(step).max(initial=0.0), np.abs(view.time * turn).max(initial=0.0)) <= self._noise(view):
                 break
             shorter = min(1.0, LONGEST / max(self._length(view, step), 1e-300))
             before = (1 - SMALLER) * np.linalg.norm(left)
+            whole = shorter
             for _ in range(MOST_HALVINGS):
                 nearer = self._moved(view, shorter * step)
                 if nearer is not None and np.linalg.norm(self._left(nearer, rates + shorter * turn)) <= before:
@@ -226,6 +247,9 @@ class _Search:
             else:
                 break
             view, rates = nearer, rates + shorter * turn
+            faint = faint + 1 if shorter <= FAINT * whole else 0
+            if faint > PATIENCE:  # it goes nowhere
+                break
         off = np.abs(self._left(view, rates)).max(initial=0.0)
         return self._told(view, rates) if off <= self._noise(view) else None
 
@@ -319,10 +343,11 @@ class _Search:
         return Steady(linear, words, float(potential - kinetic), self._spins(view))
 
     def _spins(self, view: View) -> bool:
-        """Whether its spin is that of the start."""
+        """Whether its spin is that of the start, if the mechanism keeps it."""
         if self.momenta is None:
             return True
-        return bool((np.abs(self.spin(view) - self.spun) <= NEAR * self.most).all())
+        same = (np.abs(self.spin(view) - self.spun) <= NEAR * self.most).all()
+        return bool(same or len(self._kept()) < len(self.lasting))
 
     def is_same(self, one: Steady, other: Steady) -> bool:
         """Whether two are one: in one pose or, where motions leave it as it is or lead from one to the other, alike."""
