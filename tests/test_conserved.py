@@ -240,6 +240,16 @@ def test_skate_that_turns_about_its_blade():
     check_motion(found)
 
 
+def test_momenta_of_a_part_have_their_units():
+    """A skate whose centroid is on its blade keeps what it has along that, and its spin."""
+    found = mechsim.mechanism("""
+PartData: {Rigids: {AB: {Geom: [[1]], Dyna: [[0], 1, 0.1]}}}
+Joints: {Skates: {AB.A: 0}}
+ProblemData: {tend: 1, positions: {A: [0, 0], B: [1, 0]}, velocities: {A: [1, 0]}, rates: {AB: 0.5}}
+""").conserved()
+    assert (found["L of AB"].unit, found["p of AB"].unit) == ("kg m^2/s", "kg m/s")
+
+
 def test_top_keeps_the_spin_about_its_own_axis():
     found = mechsim.mechanism(SPECS / "space" / "heavy_top.yaml").conserved(tend=0.5)
     assert names(found) == {"E", "L_z", "L of OAB about y"}
@@ -278,6 +288,27 @@ def test_damping_and_torques_are_named():
     assert names(found) == {"L"}  # what acts between two parts changes no momentum of both
     assert all("damper" in name or "dissipation" in name or "ABC" in name for name in found["E"].broken_by)
     check_motion(found)
+
+
+@pytest.mark.parametrize("drive", ["theta_OA: 0.3", "theta_AB - theta_OA: 0.3", '"dist(O,B)": 1.5'])
+@pytest.mark.parametrize("load", ["", "Torques: {AB-OA: 0.3*omega_AB}", "Gravity: [0, -9.81]"])
+def test_a_drive_that_stands_still_does_no_work(drive, load):
+    """Nor does a torque across an angle that is locked, be it by a distance."""
+    text = """
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}, AB: {{Geom: [[1]], Dyna: [[0.5], 1, 1/12]}}}}
+Drives: {{{drive}{rate}}}
+AppliedForces: {{{load}}}
+ProblemData: {{tend: 1, angles: {{OA: 0.3}}, rates: {{{turns}}}}}
+"""
+    turns = "AB: 1" if drive.startswith("theta_OA") else "OA: 1"
+    torque = "Torques" in load and turns == "AB: 1"  # it turns one of the two alone
+    found = mechsim.mechanism(text.format(drive=drive, rate="", load=load, turns=turns)).conserved()
+    assert found["E"].conserved != torque
+    check_motion(found)
+    moved = mechsim.mechanism(text.format(drive=drive, rate=" + 0.1*t", load=load, turns=turns)).conserved()
+    assert any(name.startswith("drive") for name in moved["E"].broken_by)
 
 
 def test_what_never_moves_is_always_zero():
@@ -351,3 +382,26 @@ def test_functions_that_make_no_sense():
         system.conserved({"x": 1.0}, tend=1, generators={"a": lambda q, t: [1.0]})
     with pytest.raises(MechsimError, match="cannot be called"):
         system.conserved({"x": 1.0}, tend=1, quantities={"a": lambda q: 1.0})
+
+
+SWITCHED = """
+Piecewise: {late: [[0, 0], [5, 1]], short: [[0, 0], [0.5, 1], [0.501, 0]]}
+PartData: {Particles: {P: 1, Q: 1}, Springs: {PQ: [3, 1]}}
+AppliedForces: {Forces: {FORCE}}
+ProblemData: {tend: 1, positions: {P: [0, 0], Q: [1.2, 0.2]}, velocities: {P: [1, 0], Q: [1, 0.1]}}
+"""
+
+
+def test_what_the_motion_does_not_meet_belongs_to_the_model():
+    """A force beyond x = 10, where nothing goes within a second; one of a millisecond; one that begins at t = 5."""
+
+    def claims(force, **asked):
+        found = mechsim.mechanism(SWITCHED.replace("FORCE", force)).conserved(**asked)
+        return names(found) & {"E", "p_x", "p_y", "L"}, found.notes
+
+    assert claims('Q: ["if(Q.x - 10, -1, 0)", 0]')[0] == {"p_y"}
+    assert claims('P: [0, "short"]')[0] == {"p_x"}
+    kept, notes = claims('P: [0, "late"]')
+    assert kept == {"E", "p_x", "p_y", "L"} and any("late" in note for note in notes)
+    kept, notes = claims('P: [0, "late"]', tend=6)
+    assert kept == {"p_x"} and not notes

@@ -15,6 +15,7 @@ from reference import SPECS
 from scipy.optimize import brentq, fsolve
 
 import mechsim
+from mechsim.analysis.flow import projected
 from mechsim.cli.main import cli
 from mechsim.errors import AssemblyError
 
@@ -387,3 +388,88 @@ AppliedForces: {TorsionSprings: {AB: [4, 0.2, 0.05]}}
 ProblemData: {tend: 1, positions: {A: [0.1, 0]}, angles: {AB: 0.2}}
 """).equilibria()
     assert [(rest.stability, rest.neighbours) for rest in found] == [("neutral", 1)]
+
+
+def test_poses_at_which_a_rope_has_no_direction_are_passed_over():
+    """Atwood's machine, and a spring: m2 g - m1 g = k (b - 1.2), with b the length on the heavier side. Some of the
+    poses that are tried put a mass on its pulley exactly, where the rope's constraint has no gradient."""
+    text = """
+PartData: {Fixed: {O: [0, 0], Q: [1, 0], F: [0, -9], X: [1, -9]}}
+Joints: {Pistons: {A-OF: [1], B-QX: [2]}, Ropes: {AOQB: 4}}
+AppliedForces: {Gravity: [0, -9.81], Potentials: {v: 3*(B.y+1.2)**2}}
+ProblemData: {tend: 1, positions: {A: [0, -1], B: [1, -2]}}
+"""
+    handle = mechsim.mechanism(text)
+    (rest,) = handle.equilibria()
+    below = 1.2 + G / 6
+    np.testing.assert_allclose(rest.positions[:4], [0, below - 3, 1, -below], rtol=0, atol=FOUND)
+
+
+def test_a_pose_without_values_is_none():
+    handle = mechsim.mechanism(DOUBLE)
+    system = handle.system
+    with pytest.raises(AssemblyError, match="constraints have no values"):
+        projected(system, 0.0, np.full(system.n, np.nan), np.zeros(system.n))
+
+
+BESIDE = """
+PhysicalParams: {ks: 1e9, kf: 1e-5}
+PartData:
+  Fixed: {O: [], Q: [0, 1], R: [9], S: [9, 1]}
+  Springs: {OA: [ks, 1], QB: [kf, 1, 0, 0.01]}
+Joints: {Pistons: {A-OR: [1], B-QS: [1]}}
+ProblemData: {tend: 1, positions: {A: [1], B: [1.7, 1]}}
+"""
+PAIR = """
+PhysicalParams: {ks: 1e9, kf: 1e-3}
+PartData:
+  Fixed: {O: [], R: [9]}
+  Springs: {OA: [kf, 1], AB: [ks, 1]}
+Joints: {Pistons: {A-OR: [1], B-OR: [1]}}
+ProblemData: {tend: 1, positions: {A: [1.2], B: [2.2]}}
+"""
+
+
+@pytest.mark.parametrize(("ks", "kf"), [(1e9, 1e-5), (1e14, 1e-7)])
+def test_what_is_stiff_says_nothing_of_what_is_soft_beside_it(ks, kf):
+    """Two masses that nothing couples, each on its spring; the soft one's equation is exact to its own size."""
+    found = mechsim.mechanism(BESIDE, parameters={"ks": ks, "kf": kf}).equilibria()
+    assert [rest.stability for rest in found] == ["stable"] * 4
+    assert sorted((round(rest.positions[0], 9), round(rest.positions[2], 9)) for rest in found) == [
+        (a, b) for a in (-1, 1) for b in (-1, 1)
+    ]
+    expected = [*np.roots([1, 0.01, kf]), 1j * math.sqrt(ks), -1j * math.sqrt(ks)]
+    for rest in found:
+        own = np.sort_complex(rest.linear.eigenvalues)
+        np.testing.assert_allclose(own, np.sort_complex(expected), rtol=1e-9)
+
+
+def test_soft_rests_of_stiff_pairs_are_no_family():
+    """A soft spring that holds a stiff pair: all four ways to lie along the line. Forces of the pair are rounded to
+    1e-7 of a newton, so places are known to 1e-4 of a metre, and a few of these; none is told as of a family."""
+    found = mechsim.mechanism(PAIR).equilibria()
+    places = sorted((rest.positions[[0, 2]] for rest in found), key=lambda place: tuple(np.round(place)))
+    np.testing.assert_allclose(places, [(-1, -2), (-1, 0), (1, 0), (1, 2)], rtol=0, atol=5e-4)
+    assert not any(rest.neighbours for rest in found)
+    assert {rest.stability for rest in found} <= {"undecided", "stable"}
+
+
+def test_modes_that_are_lost_in_roundings_are_told(tmp_path: Path):
+    (tmp_path / "pair.yaml").write_text(PAIR)
+    result = CliRunner().invoke(cli, ["linearize", str(tmp_path / "pair.yaml"), "--equilibrium"])
+    assert result.exit_code == 0 and "neutral" not in result.output
+    assert "cannot be told from rest" in result.output
+
+
+@pytest.mark.parametrize(("turning", "told"), [("", "stable"), (" - 0.1*P.y", "undecided")])
+def test_what_is_soft_has_a_potential_of_its_own_or_none(turning, told):
+    """A particle on soft forces beside one on stiff ones, of which one is damped: stable by its potential. With a force
+    that has none, K = [[1, 0.1], [0, 2]] (real roots, no flutter), linear terms do not tell."""
+    text = f"""
+PartData: {{Particles: {{P: 1, Q: 1}}}}
+AppliedForces:
+  Forces: {{P: ["-P.x{turning}", "-2*P.y"], Q: ["-1e12*Q.x", "-1e12*Q.y - 1e3*Q.vy"]}}
+ProblemData: {{tend: 1, positions: {{P: [0.1, 0.2], Q: [0, 0]}}}}
+"""
+    (rest,) = mechsim.mechanism(text).equilibria()
+    assert rest.stability == told

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from jax import numpy as jnp
 from reference import SPECS
+from scipy.optimize import brentq
 from test_conserved import HOOP
 from test_linearize import same_values
 
@@ -326,3 +327,85 @@ def test_command(tmp_path):
     assert found["steady"] == "all moves at (1.5, 0) m/s" and len(found["modes"]) == 2
     said = CliRunner().invoke(cli, ["linearize", str(spec), "--steady", "--coordinates", "A_x"])
     assert "chosen for it" in str(said.exception)
+
+
+@pytest.mark.parametrize(("common", "spins"), [((0.0, 0.0), True), ((0.4, 2 / 3), False)])
+def test_a_spin_that_is_lost_is_told(tmp_path, common, spins):
+    """Two particles on a spring, 0.7 m/s beside each other. Where their centre stands still they turn about it at w: of
+    1 and 2 kg, reduced 2/3, w d^2 = 0.7*1.2 and k (d - 1) = 2/3 w^2 d. No turn or shift carries a centre straight on
+    and turns the two: what is told then moves on alone."""
+    u, v = common
+    text = (
+        "PartData: {Particles: {A: 1, B: 2}, Springs: {AB: [3, 1]}}\nProblemData: {tend: 2, "
+        f"positions: {{A: [0, 0], B: [1.2, 0]}}, velocities: {{A: [{u}, {v - 1.4 / 3!r}], B: [{u}, {v + 0.7 / 3!r}]}}}}"
+    )
+    (found,) = mechsim.mechanism(text).steady_motions()
+    assert found.spins == spins
+    if spins:
+        d = brentq(lambda d: 3 * (d - 1) - 2 / 3 * (0.84 / d**2) ** 2 * d, 1, 2)
+        apart = found.positions[2:4] - found.positions[:2]
+        assert math.hypot(*apart) == pytest.approx(d, abs=EXACT)
+    spec = tmp_path / "two.yaml"
+    spec.write_text(text, encoding="utf-8")
+    said = CliRunner().invoke(cli, ["equilibrium", str(spec), "--steady"], catch_exceptions=False)
+    assert ("about its centre of mass" in said.output) != spins
+
+
+def test_a_family_of_steady_motions_is_one():
+    """A bead on a rod that turns at w in a bowl k r^2/2 with k = m w^2: wherever it is, it stays."""
+    found = mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0.5], 1, 1]}}, Particles: {P: 1}}
+Joints: {Slots: {P-OA: []}}
+Drives: {theta_OA: 2*t}
+AppliedForces: {Potentials: {v: 2*(P.x**2 + P.y**2)}}
+ProblemData: {tend: 1, positions: {P: [0.5, 0]}}
+""").steady_motions()
+    assert [each.neighbours for each in found] == [1]
+
+
+@pytest.mark.parametrize("drive", ["6*t", "0.3"])
+def test_whole_turns_of_what_a_drive_keeps_apart_make_no_difference(drive):
+    """A pendulum with a rotor that a drive turns against it: up and down, however often both have turned."""
+    handle = mechsim.mechanism(f"""
+PartData:
+  Fixed: {{O: []}}
+  Rigids: {{OA: {{Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}, AB: {{Geom: [[0.2]], Dyna: [[0], 0.5, 0.03]}}}}
+Drives: {{theta_AB-theta_OA: {drive}}}
+AppliedForces: {{Gravity: [0, -9.81]}}
+ProblemData: {{tend: 2, angles: {{OA: 0.3}}}}
+""")
+    found = handle.steady_motions() if "t" in drive else handle.equilibria()
+    spin = 0.03 * 6**2 / 2 if "t" in drive else 0.0
+    assert sorted(each.energy for each in found) == pytest.approx([-G - spin, G - spin], abs=EXACT)
+
+
+@pytest.mark.parametrize("w", [0.0, 0.5, -2.0])
+def test_sleigh_whose_centroid_is_on_its_blade(w):
+    """v' = a w^2 and w' ~ a v w: with a = 0 both stay, so each is a state of its own, and a way to other motions."""
+    text = SLEIGH.format(u=1.0).replace("a: 0.3", "a: 0").replace("B: [u, 0]}}", f"B: [u, {w}]}}}}")
+    handle = mechsim.mechanism(text)
+    linear = handle.linearize(steady=True)
+    assert len(linear.states) == 2 and np.all(linear.eigenvalues == 0)
+    (found,) = handle.steady_motions()
+    assert found.neighbours == 2
+    assert found.words == ("all moves at (1, 0) m/s" if w == 0 else f"all turns at {w:g} rad/s about (0, {1 / w:g})")
+
+
+def test_terminal_speeds():
+    """A motor of 3 N m against 0.5 N m s: 6 rad/s, and what is off it dies out at 0.5/s (J = 1). A particle that falls
+    through oil, 2 g = 0.7 v: momenta of the start are kept by neither."""
+    motor = mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[0], 2, 1]}}}
+AppliedForces: {Torques: {OA: 3}, JointDampers: {OA: 0.5}}
+ProblemData: {tend: 1, rates: {OA: 5}}
+""")
+    (found,) = motor.steady_motions()
+    assert (found.words, found.stability, found.neighbours) == ("all turns at 6 rad/s about O", "stable", 0)
+    np.testing.assert_allclose(found.linear.eigenvalues, [-0.5], rtol=EXACT)
+    (found,) = mechsim.mechanism("""
+PartData: {Particles: {P: 2}}
+AppliedForces: {Gravity: [0, -9.81], Dissipations: {oil: 0.35*(P.vx**2 + P.vy**2)}}
+ProblemData: {tend: 1, positions: {P: [0, 0]}, velocities: {P: [1, 0]}}
+""").steady_motions()
+    np.testing.assert_allclose(found.velocities[:2], [0, -2 * G / 0.7], rtol=0, atol=EXACT * 30)
+    assert found.stability == "stable"

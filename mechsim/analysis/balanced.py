@@ -11,11 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechsim.analysis.flow import UNHELD, Flow, Local
+from mechsim.analysis.turning import TURN
 from mechsim.errors import AssemblyError, SpecError
 from mechsim.frozen import frozen
+from mechsim.kernel.linear import generic
 from mechsim.result.layout import Array
 
-MOST_STEPS = 60  # of Newton's method
+MOST_STEPS, MOST_SOFT = 60, 4  # of Newton's method; in directions in which little pulls back
 LONGEST = 0.5  # of these, in scales
 SMALLER, MOST_HALVINGS = 1e-4, 12  # a step has to lessen accelerations by this share of them; else it is halved
 SETTLED = 1e-11  # steps below this, in scales, are the last
@@ -24,6 +26,8 @@ SAME = 1e-8  # in scales: Newton's method comes nearer than that to a rest that 
 FARTHEST = 1e-2  # in scales: no rest is taken to be known worse than that
 TRIPLE = 4.0  # where forces are as small as roundings, three rests in one are thrice as far as a step says, or more
 SINGULAR = 4e-5  # in scales: one that is known worse is nearly singular
+ASIDE, LOOKED, CLEARLY = 1e-12, 4, 16.0  # in scales; poses that are looked at; times what roundings are
+EPSILON = 2.3e-16
 AIMED, NEARING = 1e-2, 0.1  # a step ending so near a known rest, of its length, and no longer, in scales, finds it
 
 
@@ -55,22 +59,40 @@ class Known:
 
 def known(local: Local, others_beside: int = 0) -> Known:
     """A rest that was found; in so many directions others lie beside it without a gap."""
-    sizes = np.linalg.svd(local.slopes, compute_uv=False)[: local.freedoms[0] - others_beside]
+    sizes = np.linalg.svd(local.stiffness, compute_uv=False)[: local.freedoms[0] - others_beside]
     softest = float(sizes.min()) if len(sizes) else np.inf
-    return Known(local.flow, local.q, min(FARTHEST, TRIPLE * local.noise / softest) if softest > 0 else FARTHEST)
+    return Known(local.flow, local.q, min(FARTHEST, TRIPLE / softest) if softest > 0 else FARTHEST)
 
 
 def unheld(local: Local) -> Array:
     """Directions along which nothing pulls back, to what can be told, as columns of changes of scaled coordinates."""
-    _, sizes, rows = np.linalg.svd(local.slopes)
-    held = int((sizes > max(UNHELD * sizes.max(initial=0.0), TRIPLE * local.noise / SINGULAR)).sum())
+    _, sizes, rows = np.linalg.svd(local.stiffness)
+    held = int((sizes > max(UNHELD * sizes.max(initial=0.0), TRIPLE / SINGULAR)).sum())
     return np.asarray(local.bases[0] @ rows[held:].T)
+
+
+def is_pulled(local: Local, direction: Array) -> bool:
+    """Whether forces change along a direction, in scales, by more than roundings there explain, as these are seen in
+    poses that are next to the same: where something stiff is in the way it may still be unknown where it would rest."""
+    ways = local.bases[0].T @ direction
+    change, spread = local.slopes @ ways, 0.0
+    for row in generic(LOOKED * len(ways)).reshape(LOOKED, -1):
+        other = stepped(local, ASIDE * row)
+        if other is None:
+            return False
+        turned = other.bases[1].T @ local.bases[1]
+        seen = other.slopes[len(ways) :] @ (other.bases[0].T @ direction)
+        spread = max(spread, float(np.linalg.norm(seen - turned @ change[len(ways) :])))
+    least = EPSILON * float(np.linalg.norm(np.abs(local.slopes) @ np.abs(ways)))
+    return bool(np.linalg.norm(change) > CLEARLY * max(spread, least))
 
 
 def apart(flow: Flow, one: Array, other: Array) -> Array:
     """In scales; whole turns make no difference, nor do accounts."""
-    found = (one - other) / flow.system.scales[: flow.system.n]
-    found[flow.angles] = 2 * np.sin(0.5 * (one - other)[flow.angles])
+    away = one - other
+    away = away - TURN * flow.turned(away)
+    found = away / flow.system.scales[: flow.system.n]
+    found[flow.angles] = 2 * np.sin(0.5 * away[flow.angles])
     found[flow.system.accounts] = 0.0
     return np.asarray(found)
 
@@ -84,11 +106,23 @@ def balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known] = ()) -> Loc
         change = local.bases[0] @ step
         moved = np.abs(change).max(initial=0.0)
         if moved <= SETTLED:
-            return _nearer(local, step, float(np.linalg.norm(local.residual)), 1) or local
+            return _softly(_nearer(local, step, float(np.linalg.norm(local.residual)), 1) or local)
         if any(each.draws(local.q, change) for each in rests):
             break
         step *= min(1.0, _longest(flow, local.q) / moved)
         nearer = _nearer(local, step, (1 - SMALLER) * float(np.linalg.norm(local.residual)))
+        if nearer is None:
+            break
+        local = nearer
+    return local
+
+
+def _softly(local: Local) -> Local:
+    """What is left over may be no more than roundings of something stiff, and still be balanced by what pulls less."""
+    for _ in range(MOST_SOFT):
+        if not any(is_pulled(local, direction) for direction in unheld(local).T):
+            break
+        nearer = _nearer(local, local.whole_step, (1 - SMALLER) * float(np.linalg.norm(local.residual)))
         if nearer is None:
             break
         local = nearer

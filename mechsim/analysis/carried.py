@@ -20,6 +20,7 @@ from mechsim.analysis.ground import Ground
 from mechsim.analysis.symmetry import reduced
 from mechsim.errors import AssemblyError, Fault, SpecError
 from mechsim.frozen import frozen
+from mechsim.kernel.changes import NumberChanges, changes_of
 from mechsim.kernel.linear import generic, null_space
 from mechsim.model.mechanism import Mechanism
 from mechsim.result.layout import Array
@@ -75,6 +76,11 @@ class Candidates:
 
     def _columns(self, family: Family) -> int:
         return len(family.names) if self.is_of_a_file else family.shifts
+
+    @property
+    def shifts(self) -> int:
+        """How many come first that shift the whole."""
+        return self.families[0].shifts if self.families and not self.families[0].part else 0
 
     @property
     def lengths(self) -> Array:
@@ -217,7 +223,22 @@ class View:
         second = self.time * self.stacked(still, rates)[-length:]
         jerk = self.time**2 * self.stacked(0.0 * local.jerk, local.jerk)[-length:]
         grows = (self.onward[-length:] @ self.back) @ together
-        return np.concatenate([inside @ together, grows - np.column_stack([second, -jerk])])
+        return np.concatenate([inside @ together, grows - np.column_stack([second, -jerk]), self._gained()])
+
+    def _gained(self) -> Array:
+        """How much kinetic energy candidates give, which no shift or turn of the whole does: what maps motions to
+        others that are faster, as a skate's circles to wider ones, leaves no mechanism as it is. A Lagrangian tells
+        none."""
+        local, candidates = self.local, self.candidates
+        if not candidates.is_of_a_file:
+            return np.zeros((0, candidates.count + 1))
+        system, state = local.flow.system, (local.t, local.q, local.v)
+        moved = tuple(each[0] for each in candidates.moved(local.q[None], local.v[None]))
+        changes = changes_of(system, ("kinetic",), state, moved, NumberChanges.none(system, candidates.count))
+        gained = sum((value.sum(axis=0) for _, _, own in changes for value in own), np.zeros(candidates.count))
+        momentum = np.abs(np.asarray(system.mass_matrix(*state)) @ local.v)
+        most = float(momentum @ system.scales[: system.n]) / self.time
+        return np.append(gained / most if most > 0 else gained, 0.0)[None]
 
 
 @frozen(eq=False, slots=False)
@@ -237,7 +258,7 @@ def symmetries(flow: Flow, t: float, q: Array, v: Array) -> Symmetries:
     """Raises AssemblyError, SpecError where the flow has no value near the state, or where it is not clear."""
     candidates = Candidates(flow)
     time, slow = _times(flow, t, q, v)
-    views = [View(local, candidates, slow) for local in _states(flow, t, q, slow)]
+    views = [View(local, candidates, slow) for local in generic_states(flow, t, q, slow)]
     strayed = np.concatenate([candidates.strayed(view.local.q) for view in views])
     moves = np.concatenate([*(view.carried for view in views), strayed])
     sizes = _lengths(moves)
@@ -299,7 +320,7 @@ def _times(flow: Flow, t: float, q: Array, v: Array) -> tuple[float, float]:
     """In which things move, there and beside it, and in which they would begin to from where they stand: by how
     accelerations change with places and speeds, which is the same wherever the mechanism is and however it goes along;
     of what is free by how fast it is, or would become."""
-    beside = list(islice(_states(flow, t, q, np.inf), 1))
+    beside = list(islice(generic_states(flow, t, q, np.inf), 1))
     near = [flow.at(t, q, v), *beside]
     going = max(map(_going, near))
     rates = [max(map(_bending, some), default=0.0) for some in (near, beside)]
@@ -326,7 +347,7 @@ def _going(local: Local) -> float:
     return float(max(speeds, np.sqrt(bends)))
 
 
-def _states(flow: Flow, t: float, q: Array, time: float) -> Iterator[Local]:
+def generic_states(flow: Flow, t: float, q: Array, time: float) -> Iterator[Local]:
     """Beside a pose, with velocities of no special kind."""
     n, scales = flow.system.n, flow.system.scales[: flow.system.n]
     for row in generic(2 * STATES * n).reshape(STATES, 2, n):

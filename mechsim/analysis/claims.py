@@ -121,7 +121,8 @@ class Model:
         rates = self._rates(family)
         sums = rates.conserved(family.shifts)
         found = [row for row in sums if not row[0] and not rates.is_nothing(row) and self._is_new(rates.values @ row)]
-        return [Claim(named(row), family.units[-1], row, True, False) for row in found]
+        # Shifts come first: a sum with a turn in it is an angular momentum.
+        return [Claim(named(row), family.units[np.flatnonzero(row)[-1] - 1], row, True, False) for row in found]
 
     def _is_new(self, value: Array) -> bool:
         """Whether a momentum is no sum of those of the whole, and of parts that were looked at before."""

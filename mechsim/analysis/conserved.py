@@ -48,10 +48,15 @@ class Watched:
 
 
 def conserved(
-    solution: Solution, asked: Sequence[Asked] = (), watched: Sequence[Watched] = (), system: System | None = None
+    solution: Solution,
+    asked: Sequence[Asked] = (),
+    watched: Sequence[Watched] = (),
+    system: System | None = None,
+    remarks: Sequence[str] = (),
 ) -> Invariants:
     """What the model of a finished motion conserves. `asked` are generators beside those of the whole, `watched`
-    quantities; their elements are those of `system`, if the motion's own has none. Raises SpecError, AssemblyError."""
+    quantities; their elements are those of `system`, if the motion's own has none. `remarks` are told with it. Raises
+    SpecError, AssemblyError."""
     system = system or solution.system
     if system.samplers:
         message = "a controller that is sampled acts by what it holds, which no symmetry of the equations knows of"
@@ -68,9 +73,9 @@ def conserved(
     plain = [*([] if model.is_natural else [_natural()]), *map(_watched, watched)]
     quantities += [motion.of_function(each) for each in plain]
     steps = int(solution.statistics.get("steps", len(solution.t) - 1))
-    return Invariants(
-        np.asarray(motion.rows.t), tuple(quantities), len(states), steps, solution.tolerance, _remarks(model, solution)
-    )
+    told = *_remarks(model, solution), *remarks
+    times = np.asarray(motion.rows.t)
+    return Invariants(times, tuple(quantities), len(states), steps, solution.tolerance, told)
 
 
 def _remarks(model: Model, solution: Solution) -> tuple[str, ...]:

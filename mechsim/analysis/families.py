@@ -10,6 +10,7 @@ import numpy as np
 
 from mechsim.analysis.balanced import apart, balanced, unheld
 from mechsim.analysis.flow import Local
+from mechsim.analysis.linear import Linearised
 from mechsim.errors import AssemblyError, SpecError
 from mechsim.kernel.linear import generic
 
@@ -17,7 +18,19 @@ STRIDE, STRIDES = 0.25, 80  # in scales; a way that takes more of them is given 
 THERE = 1e-5  # in scales
 GAINS = 0.9999  # a stride has to come nearer: to so much of what was left
 LEADS = 1e-3  # of the way that is left: a direction that has less of it leads nowhere
+DOUBLE = 1e-3  # of the largest: to this eigenvalues agree, of which several may be zero
 NUDGES = 3  # then, in directions of no special kind
+
+
+def are_alike(one: Linearised, other: Linearised) -> bool:
+    """Whether two move near them alike, as a cart does at two places: what nothing holds in as many ways is of one
+    family then."""
+    found = [each.eigenvalues for each in (one, other)]
+    parts = [np.concatenate([np.sort(values.real), np.sort(values.imag)]) for values in found]
+    if parts[0].shape != parts[1].shape:
+        return False
+    largest = float(np.abs(found[0]).max(initial=0.0))
+    return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * one.slowest))
 
 
 def are_of_one_family(one: Local, other: Local) -> bool:

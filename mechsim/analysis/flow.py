@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from mechsim.analysis.rolling import Ways
-from mechsim.analysis.turning import angles_near
+from mechsim.analysis.turning import TURN, angles_near, is_same_after
 from mechsim.engine.events import as_switched
 from mechsim.engine.leading import planned
 from mechsim.engine.tangents import DEPENDENT, Directions
@@ -78,6 +78,7 @@ class Flow:
         self._held = np.array(self.system.constants)
         self.march = make_march(self.plan, order=2, tolerance=TOLERANCE, safety=1.0, rejection=1.0)
         self._near = t, q
+        self._turned: dict[tuple[float, ...], bool] = {}  # what is known of whole turns
 
     @property
     def has_contacts(self) -> bool:
@@ -91,6 +92,36 @@ class Flow:
     def angles(self) -> Array:
         """Which coordinates are angles: after whole turns it is where it was."""
         return angles_near(self.system, *self._near)
+
+    def widened(self, sizes: Array) -> Array:
+        """The largest among all coordinates that constraints link, for each: roundings of one are felt by all."""
+        largest = np.zeros(self.system.n)
+        np.maximum.at(largest, self._linked, sizes)
+        return np.asarray(largest[self._linked])
+
+    @cached_property
+    def _linked(self) -> np.ndarray:
+        """Numbers of the groups of coordinates."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        t, q = self._near
+        rows, columns, _ = self.system.rate_jacobian(t, q, np.zeros(self.system.n))
+        size = self.system.n + self.system.m
+        links = coo_array((np.ones(len(rows)), (np.asarray(rows) + self.system.n, columns)), shape=(size, size))
+        return np.asarray(connected_components(links, directed=False)[1][: self.system.n])
+
+    def turned(self, change: Array) -> Array:
+        """The whole turns in a change of angles after which, all at once, it is where it was; else none."""
+        wound = np.array([variable.kind == "angle" for variable in self.system.mechanism.variables], dtype=bool)
+        wound &= ~self.angles.astype(bool)
+        turns = np.where(wound, np.round(change / TURN), 0.0)
+        if not turns.any():
+            return turns
+        key = tuple(turns.tolist())
+        if key not in self._turned:
+            self._turned[key] = is_same_after(self.system, *self._near, turns)
+        return turns if self._turned[key] else 0.0 * turns
 
     @cached_property
     def states(self) -> tuple[int, ...]:
@@ -140,19 +171,28 @@ class Flow:
     def pace(self) -> float:
         """The rate at which forces would move what has inertia by its scale if nothing balanced them, 1/s: in the
         middle of what it is at some poses, for at a rest all of a force may cancel inside of it."""
+        return float(np.median([np.sqrt(pushed[np.isfinite(pushed)].max(initial=0.0)) for pushed in self._pushed]))
+
+    @cached_property
+    def pushes(self) -> Array:
+        """The same of each coordinate, squared, (n,): what has no inertia of its own may be pushed as much as any."""
+        return np.median([np.where(np.isfinite(pushed), pushed, self.pace**2) for pushed in self._pushed], axis=0)
+
+    @cached_property
+    def _pushed(self) -> list[Array]:
+        """How fast forces accelerate each coordinate, in scales, at some poses; not finite where that is not known."""
         t, q = self._near
         n, scales = self.system.n, self.system.scales[: self.system.n]
         places = [q, *(q + scales * row for row in generic(PACES * n).reshape(PACES, n))]
-        return float(np.median([self._pace_at(t, place) for place in places]))
+        return [self._pushed_at(t, place) for place in places]
 
-    def _pace_at(self, t: float, q: Array) -> float:
+    def _pushed_at(self, t: float, q: Array) -> Array:
         still = np.zeros_like(q)
         system = as_switched(self.system, t, q, still)
         inertia = np.abs(np.diagonal(np.asarray(system.mass_matrix(t, q, still)))) * system.scales[: system.n]
         inertia[system.accounts] = 0.0
         with np.errstate(all="ignore"):
-            found = system.pushes(t, q, still)[inertia > 0] / inertia[inertia > 0]
-        return float(np.sqrt(found[np.isfinite(found)].max(initial=0.0)))
+            return np.asarray(np.where(inertia > 0, system.pushes(t, q, still) / inertia, np.inf))
 
     @cached_property
     def reads_time(self) -> bool:
@@ -315,27 +355,39 @@ class Local:
         return self._step(ROUNDINGS)
 
     def _step(self, least: float) -> Array:
-        found = np.linalg.lstsq(self.slopes @ self.rolling, -self.residual, rcond=least)[0]
+        found = np.linalg.lstsq(self.stiffness @ self.rolling, -self.residual / self.noise, rcond=least)[0]
         return np.asarray(self.rolling @ found)
 
+    @cached_property
+    def noise(self) -> Array:
+        """What may be roundings in each row of the residual, 1/s^2: of how much the coordinates that it is made of are
+        pushed, and of how that changes. What is stiff says nothing of what is soft beside it."""
+        scales, basis = self.flow.system.scales[: self.flow.system.n], np.abs(self.bases[1])
+        bends = np.abs(self.moved[2][:, : self.freedoms[0]]).max(axis=1, initial=0.0) / scales
+        largest = max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2)
+        rows = np.maximum(basis.T @ self.flow.widened(bends), basis.T @ self.flow.pushes)
+        rates = np.full(self.freedoms[0], largest)
+        return np.asarray(ROUNDINGS * np.concatenate([rates, np.minimum(rows, largest)]) + LEAST)
+
     @property
-    def noise(self) -> float:
-        """Accelerations that may be roundings, 1/s^2."""
-        return float(ROUNDINGS * max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2) + LEAST)
+    def stiffness(self) -> Array:
+        """Slopes in units of what may be roundings."""
+        return np.asarray(self.slopes / self.noise[:, None])
 
     @property
     def left_over(self) -> float:
         """What no step would balance, beside what may be rounding of it: above one, something is free to go."""
-        return float(np.linalg.norm(self.residual + self.slopes @ self.step) / self.noise)
+        return float(np.linalg.norm((self.residual + self.slopes @ self.step) / self.noise))
 
     @property
     def is_rest(self) -> bool:
         """Whether nothing moves, and nothing is about to, to what can be told."""
         system = self.flow.system
         moving = np.delete(np.arange(system.n), system.accounts)  # accounts go on adding
-        pace = np.sqrt(self.noise / ROUNDINGS)
+        pace = np.sqrt(self.noise.max(initial=LEAST) / ROUNDINGS)
         still = np.abs(self.v[moving] / system.scales[moving]).max(initial=0.0) <= STILL * pace
-        near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR or np.linalg.norm(self.residual) <= self.noise
+        near = np.abs(self.bases[0] @ self.step).max(initial=0.0) <= NEAR
+        near = near or np.linalg.norm(self.residual / self.noise) <= 1
         return bool(still and near and self.left_over <= 1)
 
     def chart(self) -> Chart:
@@ -382,12 +434,13 @@ def reads_time(system: System) -> bool:
 def projected(
     system: System, t: float, q: Array, v: Array, settled: float = SETTLED, held: Sequence[int] = ()
 ) -> tuple[Array, Array]:
-    """The nearest state that the constraints allow, in scaled coordinates; positions that are `held` stay."""
+    """The nearest state that the constraints allow, in scaled coordinates; positions that are `held` stay. Raises
+    AssemblyError where constraints have no values."""
     scales = system.scales[: system.n].copy()
     scales[list(held)] = 0.0
     for _ in range(MOST_STEPS):
-        jacobian, lengths = unit_rows(dense(system.constraint_jacobian(t, q), system.m, system.n) * scales)
-        step = np.linalg.lstsq(jacobian, -np.asarray(system.constraints(t, q)) / lengths, rcond=None)[0]
+        gradients = dense(system.constraint_jacobian(t, q), system.m, system.n)
+        step = _nearest(gradients * scales, -np.asarray(system.constraints(t, q)))
         q = q + scales * step
         if np.abs(step).max(initial=0.0) <= settled:
             break
@@ -395,13 +448,22 @@ def projected(
 
 
 def with_rates(system: System, t: float, q: Array, v: Array, held: Sequence[int] = ()) -> Array:
-    """Velocities, one set or many (..., n), nearest to these that the constraints allow; those `held` stay."""
+    """Velocities, one set or many (..., n), nearest to these that the constraints allow; those `held` stay. Raises
+    AssemblyError where constraints have no values."""
     scales = system.scales[: system.n].copy()
     scales[list(held)] = 0.0
     gradients = dense(system.rate_jacobian(t, q, v if v.ndim == 1 else v[0]), system.m, system.n)
-    jacobian, lengths = unit_rows(gradients * scales)
-    rates = np.asarray(system.constraint_rate(t, np.broadcast_to(q, v.shape), v)) / lengths
-    return v - scales * (np.linalg.lstsq(jacobian, rates.T, rcond=None)[0]).T
+    rates = np.asarray(system.constraint_rate(t, np.broadcast_to(q, v.shape), v))
+    return v + scales * _nearest(gradients * scales, -rates)
+
+
+def _nearest(gradients: Array, wanted: Array) -> Array:
+    """The least change, one or many (..., n), that changes constraints so; gradients count as if of one length."""
+    if not (np.isfinite(gradients).all() and np.isfinite(wanted).all()):
+        hint = "a direction of two points that coincide, say, or a root of less than zero"
+        raise AssemblyError(Fault("constraints have no values at a pose that was tried", hint=hint))
+    jacobian, lengths = unit_rows(gradients)
+    return np.asarray(np.linalg.lstsq(jacobian, (wanted / lengths).T, rcond=None)[0].T)
 
 
 def well_chosen(basis: Array, weights: Array) -> list[int]:

@@ -31,7 +31,18 @@ class Momenta:
 
     def at(self, view: View) -> tuple[Array, Array]:
         """(sums,), and how they change along what is allowed, (sums, directions)."""
-        local, (dq, dv, _) = view.local, view.moved
+        return self._along(view, view.moved[0], view.moved[1])
+
+    def rates(self, view: View) -> Array:
+        """How they change as the motion goes on, 1/s of the largest that they could."""
+        local = view.local
+        _, changes = self._along(view, local.v[:, None], local.a[:, None])
+        _, most = self.at(view)
+        speed = max(float(np.linalg.norm(view.flow)) / view.time, 1e-300)
+        return np.asarray(changes[:, 0] / np.maximum(np.linalg.norm(most, axis=1), 1e-300) / speed)
+
+    def _along(self, view: View, dq: Array, dv: Array) -> tuple[Array, Array]:
+        local = view.local
         speeds, _ = view.candidates.moved(local.q[None], local.v[None])
         bends, _ = view.candidates.changes(local.q, local.v, dq, dv)
         momentum, changes = self._momentum((local.t, local.q, local.v), (dq, dv))

@@ -25,6 +25,7 @@ ROUNDED = 1e-13  # of the terms of a difference: what is less is none
 SLOWEST = 1e-7  # beside the rate at which forces move things, or of 1/s without any: what is slower does not happen
 # Matrices are known to so much of their size; eigenvalues by how they depend on them, double ones to the root of it.
 PRECISION, DOUBLES = 1e-14, 1e-8
+EPSILON = 1e-16  # of the largest: eigenvalues are found no better
 UNSURE = 100.0  # times that: an eigenvalue that is no larger is zero
 
 
@@ -89,6 +90,7 @@ class Linearised:
     leaning: tuple[str, ...] = ()  # of a rest: contacts that are closed there, and stay so
     pace: float = 0.0  # 1/s, at which forces there move things; 0 where there are none
     verdict: str = ""  # of a rest: its stability, by more than its modes
+    roundings: Array | None = None  # of A: what each entry may be off, if more is known than its largest
 
     @cached_property
     def eigenvalues(self) -> Complex:
@@ -102,17 +104,28 @@ class Linearised:
     @cached_property
     def all_modes(self) -> tuple[Mode, ...]:
         """Of pairs both."""
-        values, vectors = np.linalg.eig(self.A)
-        values = np.where(np.abs(values) <= UNSURE * _unsure(self.A), 0.0, values)
+        values, vectors, unsure = self._eigen
+        values = np.where(np.abs(values) <= unsure, 0.0, values)
         largest = np.abs(values).max(initial=0.0)
         slowest_first = np.lexsort([values.real, np.round(np.abs(values.imag) / (largest or 1.0), 9)])
         modes = []
         for k in slowest_first:
             shape = self.shapes @ vectors[:, k]
             top = shape[np.argmax(np.abs(shape))] if np.abs(shape).max(initial=0.0) > 0 else 1.0
-            undamped = bool(abs(values[k].real) <= max(UNDAMPED * largest, self.slowest))
+            undamped = bool(abs(values[k].real) <= max(UNDAMPED * abs(values[k]), unsure[k]))
             modes.append(Mode(complex(values[k]), shape / top, undamped))
         return tuple(modes)
+
+    @cached_property
+    def _eigen(self) -> tuple[Complex, Complex, Array]:
+        values, vectors, off = _eigen(self.A, self.roundings)
+        return values, vectors, UNSURE * off
+
+    @property
+    def lost(self) -> float:
+        """Modes that are slower than this are lost in roundings, 1/s; 0 where none is."""
+        values, _, unsure = self._eigen
+        return float(unsure[np.abs(values) <= unsure].max(initial=0.0))
 
     @property
     def slowest(self) -> float:
@@ -165,17 +178,28 @@ class Linearised:
         return {**numbers, **names, "t": np.array(self.t)}
 
 
-def _unsure(matrix: Array) -> Array:
-    """By how much each eigenvalue may be off for roundings of the matrix, in the order that NumPy gives them in."""
-    from scipy.linalg import matrix_balance
+def _eigen(matrix: Array, roundings: Array | None) -> tuple[Complex, Complex, Array]:
+    """Eigenvalues and vectors, and by how much each eigenvalue may be off: for roundings of the entries that it depends
+    on, so that what is stiff says nothing of what is soft beside it, and for those of the method."""
+    from scipy.linalg import eig, matrix_balance
 
     if not len(matrix):
-        return np.zeros(0)
-    scales = matrix_balance(matrix, permute=False, separate=True)[1][0]
-    vectors = np.linalg.eig(matrix)[1] / scales[:, None]
-    size = np.linalg.norm(matrix * scales / scales[:, None], 2)
-    lengths = np.linalg.norm(vectors, axis=0) * np.linalg.norm(np.linalg.pinv(vectors), axis=1)
-    return np.asarray(size * np.minimum(PRECISION * lengths, DOUBLES))
+        return np.zeros(0, complex), np.zeros((0, 0), complex), np.zeros(0)
+    cleaned = matrix if roundings is None else np.where(np.abs(matrix) > roundings, matrix, 0.0)
+    with np.errstate(invalid="ignore"):  # SciPy takes scales for places, which are of no use here
+        balanced, (scales, _) = matrix_balance(cleaned, permute=False, separate=True)
+    values, left, right = eig(balanced, left=True)  # vectors of length 1
+    size = np.linalg.norm(balanced, 2)
+    off = np.full_like(matrix, PRECISION * size) if roundings is None else roundings * scales / scales[:, None]
+    apart = np.maximum(np.abs(np.einsum("ik,ik->k", left.conj(), right)), 1e-300)
+    moved = _along(left, off, right) / apart
+    most = DOUBLES * (size if roundings is None else _along(left, np.abs(balanced), right))
+    return values, scales[:, None] * right, np.maximum(np.minimum(moved, most), EPSILON * size)
+
+
+def _along(left: Complex, matrix: Array, right: Complex) -> Array:
+    """The most that entries of these sizes do to each eigenvalue."""
+    return np.asarray(np.einsum("ik,ij,jk->k", np.abs(left), matrix, np.abs(right)))
 
 
 def linearised(
@@ -237,7 +261,7 @@ def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearise
     q, count = local.moved[0].copy(), sum(local.freedoms)
     q[local.flow.system.accounts] = 0.0  # they add up work, and nothing moves with them
     states, rates = chart.states, chart.rates
-    back = np.linalg.pinv(states[:, :count])
+    back: Array = np.asarray(np.linalg.pinv(states[:, :count]), dtype=float)
     matrix = rates[:, :count] @ back
     _require_closed(local, chart, rates[:, :count] - matrix @ states[:, :count], rates[:, :count])
     known = dict(zip(chart.names, states, strict=True))
@@ -265,7 +289,30 @@ def _in_chart(local: Local, chart: Charted, names: tuple[str, ...]) -> Linearise
         local.is_rest,
         local.flow.reads_time,
         pace=local.flow.pace,
+        roundings=_roundings(local, chart, back),
     )
+
+
+def _roundings(local: Local, chart: Charted, back: Array) -> Array:
+    """What entries of the matrix may be off: shares of what is largest in each row, as positions and as velocities, and
+    in those of coordinates that constraints link with it."""
+    places, count = local.freedoms[0], sum(local.freedoms)
+    parts = [slice(None, places), slice(places, count)]
+    return np.asarray(
+        PRECISION * sum(np.outer(_row_sizes(local, chart, part), np.abs(back[part]).sum(axis=0)) for part in parts)
+    )
+
+
+def _row_sizes(local: Local, chart: Charted, part: slice) -> Array:
+    """Of rates of states along some directions."""
+    flow = local.flow
+    scales, own = flow.system.scales[: flow.system.n], np.abs(chart.rates[:, part]).max(axis=1, initial=0.0)
+    known: dict[str, float] = {}
+    for suffix, moved in (("", local.moved[1]), ("_dot", local.moved[2])):
+        sizes = scales * flow.widened(np.abs(moved[:, part]).max(axis=1, initial=0.0) / scales)
+        known |= {f"{label}{suffix}": float(size) for label, size in zip(flow.labels, sizes, strict=True)}
+    largest = float(own.max(initial=0.0))
+    return np.maximum(own, [known.get(name, largest) for name in chart.names])
 
 
 def _require_closed(local: Local, chart: Charted, off: Array, rates: Array) -> None:

@@ -248,6 +248,7 @@ class Balance:
             elif element.account:
                 power = -self.rows[number][:, -1:] + (0.0 if self._shares(element) else along[:, -1, :])
                 found.add(said(element), power, np.ones((len(self.t), 1, 1)))
+                found.size += _bound(self.rows[number][:, :-1], along[:, :-1])  # of which power may be what is left
         return found.terms, found.size
 
     def _shares(self, element: Element) -> bool:

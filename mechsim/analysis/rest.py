@@ -10,9 +10,9 @@ from itertools import chain
 
 import numpy as np
 
-from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, known, unheld
+from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, is_pulled, known, unheld
 from mechsim.analysis.deflated import beside
-from mechsim.analysis.families import are_of_one_family
+from mechsim.analysis.families import are_alike, are_of_one_family
 from mechsim.analysis.flow import ROUNDINGS, Flow, Local
 from mechsim.analysis.linear import Linearised, linear_rest
 from mechsim.analysis.turning import TURN, whole_turns
@@ -31,9 +31,8 @@ MOST_CENTRES = 8  # rests around which it is looked
 BESIDE, STAYS = (0.02, -0.013, 0.0073), 0.1  # in scales: where others are looked for, and how near to that they are
 TWICE = 1e-7  # in scales: Newton's method ends nearer to a rest
 DRIVEN = 1e-9  # of a scale and second: what moves slower is rounding
-SYMMETRIC = 1e-9  # of the largest entry
+SYMMETRIC = 1e-9  # of the stiffness of both coordinates, and of critical damping
 FARTHEST = 1e6  # in scales: beyond, forces balance because all that pulls is far away
-DOUBLE = 1e-3  # of the largest: to this eigenvalues agree, of which several may be zero
 
 
 @frozen(eq=False, slots=False)
@@ -109,7 +108,7 @@ def _turned_back(local: Local, q: Array) -> Local:
     """A pose without the whole turns by which its angles are away from another; what rolls is elsewhere after them."""
     if local.flow.rolls.any():
         return local
-    turns = whole_turns(local.flow.angles, q, local.q)
+    turns = whole_turns(local.flow.angles, q, local.q) + local.flow.turned(local.q - q)
     return balanced(local.flow, local.t, local.q - TURN * turns) if turns.any() else local
 
 
@@ -131,7 +130,7 @@ class _Found:
             return
         linear = linear_rest(local)
         ways = unheld(local).shape[1]
-        if any(_is_family(linear, ways, other) for other in self.rests):
+        if ways and any(ways == other.neighbours and are_alike(linear, other.own) for other in self.rests):
             return
         if ways and self._goes_everywhere(local.flow) and self._is_beside(local):
             return
@@ -224,6 +223,8 @@ def judged(flow: Flow, linear: Linearised) -> Linearised:
 
 def _goes_on(local: Local, direction: Array) -> bool:
     """Whether rests go on without a gap where nothing pulls back: wherever it is put beside, it stays."""
+    if is_pulled(local, direction):
+        return False
     flow, scales = local.flow, local.flow.system.scales[: local.flow.system.n]
     for away in BESIDE:
         put = local.q + away * scales * direction
@@ -238,17 +239,24 @@ def _goes_on(local: Local, direction: Array) -> bool:
 
 
 def _is_least(flow: Flow, local: Local, linear: Linearised) -> bool:
-    """Whether forces near a rest come from a potential alone that is least there (Lagrange and Dirichlet): as many
-    rates as positions, none of which a force depends on, and a stiffness that is symmetric and pulls back every way."""
+    """Whether forces near a rest come from a potential that is least there, and others only take energy (Lagrange and
+    Dirichlet, Kelvin and Tait): as many rates as positions, a stiffness that is symmetric and pulls back every way, and
+    damping that gives none. Each coordinate counts by its own stiffness and inertia."""
     count = local.freedoms[0]
     if local.freedoms[1] != count or linear.states[count:] != tuple(f"{name}_dot" for name in linear.states[:count]):
         return False
     shapes = linear.shapes[:, :count]
     mass = shapes.T @ np.asarray(flow.system.mass_matrix(local.t, local.q)) @ shapes
-    stiffness, largest = -mass @ linear.A[count:, :count], np.abs(linear.A).max(initial=0.0)
-    symmetric = np.abs(stiffness - stiffness.T).max(initial=0.0) <= SYMMETRIC * np.abs(stiffness).max(initial=0.0)
-    without_speeds = np.abs(linear.A[count:, count:]).max(initial=0.0) <= SYMMETRIC * largest
-    return bool(symmetric and without_speeds and np.linalg.eigvalsh(stiffness + stiffness.T).min(initial=1.0) > 0)
+    stiffness, damping = -mass @ linear.A[count:, :count], -mass @ linear.A[count:, count:]
+    held, heavy = np.diagonal(stiffness), np.diagonal(mass)
+    if not ((held > 0) & (heavy > 0)).all():
+        return False
+    stiffness, critical = stiffness / np.sqrt(np.outer(held, held)), np.sqrt(held * heavy)
+    damping = damping / np.sqrt(np.outer(critical, critical))
+    symmetric = np.abs(stiffness - stiffness.T).max(initial=0.0) <= SYMMETRIC
+    most = max(1.0, np.abs(damping).max(initial=0.0))
+    takes = np.linalg.eigvalsh(damping + damping.T).min(initial=0.0) >= -SYMMETRIC * most
+    return bool(symmetric and takes and np.linalg.eigvalsh(stiffness + stiffness.T).min(initial=1.0) > 0)
 
 
 def require_stillness(system: System, t: float, q: Array) -> None:
@@ -295,13 +303,3 @@ def _around(flow: Flow, centres: Sequence[Known]) -> Iterator[Array]:
         for number, row in enumerate(rows[place]):
             yield centres[place].q + SIZES[number % len(SIZES)] * flow.system.scales[:n] * row
         place += 1
-
-
-def _is_family(linear: Linearised, unheld: int, other: Rest) -> bool:
-    """Whether what nothing holds in some ways is of a family that is known, as a cart at two places: they are alike."""
-    if not unheld or unheld != other.neighbours:
-        return False
-    found = [each.eigenvalues for each in (linear, other.own)]
-    parts = [np.concatenate([np.sort(values.real), np.sort(values.imag)]) for values in found]
-    largest = float(np.abs(found[0]).max(initial=0.0))
-    return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) <= max(DOUBLE * largest, 10 * linear.slowest))

@@ -25,6 +25,7 @@ from mechsim.structure import Structure, analyse, redundancy
 STRIDE, STRIDES = 0.05, 4  # in scales: how far and how often a state is moved, and put back on the constraints
 TOLERANCE = 1e-13
 ON_CONSTRAINTS = 1e-9  # of sizes
+MOST_PIECES = 40  # of functions of time, each with a state of its own
 GOLDEN = (5**0.5 - 1) / 2  # times of a motion without any period
 
 
@@ -46,12 +47,13 @@ def near_motion(solution: Solution, count: int) -> States:
     system, structure = _lasting(solution)
     leading = Leading(system, structure, TOLERANCE, wild=True)
     points = _begun(solution, system, count)
-    directions = iter(generic((STRIDES + 1) * count * system.n).reshape(STRIDES + 1, count, system.n))
+    shape = STRIDES + 1, len(points), system.n
+    directions = iter(generic(int(np.prod(shape))).reshape(shape))
     for _ in range(STRIDES):
         points = _moved(leading, points, next(directions))
     speeds = speed_of(solution) * system.scales[: system.n] * next(directions)
     q, v, _ = leading.states(replace(points, v=speeds))
-    points = _switched(system, replace(points, q=q, v=v))
+    points = _on_all_sides(leading, _switched(system, replace(points, q=q, v=v)))
     accelerations, multipliers = leading(points)
     multipliers = smallest(len(structure.redundancy.rows), points, accelerations, multipliers)
     known = np.flatnonzero(_is_met(points) & np.isfinite(accelerations).all(axis=1))
@@ -62,12 +64,17 @@ def near_motion(solution: Solution, count: int) -> States:
 
 
 def _begun(solution: Solution, system: System, count: int) -> Points:
-    """States of the motion, with constants as they are then."""
-    share = np.sort(GOLDEN * np.arange(1, count + 1) % 1.0)
-    times = solution.t[0] + (solution.t[-1] - solution.t[0]) * share
+    """States of the motion, with constants as they are then; some in each piece of functions of time."""
+    share = GOLDEN * np.arange(1, count + 1) % 1.0
+    breaks = [each.time for each in system.switches if solution.t[0] < each.time < solution.t[-1]]
+    ends = np.array([solution.t[0], *breaks, solution.t[-1]])
+    chosen = np.unique(np.linspace(0, len(ends) - 2, min(len(ends) - 1, MOST_PIECES)).round().astype(int))
+    within = ends[chosen] + GOLDEN * (ends[chosen + 1] - ends[chosen])
+    times = np.sort(np.append(solution.t[0] + (solution.t[-1] - solution.t[0]) * share, within))
     held = solution.system_at(times).constants
     begun = solution.sampled(times)
-    return Points(system.holding(np.broadcast_to(held, (count, held.shape[-1]))), times, begun.q, begun.v)
+    constants = np.broadcast_to(held, (len(times), held.shape[-1]))
+    return Points(system.holding(constants), times, begun.q, begun.v)
 
 
 def _moved(leading: Leading, points: Points, directions: Array) -> Points:
@@ -110,6 +117,21 @@ def _switched(system: System, points: Points) -> Points:
         return points
     held = [as_switched(points.system_at(k), points.t[k], points.q[k], points.v[k]) for k in range(len(points))]
     return replace(points, system=system.holding(np.stack([each.constants for each in held])))
+
+
+def _on_all_sides(leading: Leading, points: Points) -> Points:
+    """The same, and where functions switch each state again with these thrown in some way: what happens on a side that
+    the motion does not meet belongs to the model too."""
+    system = points.system
+    places = [event.constants[0] for event in system.events if event.switch]
+    if not places:
+        return points
+    thrown = np.broadcast_to(system.constants, (len(points), np.shape(system.constants)[-1])).copy()
+    thrown[:, places] = np.sign(generic(len(points) * len(places))).reshape(len(points), -1)
+    q, v, _ = leading.states(replace(points, system=system.holding(thrown)))
+    constants = np.concatenate([np.broadcast_to(system.constants, thrown.shape), thrown])
+    t, q, v = (np.concatenate(each) for each in ((points.t, points.t), (points.q, q), (points.v, v)))
+    return Points(system.holding(constants), t, q, v)
 
 
 def _is_met(points: Points) -> np.ndarray:

@@ -16,7 +16,8 @@ from itertools import islice
 import numpy as np
 
 from mechsim.analysis.balanced import MOST_HALVINGS, MOST_STEPS, SMALLER, apart
-from mechsim.analysis.carried import Symmetries, View, symmetries
+from mechsim.analysis.carried import Symmetries, View, generic_states, symmetries
+from mechsim.analysis.families import are_alike
 from mechsim.analysis.flow import Flow, projected, well_chosen
 from mechsim.analysis.held import Momenta
 from mechsim.analysis.least import is_least
@@ -30,6 +31,7 @@ from mechsim.result.layout import Array
 
 SETTLED = 1e-12  # of scales: the last step, and what may be left over of X - S
 LONGEST = 0.5  # of scales: a step
+FAINT, PATIENCE = 1 / 32, 5  # steps that were shortened to so much, and how many of them in a row
 FEWER = 30  # poses that are tried: a step of Newton's method takes some ms
 SAME = 1e-6  # of scales, as states are compared
 RANK = 1e-10  # of the largest: what moves less is not moved
@@ -56,6 +58,7 @@ class Steady:
     linear: Linearised
     words: str
     energy: float
+    spins: bool = True  # as the start does, about the centre of mass
 
     @property
     def positions(self) -> Array:
@@ -83,6 +86,16 @@ def steady_motions(
     """All that are found from a state and from poses that it can be moved to, with the momenta that it has along
     motions which leave it as it is. Raises AssemblyError where there is none."""
     search = _Search(flow, t, q, v)
+    try:
+        return _looked_for(search, told)
+    except AssemblyError:
+        if not search.let_go():
+            raise
+        return _looked_for(search, told)
+
+
+def _looked_for(search: _Search, told: Callable[[int, int], None] | None) -> tuple[Steady, ...]:
+    flow, t, q, v = search.flow, search.t, search.q, search.v
     found: list[Steady] = []
     own, unclear = 0, None
     families = len(search.symmetries.still) > 0  # which momenta make: one of each is looked for
@@ -103,7 +116,9 @@ def steady_motions(
     if not found and unclear:
         raise unclear
     if not found:
-        hint = "something is free to fall, or goes faster and faster"
+        hint = "is something free to fall, or does it go faster and faster? Else start it nearer to one"
+        if search.momenta is not None:
+            hint += "; it has to have the momenta of the start"
         raise AssemblyError(Fault("no steady motion was found from any pose that was tried", hint=hint))
     return (*found[:own], *sorted(found[own:], key=lambda each: round(each.energy / search.energy, 9)))
 
@@ -126,15 +141,42 @@ class _Search:
         first = self._view(q, v)
         self._require_near(first)
         self.rates = self._rates(first)
-        self.momenta = Momenta(flow.system, self.symmetries.still) if len(self.symmetries.still) else None
-        self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
-        self.most = self._largest(first)
+        self._first = first
+        self._hold(self.symmetries.still)
         sizes = flow.system.scales[: flow.system.n] / self.symmetries.time
         sizes[flow.system.accounts] = 0.0
         self.energy = float(np.abs(np.asarray(flow.system.mass_matrix(t, q, v)) @ sizes) @ sizes) or 1.0  # a unit
 
     def _view(self, q: Array, v: Array) -> View:
         return View(self.flow.at(self.t, q, v), self.symmetries.candidates, self.symmetries.time)
+
+    def _hold(self, sums: Array) -> None:
+        """Let momenta along these motions be those of the start."""
+        self.lasting, first = sums, self._first
+        self.momenta = Momenta(self.flow.system, sums) if len(sums) else None
+        self.held = self.momenta.at(first)[0] if self.momenta else np.zeros(0)
+        self.most = self._largest(first)
+        self.spun = self.spin(first) if self.momenta else np.zeros(0)
+
+    def let_go(self) -> bool:
+        """Hold momenta only that the mechanism keeps, if there are others: a torque that turns it, or what damps it,
+        decides by itself how fast it goes on steadily."""
+        kept = self._kept()
+        fewer = len(kept) < len(self.lasting)
+        if fewer:
+            self._hold(kept)
+        return fewer
+
+    def _kept(self) -> Array:
+        """Sums of motions that leave it as it is, along which momenta are kept."""
+        still = self.symmetries.still
+        if not len(still):
+            return still
+        momenta = Momenta(self.flow.system, still)
+        states = generic_states(self.flow, self.t, self.q, self.symmetries.time)
+        views = [View(local, self.symmetries.candidates, self.symmetries.time) for local in states]
+        rates = np.array([momenta.rates(view) for view in views]).reshape(-1, len(still))
+        return np.asarray(null_space(rates, absolute=SAME).T @ still)
 
     def _own(self, view: View) -> Array:
         """What leaves it as it is, as changes of the state, (rows, motions)."""
@@ -170,7 +212,7 @@ class _Search:
             message = (
                 f"it does not move steadily there: speeds and accelerations are off by {off / size:.2g} of their size"
             )
-            raise SpecError(Fault(message, hint="mechsim equilibrium --steady finds steady motions near it"))
+            raise SpecError(Fault(message, hint="mechsim equilibrium --steady looks for steady motions near it"))
         return found
 
     def _apart(self, found: Steady, view: View) -> float:
@@ -188,7 +230,7 @@ class _Search:
 
     def _settled(self, view: View) -> Steady | None:
         """Where Newton's method comes to."""
-        rates = self.rates
+        rates, faint = self.rates, 0
         for _ in range(MOST_STEPS):
             left = self._left(view, rates)
             step, turn = self._step(view, rates, left)
@@ -196,6 +238,7 @@ class _Search:
                 break
             shorter = min(1.0, LONGEST / max(self._length(view, step), 1e-300))
             before = (1 - SMALLER) * np.linalg.norm(left)
+            whole = shorter
             for _ in range(MOST_HALVINGS):
                 nearer = self._moved(view, shorter * step)
                 if nearer is not None and np.linalg.norm(self._left(nearer, rates + shorter * turn)) <= before:
@@ -204,6 +247,9 @@ class _Search:
             else:
                 break
             view, rates = nearer, rates + shorter * turn
+            faint = faint + 1 if shorter <= FAINT * whole else 0
+            if faint > PATIENCE:  # it goes nowhere
+                break
         off = np.abs(self._left(view, rates)).max(initial=0.0)
         return self._told(view, rates) if off <= self._noise(view) else None
 
@@ -246,12 +292,25 @@ class _Search:
         """Along what is allowed, and of the rates, to where X = S with the momenta there are, were all linear."""
         matrix = np.column_stack([self._bends(view, rates), -self._own(view)])
         if self.momenta is not None:
-            still = np.zeros((len(self.held), len(rates)))
             more = self.momenta.at(view)[1] / self.most[:, None]
+            still = np.zeros((len(self.held), len(rates)))
             matrix = np.concatenate([matrix, np.column_stack([more, still])])
         found = np.asarray(np.linalg.lstsq(matrix, -left, rcond=RANK)[0], dtype=float)
         count = view.allowed.shape[1]
         return found[:count], found[count:] / view.time
+
+    def spin(self, view: View) -> Array:
+        """Momenta beside those of moving on: about the centre of mass, where shifts leave it as it is. Momenta along
+        motions that leave it as it is are about the origin, and a pose elsewhere makes up for a spin that is lost."""
+        candidates, still = view.candidates, self.lasting
+        turns = np.arange(still.shape[1]) >= candidates.shifts
+        ways = null_space(still[:, turns].T, absolute=SAME)
+        local = view.local
+        along = candidates.moved(local.q[None], local.v[None])[0][0] @ still.T
+        inertia = np.asarray(self.flow.system.mass_matrix(local.t, local.q, local.v))
+        moves = along @ ways
+        goes_on = np.linalg.lstsq(moves.T @ inertia @ moves, moves.T @ inertia @ local.v, rcond=RANK)[0]
+        return np.asarray(along.T @ inertia @ (local.v - moves @ goes_on))
 
     def _bends(self, view: View, rates: Array) -> Array:
         """DX - DS along what is allowed."""
@@ -281,16 +340,25 @@ class _Search:
         words = self.symmetries.candidates.words(seen) or RESTS
         held = is_least(self.flow, view, matrix, others, factors, self.symmetries.still)
         linear = replace(_linear(view, matrix, others, words), neighbours=max(0, neighbours), least=held)
-        return Steady(linear, words, float(potential - kinetic))
+        return Steady(linear, words, float(potential - kinetic), self._spins(view))
+
+    def _spins(self, view: View) -> bool:
+        """Whether its spin is that of the start, if the mechanism keeps it."""
+        if self.momenta is None:
+            return True
+        same = (np.abs(self.spin(view) - self.spun) <= NEAR * self.most).all()
+        return bool(same or len(self._kept()) < len(self.lasting))
 
     def is_same(self, one: Steady, other: Steady) -> bool:
-        """Whether two are one: in one pose or, where motions leave it as it is, alike."""
+        """Whether two are one: in one pose or, where motions leave it as it is or lead from one to the other, alike."""
         if len(self.symmetries.still):
             values = [
                 np.sort_complex(np.round(each.linear.eigenvalues * self.symmetries.time, 4)) for each in (one, other)
             ]
             near = abs(one.energy - other.energy) <= SAME * max(self.energy, abs(one.energy))
             return bool(near and np.abs(values[0] - values[1]).max(initial=0.0) < 1e-3)
+        if one.neighbours and one.neighbours == other.neighbours and are_alike(one.linear, other.linear):
+            return True
         return bool(np.abs(apart(self.flow, one.positions, other.positions)).max(initial=0.0) <= SAME)
 
 

@@ -28,34 +28,45 @@ def angles_of(solution: Solution) -> Array:
 
 def angles_near(system: System, t: float, q: Array) -> Array:
     """The same by what the equations are around a pose, wherever and however it moves: on constraints or not."""
+    return _angles(*_around(system, t, q))
+
+
+def is_same_after(system: System, t: float, q: Array, turns: Array) -> bool:
+    """Whether the equations there are the same after so many turns of each coordinate, all at once: a drive may hold a
+    difference of angles, each of which it feels."""
+    points, accelerations, multipliers = _around(system, t, q)
+    return _is_same(points, TURN * turns, accelerations, multipliers)
+
+
+def _around(system: System, t: float, q: Array) -> tuple[Points, Array, Array]:
     sizes = system.n, system.n, system.n, system.m
     numbers = generic(POINTS * sum(sizes)).reshape(POINTS, -1)
     aside, v, accelerations, multipliers = np.split(numbers, np.cumsum(sizes)[:-1], axis=1)
     scales = system.scales[: system.n]
     points = Points(system, np.full(POINTS, t), q + scales * aside, scales * v)
-    return _angles(points, scales * accelerations, multipliers)
+    return points, scales * accelerations, multipliers
 
 
 def _angles(points: Points, accelerations: Array, multipliers: Array) -> Array:
     system = points.system
     found = np.zeros(system.n, dtype=bool)
-    here = _rows(points, points.q, accelerations, multipliers)
 
     def is_same(place: int, shift: float) -> bool:
-        """Whether the equations hold as they do when a coordinate is shifted."""
-        shifted = points.q.copy()
-        shifted[:, place] += shift
-        off = np.abs(_rows(points, shifted, accelerations, multipliers) - here)
-        known = np.isfinite(off).all(axis=1)  # a formula may have no value everywhere
-        return bool(
-            known.any() and off[known].max(initial=0.0) <= SAME * (1.0 + np.abs(accelerations).max(initial=0.0))
-        )
+        return _is_same(points, shift * np.eye(system.n)[place], accelerations, multipliers)
 
     for place, variable in enumerate(system.mechanism.variables):
         if variable.kind == "state" or (variable.kind != "angle" and variable.units != ("", "")):
             continue
         found[place] = (variable.kind == "angle" or not is_same(place, 1.0)) and is_same(place, TURN)
     return found
+
+
+def _is_same(points: Points, shift: Array, accelerations: Array, multipliers: Array) -> bool:
+    """Whether the equations hold as they do when coordinates are shifted."""
+    here, there = (_rows(points, q, accelerations, multipliers) for q in (points.q, points.q + shift))
+    off = np.abs(there - here)
+    known = np.isfinite(off).all(axis=1)  # a formula may have no value everywhere
+    return bool(known.any() and off[known].max(initial=0.0) <= SAME * (1.0 + np.abs(accelerations).max(initial=0.0)))
 
 
 def _rows(points: Points, q: Array, accelerations: Array, multipliers: Array) -> Array:

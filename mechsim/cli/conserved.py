@@ -78,7 +78,7 @@ def conserved(
     from mechsim.analysis.conserved import conserved as find
     from mechsim.analysis.invariants import check_table
     from mechsim.cli.progress import Progress
-    from mechsim.handle.symmetries import Questions
+    from mechsim.handle.symmetries import Questions, not_met
     from mechsim.result.paths import refuse_sources, sources
     from mechsim.spec.asked import read_generator
 
@@ -100,7 +100,8 @@ def conserved(
     if solution.status != "finished":
         raise simulation.IntegrationError(simulation.failure(solution))
     with interrupts.at_once():
-        found = find(solution, questions.asked(prepared.mechanism), questions.watched(prepared.mechanism))
+        mechanism, beyond = prepared.mechanism, not_met(asked, solution.t)
+        found = find(solution, questions.asked(mechanism), questions.watched(mechanism), remarks=beyond)
     title = asked.title or asked.path
     if output is not None:
         found.save(output)

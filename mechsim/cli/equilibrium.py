@@ -106,6 +106,16 @@ def equilibrium(
     for number, rest in enumerate(found, 1):
         if getattr(rest, "singular", False):
             errors.note(_near(number, rest.within))  # type: ignore[union-attr]
+        if not getattr(rest, "spins", True):
+            errors.note(_spinning(number))
+
+
+def _spinning(number: int) -> str:
+    return (
+        f"steady motion {number} has the angular momentum of the start about the origin, not about its centre of "
+        "mass: what spins while its centre moves on goes along with no turn or shift. Start it with its centre at "
+        "rest, and see how it spins"
+    )
 
 
 def _near(number: int, within: float) -> str:

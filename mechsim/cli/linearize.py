@@ -191,6 +191,11 @@ def _show(title: str, found: Linearised) -> None:
     )
     rows = [[str(number), *_row(mode, found)] for number, mode in enumerate(found.modes, 1)]
     tables.table(["mode", "eigenvalue 1/s", "frequency Hz", "damping ratio", "time s", "moves"], rows, right=range(5))
+    if found.rest and found.stability == "undecided" and found.lost:
+        errors.note(
+            f"modes slower than {found.lost:.1g} 1/s cannot be told from rest here: "
+            "roundings of what is stiff are as large"
+        )
 
 
 def _pose(found: Linearised) -> str:

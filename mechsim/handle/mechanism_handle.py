@@ -32,7 +32,7 @@ from mechsim.handle.optimization import Optimization
 from mechsim.handle.poses import Poses
 from mechsim.handle.run import Run
 from mechsim.handle.subject import FileSubject
-from mechsim.handle.symmetries import Questions, told
+from mechsim.handle.symmetries import Questions, not_met, told
 from mechsim.handle.wanted import Given, ManyParameters, ends_of
 from mechsim.kernel.system import System
 from mechsim.model import build
@@ -169,7 +169,8 @@ class MechanismHandle(Equations, Dynamics, Optimization, Poses):
         handle = MechanismHandle(asked.told_by(self._file), self._given) if generators or quantities else self
         run = handle._run(parameters or {}, start, tol=tol, order=order, t0=t0, tend=tend)
         solution = run.motion(None, "polynomials", ()).solution
-        return conserved(solution, asked.asked(solution.system.mechanism), asked.watched(solution.system.mechanism))
+        mechanism, beyond = solution.system.mechanism, not_met(handle.spec, solution.t)
+        return conserved(solution, asked.asked(mechanism), asked.watched(mechanism), remarks=beyond)
 
     def simulate_many(
         self,

@@ -12,6 +12,7 @@ from mechsim.errors import Fault, SpecError
 from mechsim.frozen import frozen
 from mechsim.model.layout import point_names
 from mechsim.model.mechanism import Mechanism
+from mechsim.result.layout import Array
 from mechsim.source import telling
 from mechsim.spec.asked import ASKED, Given
 from mechsim.spec.document import MechSpec
@@ -64,6 +65,18 @@ class Questions:
     @staticmethod
     def _signal(generator: int, entry: int) -> str:
         return f"generator_{generator}_{entry}"
+
+
+def not_met(spec: MechSpec, t: Array) -> tuple[str, ...]:
+    """What claims about a motion at these times leave out: pieces of functions of time before and after it."""
+    early, late = float(t[0]), float(t[-1])
+    tables, pieces = spec.actions.tables, spec.actions.piecewise
+    ends = [(each.name, time) for each in tables for time in each.times if not early <= time <= late]
+    ends += [(each.name, time) for each in pieces for time in each.times[1:] if not early < time < late]
+    names = dict.fromkeys(name for name, _ in ends)
+    if not names:
+        return ()
+    return (f"claims are about t = {early:g} to {late:g}: {', '.join(names)} may be other than there before or after",)
 
 
 def told(spec: MechSpec, signals: Mapping[str, str]) -> MechSpec:
