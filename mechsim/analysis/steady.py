@@ -31,7 +31,6 @@ from mechsim.result.layout import Array
 
 SETTLED = 1e-12  # of scales: the last step, and what may be left over of X - S
 LONGEST = 0.5  # of scales: a step
-FAINT, PATIENCE = 1 / 32, 5  # steps that were shortened to so much, and how many of them in a row
 FEWER = 30  # poses that are tried: a step of Newton's method takes some ms
 SAME = 1e-6  # of scales, as states are compared
 RANK = 1e-10  # of the largest: what moves less is not moved
@@ -230,7 +229,7 @@ class _Search:
 
     def _settled(self, view: View) -> Steady | None:
         """Where Newton's method comes to."""
-        rates, faint = self.rates, 0
+        rates = self.rates
         for _ in range(MOST_STEPS):
             left = self._left(view, rates)
             step, turn = self._step(view, rates, left)
@@ -238,7 +237,6 @@ class _Search:
                 break
             shorter = min(1.0, LONGEST / max(self._length(view, step), 1e-300))
             before = (1 - SMALLER) * np.linalg.norm(left)
-            whole = shorter
             for _ in range(MOST_HALVINGS):
                 nearer = self._moved(view, shorter * step)
                 if nearer is not None and np.linalg.norm(self._left(nearer, rates + shorter * turn)) <= before:
@@ -247,9 +245,6 @@ class _Search:
             else:
                 break
             view, rates = nearer, rates + shorter * turn
-            faint = faint + 1 if shorter <= FAINT * whole else 0
-            if faint > PATIENCE:  # it goes nowhere
-                break
         off = np.abs(self._left(view, rates)).max(initial=0.0)
         return self._told(view, rates) if off <= self._noise(view) else None
 
