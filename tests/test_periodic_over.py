@@ -315,3 +315,21 @@ def test_a_cycle_that_shrinks_to_a_rest_is_told():
     assert not branch.marks
     assert branch.samples[-1].value == pytest.approx(0, abs=1e-9)
     assert "its motions shrink to a rest" in branch.why and "(Hopf)" in branch.why
+
+
+def test_a_ball_that_gives_all_back_keeps_its_energy():
+    """Over the energy E = m g h it bounces to h, in 2 sqrt(2 h / g)."""
+    text = """
+PartData: {Fixed: {O: [], R: [0, 1]}, Particles: {A: 2}}
+AppliedForces: {Gravity: [0, -9.81]}
+Joints: {Slots: {A-OR: []}}
+Stops: {A.y: {min: 0, e: 1}}
+ProblemData: {tend: 20, positions: {A: [0, [1, fixed]]}}
+"""
+    ball = mechsim.mechanism(text)
+    branch = ball.periodic_over("energy", 19.62, 40.0).branches[0]
+    heights = branch.column("value") / (2 * 9.81)
+    assert branch.measures[:, 0] == pytest.approx(heights, rel=1e-10)
+    assert branch.column("period") == pytest.approx(2 * np.sqrt(2 * heights / 9.81), rel=1e-10)
+    assert ball.periodic(tend=20).floquet.trivial == ("along the motion", "energy")
+    assert not mechsim.mechanism(text.replace("e: 1}", "e: 0.9}")).system.is_conservative

@@ -86,7 +86,7 @@ class _Run:
     def __init__(
         self, whole: System, structure: Structure, start: InitialState, order: int, tolerance: float, tend: float
     ):
-        self.conservative = not len(whole.accounts) and bool(np.all(whole.levels == 2))
+        self.conservative = whole.is_conservative
         system, structure, start = unaccounted(whole, structure, start)
         plan = planned(system, structure)
         refuse(plan, start)

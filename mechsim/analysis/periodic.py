@@ -265,7 +265,7 @@ def described(subject: Subject, found: Closed, autonomous: bool, multiple: int, 
     _refuse_rest(found.linear, autonomous)
     timed = not autonomous or bool(np.any(ring.turns))
     checked = _later(subject, found.linear, tolerance) if timed else None
-    conserved = autonomous and not len(system.accounts) and bool(np.all(system.levels == 2))
+    conserved = autonomous and system.is_conservative
     sizes = np.linalg.svd(found.linear.matrix, compute_uv=False)
     rank = int(np.sum(sizes > found.linear.family * sizes.max(initial=0.0)))
     family = found.linear.matrix.shape[1] - rank

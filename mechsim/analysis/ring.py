@@ -142,8 +142,7 @@ class Linear:
     @property
     def family(self) -> float:
         """The share of the largest singular value below which others belong to families."""
-        system = self.arcs[0].case.system
-        kept = self.unknowns.phase and not len(system.accounts) and bool(np.all(system.levels == 2))
+        kept = self.unknowns.phase and self.arcs[0].case.system.is_conservative
         return FAMILY if kept else FAMILY_WITHOUT_ENERGY
 
     @property

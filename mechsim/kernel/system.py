@@ -81,6 +81,18 @@ class System(Incidence, Values):
         return System(self.mechanism.bilateral, self.kinds, self.dropped) if self.gaps or self.frictions else self
 
     @property
+    def is_conservative(self) -> bool:
+        """Whether no force does work that no potential gives back, and no velocity is constrained by itself. What is
+        struck gives all back where its restitution is one and it does not move by itself."""
+        elements, laws = self.mechanism.elements, self.mechanism.laws
+        elastic = {
+            gap.account
+            for gap in self.gaps
+            if gap.restitution == 1.0 and not (gap.slow or gap.bond or laws[elements[gap.element].kind].is_prescribed)
+        }
+        return bool(not (set(self.accounts.tolist()) - elastic) and not self.frictions and np.all(self.levels == 2))
+
+    @property
     def prescribed(self) -> set[int]:
         """Constraints that move what they bind."""
         return {int(self._constraint_number[row]) for row in self.mechanism.prescribed} - {-1}

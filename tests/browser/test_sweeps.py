@@ -158,7 +158,7 @@ def test_a_phone_has_sliders_for_fingers(visit, grid):
 
 def test_a_motion_plays_on_in_another_case(visit, grid):
     page = visit("", path=grid[1])
-    page.page.wait_for_function("mechsim.clock.playing && mechsim.clock.time > 0.02")
+    page.page.wait_for_function("() => mechsim.clock.playing && mechsim.clock.time > 0.02")
     page.press(".")
     assert page.ask("mechsim.clock.playing")
 
