@@ -223,3 +223,27 @@ ProblemData: {tend: 2, positions: {S: [[0, fixed]]}}
     subject = ["final(S_x) = 300", "final(S_x_dot) = 0"]
     found = mechsim.mechanism(text).optimize({"u": (-1e4, 1e4, 4)}, minimise="integral(u**2)", subject=subject)
     assert found.status == "optimal" and found.goal == pytest.approx(12 * 0.25**2 * 300**2 / 8, rel=1e-9)
+
+
+def test_a_peak_that_is_held_for_a_while_is_told_with_what_to_do():
+    """Moved back by 1 m in 2 s at no more than 0.6 m/s: the limit is kept for a while, where the least of the speed has
+    kinks. The same at many times is found: 12 of the force's square integrated is what it takes without the limit, as
+    the book says (u'' = 0), by which that is the least there can be."""
+    cart = mechsim.mechanism("""
+Inputs: {u: {start: 0, hold: linear}}
+PartData: {Particles: {P: 1}}
+AppliedForces: {Forces: {P: [u, 0]}}
+ProblemData: {tend: 2, positions: {P: [[1, fixed], 0]}}
+""")
+    ends = ["final(P_x) = 0", "final(P_x_dot) = 0"]
+    asked = {"minimise": "integral(u**2)"}
+    kinked = cart.optimize({"u": (-20, 20, 10)}, subject=[*ends, "min(P_x_dot) >= -0.6"], iterations=60, **asked)
+    assert kinked.status == "unfinished"
+    assert any("at(P_x_dot, 0.1) >= -0.6 and so on" in note for note in kinked.notes)
+    times = [f"at(P_x_dot, {0.05 * k:.2f}) >= -0.6" for k in range(1, 40)]
+    smooth = cart.optimize({"u": (-20, 20, 10)}, subject=[*ends, *times], **asked)
+    free = cart.optimize({"u": (-20, 20, 10)}, subject=ends, **asked)
+    assert (smooth.status, free.status) == ("optimal", "optimal")
+    assert free.goal == pytest.approx(12 / 2**3, rel=1e-8)
+    assert smooth.goal > free.goal
+    assert smooth.courses(True).solution.v[:, 0].min() >= -0.6 - 1e-3  # between the times it may be a little more

@@ -6,6 +6,7 @@ and Newton), else IPOPT gathers them on its way (limited memory).
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +58,11 @@ DOUBTFUL = (
     "derivatives do not bear out: over {} of {} steps of the search the goal changed by far more or less than they "
     "say. Where it jumps or bends sharply that may be; hold what was found against motions beside it"
 )
+ALL_ALONG = (
+    "{} holds all along the motion, and has kinks where that is so for a while: relations at many times do not, as "
+    "{} and so on"
+)
+PEAKS = re.compile(r"\b(?:min|max)\(([^()]+)\)")  # in the text of a relation
 KINK = "the goal has a kink here: it rises to all sides by the derivatives that were seen there, which differ"
 GAUSS_NEWTON = 100  # iterations with second derivatives by formulas: what they are good for is found in fewer
 SETTLED = ("optimal", "acceptable", "infeasible", "interrupted")
@@ -245,9 +251,12 @@ class _Running:
         chosen = [self._chosen(name, k, numbers, found, status) for name, k in zip(names, places, strict=True)]
         quality = self._quality(at, numbers, chosen)
         self._tell_beyond(numbers)
+        if status not in FOUND and any(control.count > 1 for control in shooting.controls):
+            self._tell_all_along()
         if search.trail.doubtful:
             self.notes.append(DOUBTFUL.format(search.trail.off, search.trail.told))
-        self.notes += [*at.course.doubts, *at.course.coinciding]
+        joined = bool((missed[len(held) :] <= MET).all())  # else energy jumps where stretches do not meet
+        self.notes += [*(at.course.doubts if joined else ()), *at.course.coinciding]
         if quality is not None:
             pairs = zip(chosen, quality.errors.tolist(), strict=False)
             chosen = [replace(each, error=None if np.isnan(error) else error) for each, error in pairs]
@@ -290,6 +299,13 @@ class _Running:
             hamiltonian=self._hamiltonian(numbers, found, status),
             quality=quality,
         )
+
+    def _tell_all_along(self) -> None:
+        """A relation of peaks that is met for a while is none that IPOPT can follow."""
+        for each in self.task.relations:
+            if PEAKS.search(each.text):
+                example = PEAKS.sub(r"at(\1, 0.1)", each.text)
+                self.notes.append(ALL_ALONG.format(each.text, example))
 
     def _at(self, numbers: Array) -> tuple[Array, Evaluated]:
         """Numbers within their bounds, and what is there."""
