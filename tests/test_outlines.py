@@ -383,3 +383,16 @@ def test_what_cannot_meet_is_refused_with_its_place(contact, told):
 def test_a_start_inside_an_outline_is_refused():
     with pytest.raises(AssemblyError, match=r"the start is inside contact ABC-OQ by 0\.2"):
         mechsim.simulate(SCENE.format(contact="ABC-OQ: [1]", height=-0.2))
+
+
+def test_a_line_between_points_at_one_place_is_refused():
+    text = """
+PartData:
+  Fixed: {B: [3], C: [3, 0.1e-400]}
+  Rigids: {PQ: {Geom: [[0.1]], Dyna: {disc: 0.1, mass: 3, at: P}}}
+Contacts: {PQ-BC: {e: 0.6}}
+ProblemData: {tend: 1, positions: {P: [0, 0.1], Q: [0.1, 0.1]}}
+"""
+    with pytest.raises(SpecError, match=r"the points B and C of .* are at one place, and say no direction") as caught:
+        mechsim.simulate(text)
+    assert caught.value.faults[0].mark.line == 5

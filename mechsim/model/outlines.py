@@ -130,6 +130,9 @@ def outline_of(side: Side, radius: float, spec: MechSpec, layout: Layout, user: 
         _add_solids(part, tables, side.hollow, user, mark)
         return tables.outline(True, **_frame(part, layout))
     places, frame = _places(side.points, rigids, layout, user, mark)
+    if side.sort in ("line", "segment") and math.dist(*places) == 0:
+        message = f"the points {' and '.join(side.points)} of {user} are at one place, and say no direction"
+        raise SpecError(Fault(message, mark, "give it two points that are apart"))
     if side.sort == "line":
         tables.line(*places)
     elif side.sort == "segment":
