@@ -113,7 +113,8 @@ def _twice(ring: Ring) -> Ring:
         return replace(ring, period=2 * ring.period, turns=2 * ring.turns)
     q = np.concatenate([ring.positions, ring.positions + TURN * ring.turns])
     v = np.concatenate([ring.velocities, ring.velocities])
-    return replace(ring, period=2 * ring.period, turns=2 * ring.turns, positions=q, velocities=v)
+    twice = replace(ring, period=2 * ring.period, turns=2 * ring.turns, positions=q, velocities=v)
+    return replace(twice, left=2 * ring.left)
 
 
 def _turned_over(found: Linear, nodes: int) -> Change:

@@ -21,7 +21,6 @@ from mechsim.result.layout import Array
 
 ROWS = 360
 NEWTON = 6
-RIGHT = np.pi / 2
 FULL = 1e-9  # of a turn
 FORCES = {"rad": "N m", "m": "N"}
 NAMED = re.compile(r"[A-Za-z]\d*")

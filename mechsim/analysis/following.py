@@ -46,11 +46,11 @@ def follow(
         raise SpecError(Fault(f"{over.name} is to go from {over.first:g} to {over.last:g}: these must be two numbers"))
     if over.name in subject.parameters:
         begun = periodic(subject, wanted, tolerance, {over.name: over.first})
-        followed: Followed = _over_parameter(begun.subject, wanted, over, begun, tolerance)
+        followed: Followed = _over_parameter(subject, wanted, over, begun, tolerance)
     else:
         begun = _member(subject, wanted, over, tolerance)
         span, unknowns = abs(over.last - over.first), Unknowns(phase=True, period=True)
-        followed = OverFamily(over.name, span, True, True, begun.subject, unknowns, tolerance)
+        followed = OverFamily(over.name, span, True, True, subject, unknowns, tolerance)
     measured = Measured.of(subject, _default(begun) if measures is None else measures)
     tracer = Tracer(followed, (over.first, over.last), tolerance)
     follower = Follower(tracer, measured, depth, observer)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mechsim.analysis.floquet import Multipliers, multipliers_of
 from mechsim.analysis.ring import Linear
-from mechsim.analysis.subject import Case, Subject
+from mechsim.analysis.subject import Case
 from mechsim.analysis.written import written
 from mechsim.engine import Solution
 from mechsim.frozen import frozen
@@ -32,7 +32,6 @@ class Orbit:
     others beside it.
     """
 
-    subject: Subject  # with what events have set where it begins
     linear: Linear
     autonomous: bool
     multiple: int  # periods of the forcing

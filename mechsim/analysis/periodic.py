@@ -14,7 +14,7 @@ from mechsim.analysis.formula import settled_value
 from mechsim.analysis.orbit import Orbit
 from mechsim.analysis.recurrence import first_return
 from mechsim.analysis.ring import ENERGY, PERIOD, TURN, Linear, Ring, Unknowns, linear
-from mechsim.analysis.set_by_events import as_left, at_the_end, refuse_continuous, remarks
+from mechsim.analysis.set_by_events import Left, begun_with, left_in, refuse_continuous, refuse_other_bonds, words
 from mechsim.analysis.shooting import Closed, close, floor
 from mechsim.analysis.subject import Case, Subject
 from mechsim.analysis.turning import angles_of, folded, whole_turns
@@ -22,7 +22,6 @@ from mechsim.engine import State
 from mechsim.errors import Fault, IntegrationError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.system import System
-from mechsim.result.layout import Array
 from mechsim.spec.suggest import did_you_mean
 
 TOLERANCE = 1e-12
@@ -77,27 +76,30 @@ def periodic(
     forced = _held_period(wanted) if autonomous else None
     if forced is None and not (autonomous and wanted.period is None):
         forced = _forced(subject, wanted, at)
-    state, left = _guessed(case, wanted, None if autonomous else forced, tolerance)
-    subject = as_left(subject, case.system, left)
-    case = subject.case(at, tend=wanted.tend)
+    state, there = _guessed(case, wanted, None if autonomous else forced, tolerance)
+    hint = "begin the period at another time (t0, from), at which it is"
+    refuse_other_bonds(there, case.system, "at the start of the file where the period begins", hint)
+    own, left = left_in(case.system), left_in(there)
+    case = begun_with(case, left)
     period = forced or _returned(case, state, wanted, tolerance)
     state = replace(state, t=float(case.start.t))  # forces are the same whole periods before
     held = _held(case, state, wanted)
     unknowns = Unknowns(phase=autonomous, period=autonomous and PERIOD not in wanted.held, held=held)
     try:
-        found = _closed(subject, _Guess(state, period, at), unknowns, tolerance)
+        found = _closed(subject, _Guess(state, period, at, left), unknowns, tolerance)
     except IntegrationError:
         if not (unknowns.phase and held.keys() - {ENERGY}):
             raise
         unknowns = replace(unknowns, phase=False)  # what is held may tell where on a cycle it begins
-        found = _closed(subject, _Guess(state, period, at), unknowns, tolerance)
+        found = _closed(subject, _Guess(state, period, at, left), unknowns, tolerance)
     part = _part(found.linear)
     if part > 1 and unknowns.period:
-        shorter = _Guess(found.linear.ring.state(0), found.linear.ring.period / part, at)
+        shorter = _Guess(found.linear.ring.state(0), found.linear.ring.period / part, at, left)
         found = _closed(subject, shorter, unknowns, tolerance)
     orbit = described(subject, found, autonomous, wanted.multiple, tolerance)
-    remark = _comes_back(orbit, part) if part > 1 and not unknowns.period else ""
-    return replace(orbit, remarks=(*orbit.remarks, remark)) if remark else orbit
+    remarks = [f"it begins with what events have left: {words(case.system, left)}"] if left != own else []
+    remarks += [_comes_back(orbit, part)] if part > 1 and not unknowns.period else []
+    return replace(orbit, remarks=tuple(remarks))
 
 
 def _comes_back(orbit: Orbit, part: int) -> str:
@@ -137,21 +139,21 @@ def _check_held(system: System, wanted: Wanted, autonomous: bool) -> None:
             )
 
 
-def _guessed(case: Case, wanted: Wanted, period: float | None, tolerance: float) -> tuple[State, Array]:
+def _guessed(case: Case, wanted: Wanted, period: float | None, tolerance: float) -> tuple[State, System]:
     """The guess: the start, or where the motion is at a time, or at the next whole period of a forcing: the phase of
-    that is then the one of the start, and does not change where the period does. With the constants that events leave
+    that is then the one of the start, and does not change where the period does. With the system as events leave it
     there."""
     start, since = case.start, wanted.since
     if wanted.begun is not None:
-        return wanted.begun, case.system.constants
+        return wanted.begun, case.system
     if since is not None and since < start.t:
         raise SpecError(Fault(f"t = {since:g} is before the motion begins, at {start.t:g}"))
     if since is None or since == start.t:
-        return State(float(start.t), start.positions, start.velocities), case.system.constants
+        return State(float(start.t), start.positions, start.velocities), case.system
     end = since if period is None else start.t + period * math.ceil((since - start.t) / period - 1e-9)
     solution = case.solution(end, tolerance=tolerance, keep="steps")
     ending = solution.ending
-    return State(ending.t, ending.positions, ending.velocities), at_the_end(solution)
+    return State(ending.t, ending.positions, ending.velocities), solution.system_at(end)
 
 
 def _held_period(wanted: Wanted) -> float | None:
@@ -198,18 +200,21 @@ class _Guess:
     state: State
     period: float
     parameters: Mapping[str, float]
+    left: Left
 
 
 def _ring(subject: Subject, guess: _Guess, nodes: int, tolerance: float) -> Ring:
     """States along the motion from a guess."""
     state, period = guess.state, guess.period
-    case = subject.case(guess.parameters, state, state.t + period, nearest=True)
+    case = begun_with(subject.case(guess.parameters, state, state.t + period, nearest=True), guess.left)
     solution = case.solution(state.t + period, tolerance=tolerance)
-    points = solution.sampled(state.t + period * np.arange(nodes) / nodes)
+    times = state.t + period * np.arange(nodes) / nodes
+    points, later = solution.sampled(times), times[1:].tolist()
     angles = angles_of(solution)
     turns = whole_turns(angles, solution.q[0], solution.q[-1])
     q = points.q - points.q[0] + folded(angles, points.q[0])
-    return Ring(state.t, period, q, points.v, turns, dict(guess.parameters))
+    left = (guess.left, *(left_in(solution.system_at(time)) for time in later))
+    return Ring(state.t, period, q, points.v, turns, dict(guess.parameters), left)
 
 
 def _closed(subject: Subject, guess: _Guess, unknowns: Unknowns, tolerance: float) -> Closed:
@@ -269,8 +274,7 @@ def described(subject: Subject, found: Closed, autonomous: bool, multiple: int, 
     sizes = np.linalg.svd(found.linear.matrix, compute_uv=False)
     rank = int(np.sum(sizes > found.linear.family * sizes.max(initial=0.0)))
     family = found.linear.matrix.shape[1] - rank
-    told = remarks(subject, system)
-    return Orbit(subject, found.linear, autonomous, multiple, conserved, family, checked, found.steps, told)
+    return Orbit(found.linear, autonomous, multiple, conserved, family, checked, found.steps)
 
 
 def _refuse_rest(found: Linear, autonomous: bool) -> None:
@@ -285,9 +289,8 @@ def _later(subject: Subject, found: Linear, tolerance: float) -> float:
     matter. Raises SpecError where they do."""
     ring, worst = found.ring, 0.0
     for node in range(ring.nodes):
-        state = ring.state(node, later=1)
-        case = subject.case(ring.parameters, state, state.t + ring.lap, nearest=True)
-        solution = case.solution(state.t + ring.lap, tolerance=tolerance, keep="steps")
+        case = ring.case(subject, node, later=1)
+        solution = case.solution(float(case.start.t) + ring.lap, tolerance=tolerance, keep="steps")
         there = ring.state((node + 1) % ring.nodes, later=1 + (node + 1) // ring.nodes)
         off = [(solution.q[-1], there.positions), (solution.v[-1], there.velocities)]
         worst = max(worst, found.norm.length(np.concatenate([one - other for one, other in off])))

@@ -13,8 +13,8 @@ from dataclasses import field, replace
 import numpy as np
 
 from mechsim.analysis.arcs import Arc, Norm, arc_of
-from mechsim.analysis.set_by_events import refuse_other
-from mechsim.analysis.subject import Subject
+from mechsim.analysis.set_by_events import Left, begun_with, refuse_other
+from mechsim.analysis.subject import Case, Subject
 from mechsim.engine import State
 from mechsim.errors import Fault, IntegrationError
 from mechsim.frozen import frozen
@@ -41,6 +41,7 @@ class Ring:
     velocities: Array
     turns: Array
     parameters: Mapping[str, float]
+    left: tuple[Left, ...]  # by events, at each state
 
     @property
     def nodes(self) -> int:
@@ -55,6 +56,12 @@ class Ring:
         """One of the states, also some periods later."""
         t = self.t + node * self.lap + later * self.period
         return State(t, self.positions[node] + later * TURN * self.turns, self.velocities[node])
+
+    def case(self, subject: Subject, node: int, later: int = 0) -> Case:
+        """The motion from one of these to the next. Raises AssemblyError where there is none."""
+        state = self.state(node, later)
+        case = subject.case(self.parameters, state, state.t + self.lap, nearest=True)
+        return begun_with(case, self.left[node])
 
 
 @frozen
@@ -208,8 +215,7 @@ def linear(subject: Subject, ring: Ring, unknowns: Unknowns, tolerance: float) -
     by = () if unknowns.parameter is None else (unknowns.parameter,)
     arcs, q, v = [], ring.positions.copy(), ring.velocities.copy()
     for node in range(ring.nodes):
-        state = ring.state(node)
-        case = subject.case(ring.parameters, state, state.t + ring.lap, nearest=True)
+        case = ring.case(subject, node)
         q[node], v[node] = case.start.positions, case.start.velocities
         arcs.append(arc_of(case, ring.lap, tolerance, by))
     if len({each.ways[0].shape[1] for each in arcs}) > 1:

@@ -1,25 +1,20 @@
 """What events of the user leave behind beside positions and velocities: inputs that they set, bonds that they open and
 close. It is a part of the state between whose values there is nothing, so a motion is periodic only if that comes back
-too, and Newton's method looks for one with what is set where its period begins."""
+too, and Newton's method looks for one with what is set at each of its states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from mechsim.analysis.subject import Case, Directed, Sides, Subject
-from mechsim.engine import Solution, State
+from mechsim.analysis.subject import Case, Directed
+from mechsim.engine import Solution
 from mechsim.errors import Fault, IntegrationError
-from mechsim.frozen import frozen
 from mechsim.kernel.system import System
-from mechsim.measure.reading import Vocabulary
 from mechsim.model.mechanism import Watched
-from mechsim.result.layout import Array
-from mechsim.spec.living import Tape
 
-SAME = 1e-9  # of what a bond keeps: it is found where the bond takes hold
+Left = Mapping[int, float]  # values of inputs that events set, by constant
+SAME = 1e-9  # of its size, of what a bond keeps: it is found where the bond takes hold
 
 
 def is_set(system: System) -> bool:
@@ -52,100 +47,51 @@ def _inputs(system: System) -> list[int]:
     return sorted({number for event in system.events if not event.switch for number in event.constants})
 
 
-def _bonds(system: System) -> dict[int, int]:
-    """The constants that bonds keep, or -1, by those which tell whether they hold."""
-    return {gap.mode: -1 if gap.held is None else gap.held for gap in system.gaps if gap.bond}
+def left_in(system: System) -> Left:
+    """What events have set by now."""
+    return {number: float(system.constants[number]) for number in _inputs(system)}
 
 
-def at_the_end(solution: Solution) -> Array:
-    """All constants where a motion ends."""
-    return np.asarray(solution.system_at(float(solution.t[-1])).constants)
-
-
-def remarks(subject: Subject, system: System) -> tuple[str, ...]:
-    """What a person must know who begins there."""
-    if not isinstance(subject, _AsLeft):
-        return ()
+def words(system: System, left: Left) -> str:
+    """The same for a person."""
     names = {port.value: name for name, port in system.mechanism.inputs.items()}
-    left = ", ".join(f"{names[number]} = {value:g}" for number, value in subject.left.items())
-    return (f"it begins with what events have left: {left}",)
+    return ", ".join(f"{names[number]} = {value:g}" for number, value in left.items())
 
 
-def as_left(subject: Subject, system: System, constants: Array) -> Subject:
-    """The subject whose motions begin with what events have set by then. Raises IntegrationError where bonds are not as
-    they are at its own start: other constraints hold then."""
-    modes = [mode for mode, kept in _bonds(system).items() if _differs(system, constants, mode, kept)]
-    if modes:
-        name = next(gap.name for gap in system.gaps if gap.mode == modes[0])
-        message = f"bond {name} is not as it is at the start of the file where the period begins"
-        raise IntegrationError(Fault(message, hint="begin the period at another time (t0, from), at which it is"))
-    left = {number: float(constants[number]) for number in _inputs(system)}
-    return subject if all(system.constants[n] == value for n, value in left.items()) else _AsLeft(subject, left)
+def begun_with(case: Case, left: Left) -> Case:
+    """The case, but with what events had set before it begins."""
+    if left == left_in(case.system):
+        return case
+    numbers = list(left)
+    constants = case.system.constants.copy()
+    constants[numbers] = list(left.values())
+
+    def directed(names: Sequence[str]) -> Directed:
+        there, directions = case.directed(names)
+        directions.numbers.constants[numbers] = 0.0  # no parameter changes what has been set
+        return begun_with(there, left), directions
+
+    return replace(case, system=case.system.holding(constants), plan=None, directed=directed)
 
 
-def _differs(system: System, constants: Array, mode: int, kept: int) -> bool:
-    if constants[mode] != system.constants[mode]:
-        return True
-    return bool(constants[mode] and kept >= 0 and abs(constants[kept] - system.constants[kept]) > SAME)
+def refuse_other_bonds(there: System, system: System, where: str, hint: str) -> None:
+    """Raise where bonds are not as in a system: other constraints hold then."""
+    for row, gap in zip(system.gap_rows, system.gaps, strict=True):
+        if not gap.bond:
+            continue
+        holds, kept = (there.constants[gap.mode], system.constants[gap.mode]), gap.held
+        off = 0.0 if kept is None else abs(there.constants[kept] - system.constants[kept])
+        if holds[0] != holds[1] or (holds[0] and off > SAME * system.constraint_sizes[row]):
+            raise IntegrationError(Fault(f"bond {gap.name} is not as it is {where}", hint=hint))
 
 
 def refuse_other(solution: Solution, system: System) -> None:
     """Raise where a motion ends with other things set than those with which the next one, of `system`, begins."""
-    constants = at_the_end(solution)
-    for number in _inputs(system):
-        begun, ended = float(system.constants[number]), float(constants[number])
-        if begun != ended:
-            port = next(name for name, port in system.mechanism.inputs.items() if port.value == number)
-            message = f"events have set {port} to {ended:g} where it comes back, and it begins with {begun:g}"
-            hint = "it is no period of this motion: take several, or begin where these are the same"
-            raise IntegrationError(Fault(message, hint=hint))
-    for gap in system.gaps:
-        if gap.bond and _differs(system, constants, gap.mode, -1 if gap.held is None else gap.held):
-            message = f"bond {gap.name} is not as it was at the beginning where it comes back"
-            raise IntegrationError(Fault(message, hint="it is no period of this motion: take several"))
-
-
-@frozen(slots=False, eq=False)
-class _AsLeft:
-    """A Subject whose motions begin with some constants as they are `left`."""
-
-    subject: Subject
-    left: Mapping[int, float]
-
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        return self.subject.parameters
-
-    @property
-    def names(self) -> Vocabulary:
-        return self.subject.names
-
-    def numbers(self, parameters: Mapping[str, float]) -> Callable[[str], Array]:
-        return self.subject.numbers(parameters)
-
-    def living(self, tape: Tape) -> Mapping[str, float]:
-        return self.subject.living(tape)
-
-    def sides(self, columns: Mapping[str, Array], count: int) -> Sides:
-        return self.subject.sides(columns, count)
-
-    def case(
-        self,
-        parameters: Mapping[str, float],
-        start: State | None = None,
-        tend: float | None = None,
-        *,
-        nearest: bool = False,
-    ) -> Case:
-        return self._begun(self.subject.case(parameters, start, tend, nearest=nearest))
-
-    def _begun(self, case: Case) -> Case:
-        constants = case.system.constants.copy()
-        constants[list(self.left)] = list(self.left.values())
-
-        def directed(names: Sequence[str]) -> Directed:
-            there, directions = case.directed(names)
-            directions.numbers.constants[list(self.left)] = 0.0
-            return self._begun(there), directions
-
-        return replace(case, system=case.system.holding(constants), plan=None, directed=directed)
+    there = solution.system_at(float(solution.t[-1]))
+    begun, ended = left_in(system), left_in(there)
+    if begun != ended:
+        message = f"events have set {words(system, ended)} where it comes back, and it begins with"
+        hint = "it is no period of this motion: take several, or begin where these are the same"
+        raise IntegrationError(Fault(f"{message} {words(system, begun)}", hint=hint))
+    where, hint = "at the beginning where the motion comes back", "it is no period of this motion: take several"
+    refuse_other_bonds(there, system, where, hint)
