@@ -213,3 +213,26 @@ def test_a_fixed_value_that_turns_back_elsewhere_keeps_its_branch(angle: float) 
         )
     x = 1.3 * 0.9 * np.sin(angle)
     np.testing.assert_allclose([motion(0)["A_x"], motion(0)["A_y"]], [x, -np.sqrt(1.3**2 - x**2)], rtol=0, atol=1e-13)
+
+
+PARTICLES = """
+PhysicalParams: {a: 0}
+PartData: {Fixed: {O: []}, Particles: {P: 1, Q: 2}, Rods: {OQ: 1}, Springs: {PQ: [3, 1]}}
+ProblemData:
+  tend: 1
+  positions: {P: [[a, fixed], [a/2, fixed]], Q: [0, -1]}
+  velocities: {P: [[1, fixed], [0, fixed]]}
+"""
+
+
+@pytest.mark.parametrize("own", [0, 1e-6, 1e-3])
+def test_what_no_constraint_touches_has_no_branch_that_could_end(own: float) -> None:
+    """A particle that begins at the origin has no size; it may begin anywhere, and there is nothing to tell. The bob is
+    where it was: its branch is kept."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        handle = mechsim.mechanism(PARTICLES.replace("a: 0", f"a: {own}"))
+        for a in (-7.0, 2.0, 1e6):
+            motion = handle.simulate(parameters={"a": a}, tend=1e-3)
+            assert motion.solution.q[0].tolist() == pytest.approx([a, a / 2, 0, -1], abs=1e-12)
+        assert [each is not None for each in handle.simulate_many({"a": np.array([-7.0, 2.0])}, tend=1e-3)]

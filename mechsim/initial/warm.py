@@ -110,7 +110,7 @@ class Beside:
         """Closed positions on the branch of the known start, as near to the guess as it goes."""
         weights = weights_of(positions.guessed, len(guess))
         begin = self._holding(self.known.positions, guess[self.held])
-        if not _far(closure, begin - self.known.positions) and not self._turns_back(way, 0.0, 1.0):
+        if not _far(closure, begin, begin - self.known.positions) and not self._turns_back(way, 0.0, 1.0):
             straight = minimise(
                 closure.rescaled(begin), self._turned(guess, begin), weights, begin, CONTRACTION, STRIDE
             )
@@ -161,7 +161,7 @@ class Beside:
         pose = before.copy()
         pose[_places(system, list(stage.fixed))] = list(stage.fixed.values())
         closure = _closure(system, stage.t, pose, free, rows)
-        found = None if _far(closure, pose - before) else closed_beside(closure, pose)
+        found = None if _far(closure, pose, pose - before) else closed_beside(closure, pose)
         if found is None:
             return None
         result = x.copy()
@@ -205,8 +205,11 @@ def _closure(system: System, t: float, x: Array, free: Indices, rows: Indices) -
     return position_closure(system, t, x, system.scales[: system.n], free, rows)
 
 
-def _far(closure: Closure, step: Array) -> bool:
-    return bool(np.max(np.abs(step / closure.scales), initial=0.0) > STRIDE)
+def _far(closure: Closure, x: Array, step: Array) -> bool:
+    """Whether a step from x is too long to be taken at once. What no constraint touches may go anywhere."""
+    rows, columns, _ = closure.jacobian_of(x)
+    touched = np.unique(columns[np.isin(rows, closure.rows)])
+    return bool(np.max(np.abs(step / closure.scales)[touched], initial=0.0) > STRIDE)
 
 
 def _named(system: System, places: Sequence[int] | Indices) -> list[str]:
