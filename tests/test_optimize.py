@@ -22,7 +22,7 @@ from scipy.integrate import solve_ivp
 import mechsim
 from mechsim.cli.main import cli, main
 from mechsim.design.kink import Kink, pulls_of
-from mechsim.design.search import Iteration
+from mechsim.design.standing import Iteration
 from mechsim.design.trail import Trail
 from mechsim.errors import MechsimError, SpecError, WritingWarning
 from mechsim.result.paths import OutputError
@@ -745,14 +745,14 @@ from mechsim.design.search import Search
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
 whole, times, begun = Search.evaluated, 0, 0
 
-def evaluated(self, numbers, sloped):
+def evaluated(self, *given, **named):
     global begun
     begun += 1
     if len(self.history) == 2 and not self.interrupted:
         begun = 0
         for _ in range(times):
             os.kill(os.getpid(), signal.SIGINT)
-    return whole(self, numbers, sloped)
+    return whole(self, *given, **named)
 
 Search.evaluated = evaluated
 handle = mechsim.mechanism({str(spec)!r})
@@ -768,6 +768,24 @@ for times in (1, 2):
     told = "1 interrupted 1 True the search was ended: this is the best so far\n2 KeyboardInterrupt 0\n"
     assert (found.returncode, found.stdout) == (0, told), found.stderr
     assert json.loads((tmp_path / "found.json").read_text())["status"] == "interrupted"  # of the first, and whole
+
+
+def test_the_file_that_is_written_has_the_times_that_were_given(tmp_path):
+    """Also where an event may end the motion, and where the file says nothing of t0."""
+    target = tmp_path / "found.yaml"
+    text = """
+PhysicalParams: {v: 8}
+PartData: {Particles: {P: 1}}
+AppliedForces: {Gravity: [0, -9.81]}
+Events: {land: {when: P.y, direction: down, do: stop}}
+ProblemData: {tend: [9, land], positions: {P: [[0, fixed], [1, fixed]]}, velocities: {P: [[1, fixed], [v, fixed]]}}
+"""
+    found = mechsim.mechanism(text).optimize({"v": (0, 30)}, squares="final(P_y) - 2", t0=0.5, tend=1.5, output=target)
+    motion = mechsim.simulate(target)
+    assert found.status == "optimal" and found.values["v"] == pytest.approx(1 + 9.81 / 2, rel=1e-9)
+    assert (motion.t[0], motion.t[-1]) == (0.5, 1.5)
+    assert motion.solution.q[-1, 1] == pytest.approx(2, rel=1e-9)
+    assert "tend: [1.5, land]" in target.read_text()
 
 
 def test_what_was_found_is_not_lost_with_its_file(pendulum, tmp_path):

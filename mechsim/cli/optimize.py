@@ -15,7 +15,7 @@ from mechsim.cli import errors, interrupts, options, tables
 
 if TYPE_CHECKING:
     from mechsim.design.optimum import Chosen, Optimum
-    from mechsim.design.search import Iteration
+    from mechsim.design.standing import Iteration
 
 NOT_FOUND = 4  # no optimum: as where a motion cannot be followed
 AXES = ("x", "y", "z")

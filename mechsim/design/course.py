@@ -90,10 +90,15 @@ class Course:
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
-        """What a person should be told before they trust the motion itself, and its derivatives."""
+        """What a person should be told before they trust the motion itself, and its derivatives. Where stretches meet
+        energy may jump, for they do so only as nearly as a search made them: each is looked at by itself."""
+        solutions = [each.solution for each in self.stretches] or [self.solution]
+        return next((found for found in map(self._doubts_of, solutions) if found), ())
+
+    def _doubts_of(self, solution: Solution) -> tuple[str, ...]:
         facts = _no_facts()
-        facts["settings"]["tol"] = self.solution.tolerance
-        certificate = Motion(self.solution, facts).certificate
+        facts["settings"]["tol"] = solution.tolerance
+        certificate = Motion(solution, facts).certificate
         across = "derivatives do not know what happens at such a place: across it they are wrong"
         return (*certificate.doubts(), *([across] if certificate.drifts_strangely and self.names else []))
 

@@ -13,7 +13,7 @@ import numpy as np
 from mechsim.nonlinear import Indices
 from mechsim.result.layout import Array
 
-PARALLEL = 1e-2  # of the sizes: what is left over across a step tells nothing
+PARALLEL = 1e-2  # of the sum of sizes: what is left over across a step tells nothing
 SHORT = 1e-6  # of scales: steps below this would tell roundings
 
 
@@ -35,7 +35,7 @@ class Curvature:
                 return np.asarray(np.tensordot(multipliers, matrices, 1))
             left = slopes - old - matrices @ step
             along = left @ step
-            told = np.abs(along) > PARALLEL * np.linalg.norm(left, axis=1) * np.linalg.norm(step)
+            told = np.abs(along) > PARALLEL * np.abs(left) @ np.abs(step)
             shares = np.divide(1.0, along, out=np.zeros_like(along), where=told)
             matrices = matrices + shares[:, None, None] * left[:, :, None] * left[:, None, :]
         self.known[piece] = at, slopes, matrices

@@ -8,6 +8,7 @@ import numpy as np
 
 from mechsim.design.course import Course, Measurable
 from mechsim.design.goals import Samples
+from mechsim.design.sizes import Sizes
 from mechsim.errors import Fault, Mark, MechsimError, SpecError
 from mechsim.frozen import frozen
 from mechsim.measure.quantities import Inside, Quantity
@@ -40,6 +41,10 @@ class Fit(Samples):
 
     def rates_of(self, number: int, place: Inside) -> Array:
         return np.zeros(place.shares.shape[1])  # its times are those of the file
+
+    def size(self, sizes: Sizes) -> float:
+        """Columns count in their own spread, so each row is as large as one."""
+        return float(np.isfinite(self.wanted).sum())
 
     @property
     def weights(self) -> Array:

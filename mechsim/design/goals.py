@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechsim.design.course import Course, Measurable
+from mechsim.design.sizes import Sizes
 from mechsim.design.task import Variable
 from mechsim.engine.tangents import END
 from mechsim.errors import Fault, Mark, SpecError
@@ -51,6 +52,10 @@ class Goal(ABC):
     @abstractmethod
     def sloped(self, course: Course, extras: Array) -> Sloped: ...
 
+    @abstractmethod
+    def size(self, sizes: Sizes) -> float:
+        """How large it is as motions go: zero where nothing moves."""
+
     def is_least(self, course: Course) -> bool:
         """Whether nothing can be less: it may have no derivative there."""
         return False
@@ -67,6 +72,9 @@ class Least(Goal):
 
     def sloped(self, course: Course, extras: Array) -> Sloped:
         return Sloped(*course.gradients.of(self.asked), course.gradients.bent(self.asked))
+
+    def size(self, sizes: Sizes) -> float:
+        return sizes.of(self.asked)
 
     def is_least(self, course: Course) -> bool:
         return is_least(course.scalars, self.asked)
@@ -102,6 +110,9 @@ class Measures(Squares):
 
     def jacobian(self, course: Course, extras: Array) -> Array:
         return np.array([course.gradients.of(each)[1] for each in self.asked])
+
+    def size(self, sizes: Sizes) -> float:
+        return sum(sizes.of(each) ** 2 for each in self.asked)
 
 
 class Samples(Squares):
@@ -165,6 +176,9 @@ class Through(Samples):
     def rates_of(self, number: int, place: Inside) -> Array:
         return self.rates[number].at(place)[0]
 
+    def size(self, sizes: Sizes) -> float:
+        return len(self.places) * sum(sizes.moves(each)[1] ** 2 for each in self.coordinates)
+
 
 def through(
     point: str, places: Sequence[Sequence[float]], subject: Measurable, span: tuple[float, float], reader: Reader
@@ -198,6 +212,9 @@ class Several(Squares):
 
     def begin(self, course: Course) -> Array:
         return np.concatenate([np.zeros(0), *(part.begin(course) for part in self.parts)])
+
+    def size(self, sizes: Sizes) -> float:
+        return sum(part.size(sizes) for part in self.parts)
 
     def _own(self, extras: Array) -> list[Array]:
         return [extras[first:last] for first, last in zip(self._ends[:-1], self._ends[1:], strict=True)]

@@ -13,9 +13,9 @@ from mechsim._version import __version__
 from mechsim.design.course import Course
 from mechsim.design.fitting import Quality
 from mechsim.design.hamiltonian import Hamiltonian
-from mechsim.design.search import Iteration
 from mechsim.design.sensitivities import check_file
 from mechsim.design.shown import Shown
+from mechsim.design.standing import Iteration
 from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 from mechsim.result.paths import replacing

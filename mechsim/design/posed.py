@@ -6,10 +6,12 @@ from contextlib import suppress
 
 import numpy as np
 
+from mechsim.design.asking import missed_of
 from mechsim.design.course import TEND, Course
 from mechsim.design.goals import Goal
-from mechsim.design.search import Evaluated, Search, missed_of
+from mechsim.design.search import Search
 from mechsim.design.shooting import Shooting
+from mechsim.design.standing import Evaluated
 from mechsim.design.task import Relation, Variable
 from mechsim.errors import BranchWarning, Fault, MechsimError, SpecError
 from mechsim.frozen import frozen
@@ -93,19 +95,28 @@ def told_of(first: Evaluated, search: Search, start: Array, task: Task) -> list[
 def told_of_still(first: Evaluated, search: Search, start: Array) -> list[str]:
     """What should be known of relations that no number changes. Raises SpecError where such a one does not hold."""
     assert first.slopes is not None
-    sizes = [max(abs(first.course.value(side)) for side in (each.left, each.right)) for each in search.relations]
-    slopes = np.abs(first.slopes * search.scales).max(axis=1, initial=0.0)
-    still = slopes <= NOTHING * np.array(sizes)
+    asking, course = search.asking, first.course
+    own = [max(abs(course.value(side)) for side in (each.left, each.right)) for each in asking.relations]
+    least = NOTHING * np.array(own) / asking.sizes
+    still = np.abs(first.slopes * search.scales).max(axis=1, initial=0.0) <= least
     for side in (BESIDE, -BESIDE) if still.any() else ():
-        with suppress(MechsimError, BranchWarning):
+        try:
             beside = search.evaluated(start + side * search.scales, sloped=False)
-            still &= np.abs(beside.relations - first.relations) <= NOTHING * np.array(sizes)
-    missed = missed_of(first.constraints, search.limits)
-    found = {each.text: missed[k] for k, each in enumerate(search.relations) if still[k]}
+        except (MechsimError, BranchWarning):  # nobody knows
+            still[:] = False
+        else:
+            still &= np.abs(beside.relations - first.relations) <= least
+    missed = missed_of(first.constraints, asking.limits)[: len(own)]
+    texts = [each.text for each in asking.relations]  # of one that is held at many times the same
+    moving = {text for text, is_still in zip(texts, still, strict=True) if not is_still}
+    found = {text: k for k, text in enumerate(texts) if text not in moving}
     faults = [
-        Fault(f"{text} does not change with what is varied, and is missed by {off:.3g}", hint=STILL)
-        for text, off in found.items()
-        if off > MET
+        Fault(
+            f"{text} does not change with what is varied, and is missed by {missed[k] * asking.sizes[k]:.3g}",
+            hint=STILL,
+        )
+        for text, k in found.items()
+        if missed[k] > MET
     ]
     if faults:
         raise SpecError(*faults)

@@ -4,21 +4,22 @@ stretches of the motion, with first derivatives, and second ones as far as formu
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mechsim.design.course import Course, refuse_other_end
+from mechsim.design.asking import Asking, missed_of
+from mechsim.design.course import refuse_other_end
 from mechsim.design.curvature import Curvature, spread
 from mechsim.design.edge import Edge
-from mechsim.design.goals import Goal, Sloped, Squares
+from mechsim.design.goals import Goal, Squares
 from mechsim.design.kink import Kink
+from mechsim.design.remainder import MOST, Remainder
 from mechsim.design.shooting import Shooting
+from mechsim.design.standing import Best, Evaluated, Iteration, Told
 from mechsim.design.task import Relation
 from mechsim.design.trail import Trail
 from mechsim.errors import BranchWarning, MechsimError
-from mechsim.frozen import frozen
 from mechsim.nonlinear import Indices, NoValue
 from mechsim.result.layout import Array
 
@@ -29,62 +30,14 @@ REACH, LONGER, SHORTER, NEAREST = 0.5, 2.0, 0.25, 0.02
 KEPT = 4  # evaluations that are remembered: IPOPT asks for parts of one after the other
 
 
-@frozen(eq=False)
-class Evaluated:
-    """At some numbers: the motion, the goal, what relations and gaps are; derivatives where these were asked for."""
-
-    course: Course
-    goal: float
-    relations: Array
-    gaps: Array
-    sloped: Sloped | None = None
-    slopes: Array | None = None  # (relations, numbers)
-
-    @property
-    def constraints(self) -> Array:
-        return np.concatenate([self.relations, self.gaps])
-
-
-@frozen
-class Iteration:
-    """How a search stands: the goal, and by how much constraints are missed at most."""
-
-    number: int
-    goal: float
-    missed: float
-
-
-@dataclass(slots=True, eq=False)
-class Best:
-    """The best numbers so far: those that miss constraints by less than `met`, then the lowest goal."""
-
-    met: float
-    numbers: Array
-    goal: float = np.inf
-    missed: float = np.inf
-
-    def hear(self, numbers: Array, goal: float, missed: float) -> bool:
-        """Whether these are better."""
-        key, own = (max(missed, self.met), goal), (max(self.missed, self.met), self.goal)
-        if np.isfinite(goal) and key < own:
-            self.numbers, self.goal, self.missed = numbers.copy(), goal, missed
-            return True
-        return False
-
-
-Told = Callable[[Iteration, Best], None]
-
-
 @dataclass(slots=True, eq=False)
 class Search:
     """A Program of `mechsim.nonlinear`, in numbers divided by their scales: those of the motion, then the goal's own.
-    Constraints must be between `limits`; `interrupted` has signals that came."""
+    The goal and relations are divided by their sizes; `interrupted` has signals that came."""
 
     shooting: Shooting
     goal: Goal
-    relations: tuple[Relation, ...]
-    scales: Array
-    limits: tuple[Array, Array]
+    asking: Asking
     interrupted: list[int]
     best: Best
     trail: Trail
@@ -97,6 +50,7 @@ class Search:
     evaluations: int = 0
     reach: float = REACH
     curvature: Curvature = field(default_factory=Curvature)
+    remainder: Remainder | None = None
     pattern: tuple[Indices, Indices] | None = None  # of second derivatives, lower triangle
     _plain: dict[bytes, Evaluated] = field(default_factory=dict)
     _sloped: dict[bytes, Evaluated] = field(default_factory=dict)
@@ -108,6 +62,23 @@ class Search:
         is less than, or there is no end to it."""
         known = self.edge.reached or self.kink.reached or self.nothing_less
         return bool(self.interrupted) or known or self.trail.without_end
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return self.asking.relations
+
+    @property
+    def scales(self) -> Array:
+        return self.asking.scales
+
+    def ask(self, asking: Asking) -> None:
+        """Ask for something else from here on: what was the best need not meet it."""
+        self.asking = asking
+        self._plain.clear()
+        self._sloped.clear()
+        self.curvature = Curvature()
+        self.remainder = self.remainder and Remainder(np.zeros_like(self.remainder.matrix))
+        self.best.goal = self.best.missed = np.inf
 
     # --- values
 
@@ -131,29 +102,31 @@ class Search:
             kept.pop(next(iter(kept)))
         return kept[key]
 
-    def evaluated(self, numbers: Array, sloped: bool) -> Evaluated:
-        """The same at plain numbers. Raises MechsimError, or BranchWarning where a start is on another branch."""
+    def evaluated(self, numbers: Array, sloped: bool, asking: Asking | None = None) -> Evaluated:
+        """The same at plain numbers, or of what is to be asked. Raises MechsimError, or BranchWarning where a start is
+        on another branch."""
+        asking = asking or self.asking
         own, extras = self.split(numbers)
         self.evaluations += 1
         with warnings.catch_warnings():
             warnings.simplefilter("error", BranchWarning)
             course = self.shooting.course(own, sloped)
         refuse_other_end(course, self.ended_by)
-        gaps = self.shooting.gaps(course, own)
+        gaps, sizes, relations = self.shooting.gaps(course, own), asking.sizes, asking.relations
         if not sloped:
-            values = [course.value(each.left) - course.value(each.right) for each in self.relations]
-            return Evaluated(course, self.goal.value(course, extras), np.array(values), gaps)
+            values = [course.value(each.left) - course.value(each.right) for each in relations]
+            return Evaluated(numbers, course, self.goal.value(course, extras), np.array(values) / sizes, gaps)
         goal = self.goal.sloped(course, extras)
-        found = [[course.gradients.of(side) for side in (each.left, each.right)] for each in self.relations]
+        found = [[course.gradients.of(side) for side in (each.left, each.right)] for each in relations]
         values = [left[0] - right[0] for left, right in found]
         slopes = np.zeros((len(found), len(numbers)))
         for row, (left, right) in enumerate(found):
             slopes[row, : len(own)] = left[1] - right[1]
-        return Evaluated(course, goal.value, np.array(values), gaps, goal, slopes)
+        return Evaluated(numbers, course, goal.value, np.array(values) / sizes, gaps, goal, slopes / sizes[:, None])
 
     def hear(self, found: Evaluated, numbers: Array) -> float:
         """Remember what is best of all that was seen; by how much constraints are missed there."""
-        missed = float(missed_of(found.constraints, self.limits).max(initial=0.0))
+        missed = float(missed_of(found.constraints, self.asking.limits).max(initial=0.0))
         self.best.hear(numbers, found.goal, missed)
         self.nothing_less |= missed <= self.best.met and self.goal.is_least(found.course)
         return missed
@@ -165,13 +138,18 @@ class Search:
     # --- for IPOPT
 
     def objective(self, x: Array) -> float:
-        return self.at(x, sloped=False).goal
+        return self.at(x, sloped=False).goal / self.asking.size
 
     def gradient(self, x: Array) -> Array:
         found = self.at(x, sloped=True)
-        assert found.sloped is not None
         self._last = np.array(x)
-        return self._full(found.sloped.gradient) * self.scales
+        return self._slope(found) / self.asking.size
+
+    def _slope(self, found: Evaluated) -> Array:
+        """Of the goal itself, by numbers in their scales."""
+        assert found.sloped is not None
+        gradient = found.sloped.gradient  # zero for what the goal does not know
+        return np.concatenate([gradient, np.zeros(len(self.scales) - len(gradient))]) * self.scales
 
     def constraints(self, x: Array) -> Array:
         return self.at(x, sloped=False).constraints
@@ -200,8 +178,10 @@ class Search:
             acting = self.shooting.acting(piece)
             together[np.ix_(acting, acting)] = True
         np.fill_diagonal(together, True)
-        if bent[~together[: len(bent), : len(bent)]].any():
+        gathers = not isinstance(self.goal, Squares) and wide <= MOST
+        if gathers or bent[~together[: len(bent), : len(bent)]].any():
             together[:] = True
+        self.remainder = Remainder(np.zeros((wide, wide))) if gathers else None
         rows, columns = np.nonzero(np.tril(together))
         self.pattern = rows, columns
 
@@ -216,9 +196,12 @@ class Search:
         return bool(size > 0)
 
     def _bent(self, found: Evaluated) -> Array:
+        """Of the goal itself, by numbers in their scales."""
         assert found.sloped is not None
+        return self._spread(found.sloped.bent)
+
+    def _spread(self, bent: Array) -> Array:
         full = np.zeros((len(self.scales), len(self.scales)))
-        bent = found.sloped.bent
         full[: len(bent), : len(bent)] = bent
         return full * self.scales * self.scales[:, None]
 
@@ -227,13 +210,14 @@ class Search:
         return self.pattern
 
     def hessian(self, x: Array, multipliers: Array, factor: float) -> Array:
-        """Of the goal by Gauss and Newton, of joints between stretches as gathered so far; that of relations is left
-        out."""
+        """Of the goal and relations by formulas, with what these leave out as gathered so far, unless it is a sum of
+        squares; of joints between stretches as gathered so far."""
         found = self.at(x, sloped=True)
-        full = self._bent(found)
+        full = factor * self._bent(found) / self.asking.size
         if isinstance(self.goal, Squares):
-            full += np.linalg.norm(self.gradient(x)) / self.reach * np.eye(len(full))
-        full *= factor
+            full += factor * np.linalg.norm(self.gradient(x)) / self.reach * np.eye(len(full))
+        elif self.remainder is not None:
+            full += self._left(np.array(x), found, multipliers, factor, full)
         shooting, first = self.shooting, len(self.relations)
         for piece in range(shooting.count - 1):
             acting = shooting.acting(piece)
@@ -243,9 +227,19 @@ class Search:
             spread(self.curvature.learn(piece, np.array(x)[acting], slopes, own), acting, full)
         return full[self.pattern]
 
-    def _full(self, gradient: Array) -> Array:
-        """With zeros for what the goal does not know."""
-        return np.concatenate([gradient, np.zeros(len(self.scales) - len(gradient))])
+    def _left(self, x: Array, found: Evaluated, multipliers: Array, factor: float, told: Array) -> Array:
+        """Of relations by formulas, and of the goal and these what formulas leave out."""
+        assert self.remainder is not None and found.slopes is not None
+        count, gradients = len(self.relations), found.course.gradients
+        weights = np.append(factor, multipliers[:count])
+        bent = np.zeros_like(told)
+        for each, size, weight in zip(self.relations, self.asking.sizes, multipliers[:count], strict=True):
+            if weight:
+                bent += weight / size * self._spread(gradients.bent(each.left) - gradients.bent(each.right))
+        if not factor:  # IPOPT looks for what holds alone, with multipliers of its own
+            return bent + self.remainder.matrix
+        slopes = np.vstack([self._slope(found) / self.asking.size, found.slopes * self.scales])
+        return bent + self.remainder.learn(x, slopes, weights, told + bent)
 
     def intermediate(self, *told: float) -> bool:
         """After each iteration; where its gradient was asked for last is where it stands. Last come the share of the
@@ -260,22 +254,10 @@ class Search:
             assert found.slopes is not None
             missed = self.hear(found, self._last * self.scales)
             self.history.append(Iteration(len(self.history), found.goal, missed))
-            gradient = self.gradient(self._last)
+            gradient = self._slope(found)
             self.trail.hear(self._last, found.goal, gradient, found.slopes * self.scales)
             if self.shooting.count == 1 and not isinstance(self.goal, Squares):
                 self.kink.hear(self._last, found.goal, gradient, trials)
         if self.told is not None and self.history:
             self.told(self.history[-1], self.best)
         return not self.ended
-
-
-def missed_of(values: Array, limits: tuple[Array, Array]) -> Array:
-    """By how much each constraint is missed."""
-    least, most = limits
-    return np.maximum(0.0, np.maximum(least - values, values - most))
-
-
-def limits_of(relations: Sequence[Relation], gaps: int) -> tuple[Array, Array]:
-    """Between what constraints must be."""
-    least, most = (np.array([getattr(each, key) for each in relations] + [0.0] * gaps) for key in ("least", "most"))
-    return least, most

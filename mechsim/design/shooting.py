@@ -13,80 +13,22 @@ from functools import cached_property
 
 import numpy as np
 
-from mechsim.analysis.subject import Case
+from mechsim.design.controls import Control
 from mechsim.design.course import TEND, Course, Measurable, Settings
-from mechsim.design.nodes import Chart, Settled, settled
+from mechsim.design.nodes import Chart
+from mechsim.design.parts import Parts
 from mechsim.design.task import Variable
-from mechsim.engine import InitialState, Solution, State, integrate, order_for
+from mechsim.engine import Solution
 from mechsim.engine.joined import joined
-from mechsim.engine.leading import planned
-from mechsim.engine.machine import new_march
-from mechsim.engine.tangents import END, Directions
-from mechsim.errors import Fault, IntegrationError, SpecError
-from mechsim.frozen import frozen
-from mechsim.kernel.changes import NumberChanges
+from mechsim.engine.tangents import END
+from mechsim.errors import Fault, SpecError
 from mechsim.kernel.system import System
-from mechsim.measure.stretches import Seam, Stretch
-from mechsim.model.mechanism import Port, Switch
+from mechsim.model.mechanism import Switch
 from mechsim.nonlinear import Indices
 from mechsim.result.layout import Array
-from mechsim.simulation import failure
 
-# Where a polynomial over an interval has its values, by its degree: shares of the interval. Those of cubics are
-# Chebyshev's, between which they overshoot least.
-POINTS = {0: (0.0,), 1: (0.0, 1.0), 3: (0.0, 0.25, 0.75, 1.0)}
-
+SMALL = 1e-5  # of the scales of a mechanism: smaller motions are not told from roundings any better
 SHORTEST = 1e-6  # of the first motion: the end that is chosen is no nearer to where it begins
-
-
-@frozen
-class Control:
-    """An input over intervals: its numbers are those from `first` on, one for each interval, or with a `degree` one for
-    each point of these, the last one that of the next interval too; a constant one has one number."""
-
-    name: str
-    port: Port
-    first: int
-    count: int
-    degree: int
-
-    def columns(self, piece: int) -> list[int]:
-        """Which of all numbers act in an interval."""
-        if self.count == 1:
-            return [self.first]
-        begin = self.first + max(self.degree, 1) * piece
-        return list(range(begin, begin + self.degree + 1))
-
-    @property
-    def powers(self) -> Array:
-        """From values at its points to coefficients of powers of the share of the interval."""
-        return np.asarray(np.linalg.inv(np.vander(POINTS[self.degree], increasing=True)))
-
-    def at(self, x: Array, piece: int, shares: Array) -> Array:
-        """At shares of an interval."""
-        coefficients = self.powers @ x[self.columns(piece)]
-        return np.asarray(np.vander(shares, len(coefficients), increasing=True) @ coefficients)
-
-    def polynomial(self, x: Array, piece: int, duration: float) -> Array:
-        """Coefficients of powers of the time since an interval began."""
-        return np.asarray(self.powers @ x[self.columns(piece)] / duration ** np.arange(self.degree + 1))
-
-    def times(self, grid: Array) -> Array:
-        """Of all its numbers."""
-        if not self.degree:
-            return grid[: self.count]
-        inner = grid[:-1, None] + np.diff(grid)[:, None] * np.array(POINTS[self.degree])[:-1]
-        return np.append(inner.ravel(), grid[-1])
-
-
-@frozen(eq=False)
-class Gaps:
-    """By how much stretches miss each other, in scales, and how that changes: entries of a matrix."""
-
-    values: Array
-    rows: Indices
-    columns: Indices
-    entries: Array
 
 
 class Shooting:
@@ -125,6 +67,7 @@ class Shooting:
             bounds += [(each.least, each.most)] * control.count
             first += [float(self.system.constants[control.port.value])] * control.count
         self.known: dict[int, Array] = {}
+        self.small = np.ones(2)  # how much smaller the motion is than the mechanism, and how much slower than its speed
         self.own = len(names)  # numbers that a person knows; the others are states
         self._names, self.first, self._bounds = names, np.array(first), np.array(bounds).reshape(len(names), 2)
 
@@ -176,7 +119,7 @@ class Shooting:
         states = [self.charts[k].of(*self._states[k][1:]) for k in range(1, self.count)]
         return np.concatenate([self.first, *states])
 
-    @cached_property
+    @property
     def scales(self) -> Array:
         """By which numbers are divided for the search."""
         least, most = self._bounds.T
@@ -188,7 +131,15 @@ class Shooting:
     def state_scales(self, piece: int) -> Array:
         """Of the state at the begin of a stretch."""
         lengths = self.system.scales[: self.n]
-        return self.charts[piece].of(lengths, self._speed * lengths)
+        return self.charts[piece].of(self.small[0] * lengths, self.small[1] * self._speed * lengths)
+
+    def smaller(self, course: Course) -> Array:
+        """How much smaller a motion is than these scales of states, and how much slower, between SMALL and 1."""
+        lengths, solution = self.system.scales[: self.n], course.solution
+        moved = np.ptp(solution.q, axis=0) / (self.small[0] * lengths)
+        fast = np.abs(solution.v).max(axis=0) / (self.small[1] * self._speed * lengths)
+        found = np.array([moved.max(initial=0.0), fast.max(initial=0.0)]) if self.count > 1 else np.ones(2)
+        return np.clip(found, np.minimum(SMALL / self.small, 1.0), 1.0)
 
     @cached_property
     def _speed(self) -> float:
@@ -223,7 +174,7 @@ class Shooting:
         own = None
         if sloped and self.parameters:
             case, own = case.directed([each.name for each in self.parameters])
-        parts = _Parts(self, case, own, grid, x, sloped, probed)
+        parts = Parts(self, case, own, grid, x, sloped, probed)
         stretches = [parts.stretch(piece) for piece in range(self.count)]
         solution = joined([each.solution for each in stretches])
         numbers, changing = self.subject.numbers(values), self.subject.names.changing or bool(self.controls)
@@ -289,6 +240,14 @@ class Shooting:
         v = tangents.velocities[-1] + np.outer(_accelerations(stretch.solution), moved)
         return self.charts[piece + 1].of(q, v)
 
+    def joined(self, x: Array) -> Array:
+        """The same inputs with the states of the one motion that they give. Raises IntegrationError."""
+        if self.count == 1:
+            return x
+        points = self._followed(x).sampled(self.grid(x)[1:-1])
+        states = [self.charts[k + 1].of(points.q[k], points.v[k]) for k in range(self.count - 1)]
+        return np.concatenate([x[: self.own], *states])
+
     def near(self, piece: int) -> Array:
         """Positions known last at the begin of a stretch."""
         return self.known.get(piece, self._states[piece][1])
@@ -326,155 +285,6 @@ class Shooting:
     @property
     def tolerance(self) -> float:
         return self.subject.tolerance if self.settings.tolerance is None else self.settings.tolerance
-
-
-class _Parts:
-    """The stretches of one motion."""
-
-    def __init__(
-        self,
-        shooting: Shooting,
-        case: Case,
-        own: Directions | None,
-        grid: Array,
-        x: Array,
-        sloped: bool,
-        probed: bool,
-    ):
-        self.shooting, self.case, self.own, self.grid, self.x = shooting, case, own, grid, x
-        self.sloped, self.probed = sloped, probed
-        self.plan = planned(case.system, case.structure)
-        order = shooting.settings.order or order_for(shooting.tolerance, self.plan)
-        self.order, self.march = order, new_march(self.plan, order, shooting.tolerance)
-
-    def stretch(self, piece: int) -> Stretch:
-        shooting, system = self.shooting, self.case.system
-        held = shooting.held(self.x, self.grid, piece)
-        begun = float(self.grid[piece])
-        switches = (*system.switches, Switch(begun, held)) if held else system.switches
-        system = system.switching(switches) if held else system
-        start, directions = self._begun(piece, system, held)
-        solution = integrate(
-            system,
-            self.case.structure,
-            start,
-            tend=float(self.grid[piece + 1]),
-            tolerance=shooting.tolerance,
-            order=self.order,
-            ready=(self.plan, self.march),
-            tangents=directions if self.sloped else None,
-        )
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
-        if solution.status != "finished":
-            raise IntegrationError(failure(solution))
-        acting = shooting.acting(piece)
-        if self.probed and not piece:
-            acting = np.append(acting, len(shooting.names) + np.arange(shooting.width))
-        return Stretch(solution, directions, acting)
-
-    def _begun(self, piece: int, system: System, held: Mapping[int, float]) -> tuple[InitialState, Directions]:
-        """Where a stretch begins, and the directions in which it is differentiated."""
-        shooting, own = self.shooting, self.own or _none(system)
-        if not piece:
-            start, node = self.case.start, None
-            if self.probed:
-                chart, q = shooting.charts[0], start.positions
-                unknowns = chart.of(q, start.velocities)
-                node = settled(_holding(system, held), start.t, chart, unknowns, q, own.numbers)
-            return start, self._directed(0, system, start, own, node) if self.sloped else own
-        chart, near = shooting.charts[piece], shooting.near(piece)
-        t, unknowns = float(self.grid[piece]), shooting.state(self.x, piece)
-        node = settled(_holding(system, held), t, chart, unknowns, near, own.numbers if self.sloped else None)
-        shooting.known[piece] = node.positions
-        begun = State(t, node.positions, node.velocities)
-        if not self.sloped:
-            return begun, own
-        own = replace(
-            own, positions=node.by_positions[:, chart.width :], velocities=node.by_velocities[:, chart.width :]
-        )
-        return begun, self._directed(piece, system, begun, own, node)
-
-    def _directed(
-        self, piece: int, system: System, start: InitialState, own: Directions, node: Settled | None
-    ) -> Directions:
-        """In the order of `Shooting.acting`."""
-        place = sum(switch.time <= self.grid[piece] for switch in self.case.system.switches)
-        found = replace(own, switches=_with(own.switches, place, {}) if self.shooting.controls else own.switches)
-        for _ in self.shooting.ends:
-            still = np.zeros((system.n, 1))
-            numbers = NumberChanges.none(system, 1)
-            found = found.joined(Directions((TEND,), still, still.copy(), numbers, given={END: np.ones(1)}))
-        for control in self.shooting.controls:
-            found = found.joined(self._of_control(control, piece, system, place))
-        if node is not None:
-            found = found.joined(self._of_node(system, node))
-        return self._moving(found, piece, system, start, place)
-
-    def _of_control(self, control: Control, piece: int, system: System, place: int) -> Directions:
-        port, count = control.port, len(control.columns(piece))
-        duration = float(self.grid[piece + 1] - self.grid[piece])
-        value, *slopes = control.powers / duration ** np.arange(count)[:, None]
-        changes = {port.value: value}
-        if port.slopes:
-            changes |= zip(port.slopes, slopes or [np.zeros(count)] * len(port.slopes), strict=True)
-            changes[port.since] = np.zeros(count)
-        still = np.zeros((system.n, count))
-        names = tuple(f"{control.name} {k}" for k in range(count))
-        return Directions(names, still, still.copy(), NumberChanges.none(system, count), _with((), place, changes))
-
-    def _of_node(self, system: System, node: Settled) -> Directions:
-        names = tuple(f"state {k}" for k in range(self.shooting.width))
-        q, v = (each[:, : len(names)] for each in (node.by_positions, node.by_velocities))
-        return Directions.of_state(system, names, q, v)
-
-    def _moving(self, found: Directions, piece: int, system: System, start: InitialState, place: int) -> Directions:
-        """Where the motion ends later, this stretch begins later too: at one time it is that much behind."""
-        later = found.change_of(END) / self.shooting.count
-        if not self.shooting.controls or not later.any():
-            return found
-        begins, duration = piece * later, float(self.grid[piece + 1] - self.grid[piece])
-        changes, held = dict(found.switches[place]), self.shooting.held(self.x, self.grid, piece)
-        for port in (control.port for control in self.shooting.controls):
-            for power, slope in enumerate(port.slopes, 1):
-                changes[slope] = changes[slope] - power * held[slope] / duration * later
-            if port.slopes:
-                changes[port.since] = changes[port.since] + begins
-        switches = (*found.switches[:place], changes, *found.switches[place + 1 :])
-        if not piece:
-            return replace(found, switches=switches)
-        here = _holding(system, held)
-        accelerations, _ = here.accelerations(start.t, start.positions, start.velocities)
-        positions = found.positions - np.outer(start.velocities, begins)
-        velocities = found.velocities - np.outer(accelerations, begins)
-        return replace(found, positions=positions, velocities=velocities, switches=switches)
-
-    def seams(self, changes: Array) -> tuple[Seam, ...]:
-        """Where stretches meet, and how these times move; `changes` are those of the end."""
-        count = self.shooting.count
-        if not changes.any():
-            return ()
-        return tuple(Seam(float(self.grid[k]), k / count * changes) for k in range(1, count))
-
-
-Changed = tuple[Mapping[int, np.ndarray], ...]  # what switches set, one after the other
-
-
-def _with(switches: Changed, place: int, changes: Mapping[int, np.ndarray]) -> Changed:
-    """One more among switches, at a place."""
-    padded = [*switches, *({} for _ in range(place - len(switches)))]
-    return (*padded[:place], changes, *padded[place:])
-
-
-def _none(system: System) -> Directions:
-    nothing = np.zeros((system.n, 0))
-    return Directions((), nothing, nothing.copy(), NumberChanges.none(system, 0))
-
-
-def _holding(system: System, held: Mapping[int, float]) -> System:
-    constants = system.constants.copy()
-    constants[list(held)] = list(held.values())
-    return system.holding(constants)
 
 
 def _refuse_states(system: System) -> None:

@@ -10,11 +10,12 @@ from mechsim.analysis.subject import Case
 from mechsim.design.course import Measurable, Settings
 from mechsim.design.fitting import fit_of
 from mechsim.design.goals import Goal, Least, Measures, Several, Squares, through
-from mechsim.design.optimize import ITERATIONS, Watched, optimize
+from mechsim.design.optimize import ITERATIONS, optimize
 from mechsim.design.optimum import Optimum
 from mechsim.design.posed import Task
-from mechsim.design.search import Iteration
+from mechsim.design.running import Watched
 from mechsim.design.shooting import Shooting
+from mechsim.design.standing import Iteration
 from mechsim.design.task import PERIODIC, Bounds, Text, Variable, relations_of, strings_of, variables_of
 from mechsim.errors import Fault, Mark, SpecError
 from mechsim.frozen import frozen

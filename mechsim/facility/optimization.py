@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mechsim.design.optimum import Optimum
-    from mechsim.design.search import Iteration
     from mechsim.design.sensitivities import Sensitivity
+    from mechsim.design.standing import Iteration
     from mechsim.facility.subject import LagrangianSubject
 
 Values = Mapping[str, float]

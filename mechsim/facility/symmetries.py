@@ -19,7 +19,7 @@ from mechsim.lagrangian.kind import Kind
 from mechsim.model.mechanism import Element
 
 if TYPE_CHECKING:
-    from mechsim.facility.system import LagrangianSystem
+    from mechsim.facility.starting import Starting
 
 
 @frozen(slots=False)
@@ -45,9 +45,7 @@ class Questions:
     count: int  # of coordinates
 
     @classmethod
-    def of(
-        cls, system: LagrangianSystem, generators: Mapping[str, Function], quantities: Mapping[str, Function]
-    ) -> Questions:
+    def of(cls, system: Starting, generators: Mapping[str, Function], quantities: Mapping[str, Function]) -> Questions:
         """Raises MechsimError where a function is not as it should be."""
         names = system.coordinates[: len(system.coordinates) - system.kind.account]
         kinds = [
@@ -57,7 +55,7 @@ class Questions:
         return cls(tuple(kinds), tuple(generators), tuple(quantities), len(names))
 
     @classmethod
-    def about(cls, system: LagrangianSystem, coordinates: Mapping[str, Function]) -> Questions:
+    def about(cls, system: Starting, coordinates: Mapping[str, Function]) -> Questions:
         """Coordinates that are functions of (q, t). Raises MechsimError."""
         count = len(system.coordinates) - system.kind.account
         kinds = [_kind(system, f"coordinate {name}(q, t)", function, 0) for name, function in coordinates.items()]
@@ -85,7 +83,7 @@ class Questions:
         return System(together, kinds, system.dropped, known=system._programs_known)
 
 
-def _kind(system: LagrangianSystem, name: str, function: Function, count: int) -> Kind:
+def _kind(system: Starting, name: str, function: Function, count: int) -> Kind:
     """Of a generator, with a signal for each of so many coordinates; or of one number. Its name says what it is of."""
     own, parameters = system.kind, system.parameters
     n = len(own.variables) - own.account

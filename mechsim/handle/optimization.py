@@ -11,8 +11,8 @@ from mechsim.simulation import adjust
 
 if TYPE_CHECKING:
     from mechsim.design.optimum import Optimum
-    from mechsim.design.search import Iteration
     from mechsim.design.sensitivities import Sensitivity
+    from mechsim.design.standing import Iteration
     from mechsim.handle.subject import FileSubject
 
 

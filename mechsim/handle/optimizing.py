@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from mechsim.design.course import Settings
-from mechsim.design.optimize import Watched
 from mechsim.design.optimum import FORMS, Optimum, numbers_in, write_best
-from mechsim.design.search import Iteration
+from mechsim.design.running import Watched
 from mechsim.design.sensitivities import check_file
 from mechsim.design.shooting import Shooting
+from mechsim.design.standing import Iteration
 from mechsim.design.task import Bounds, Text
 from mechsim.design.wanted import Places, Wanted, check_vary, least_of, optimum_of, texts
 from mechsim.errors import Fault, Mark, SpecError, WritingWarning, warn_caller
@@ -93,7 +93,7 @@ def optimize_file(
     spec, keepers = motions.handle.spec, []
 
     def keeper(shooting: Shooting) -> Watched:
-        keepers.append(_Keeper(spec, shooting, output))
+        keepers.append(_Keeper(spec, shooting, output, motions.t0))
         return keepers[0].keep
 
     found = optimum_of(
@@ -123,8 +123,8 @@ def _saved(found: Optimum, output: str | Path) -> Optimum:
 class _Keeper:
     """Writes what is best so far, now and then."""
 
-    def __init__(self, spec: MechSpec, shooting: Shooting, output: str | Path | None):
-        self.spec, self.shooting, self.output = spec, shooting, output
+    def __init__(self, spec: MechSpec, shooting: Shooting, output: str | Path | None, t0: float | None):
+        self.spec, self.shooting, self.output, self.t0 = spec, shooting, output, t0
         self.written = time.monotonic()
 
     def keep(self, iteration: Iteration, best: Array) -> None:
@@ -151,8 +151,10 @@ class _Keeper:
                 pieces = [control.polynomial(x, k, float(grid[k + 1] - grid[k])) for k in range(shooting.count)]
                 inputs[control.name] = Polynomials(grid[:-1].tolist(), [each.tolist() for each in pieces])
         given = {name: float(self.spec.parameters[name]) for name in self.spec.overrides}
-        tend = shooting.tend(x) if shooting.ends else None
-        return rewritten(self.spec.text, {**given, **shooting.values(x)}, inputs, tend)
+        times = {} if self.t0 is None else {"t0": self.t0}
+        if shooting.ends or shooting.settings.tend is not None:
+            times["tend"] = shooting.tend(x)
+        return rewritten(self.spec.text, {**given, **shooting.values(x)}, inputs, times)
 
 
 def _resumed(output: str | Path | None) -> Array:

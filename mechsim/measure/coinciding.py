@@ -70,7 +70,8 @@ def _happening(changes: Changes) -> Iterator[Seam]:
     start, end = float(first.solution.t[0]), float(last.solution.t[-1])
     yield from (seam for seam in changes.seams if seam.jumps)
     for stretch in changes.stretches:
-        yield from (stretch.spread(seam, changes.count) for seam in stretch.stops)
+        within = (seam for seam in stretch.stops if seam.time > stretch.solution.t[0])
+        yield from (stretch.spread(seam, changes.count) for seam in within)
     yield Seam(start, np.zeros(changes.count), THE_START)
     yield Seam(end, changes.number(END), THE_END)
     yield from (first.spread(seam, changes.count) for seam in _watched(first, start, "after"))

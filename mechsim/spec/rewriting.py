@@ -35,21 +35,22 @@ Timed = Course | Polynomials
 
 
 def rewritten(
-    text: str, parameters: Mapping[str, float], inputs: Mapping[str, float | Timed], tend: float | None = None
+    text: str,
+    parameters: Mapping[str, float],
+    inputs: Mapping[str, float | Timed],
+    times: Mapping[str, float],
 ) -> str:
-    """The text with other values of parameters, of inputs, and of the end, without Reference, whose known answers are
-    those of other values. An input over time becomes a table, or a Piecewise, of the same name; the section Optimize,
-    which would vary it, is left out then."""
+    """The text with other values of parameters, of inputs, and `times` (t0, tend), without Reference, whose known
+    answers are those of other values. An input over time becomes a table, or a Piecewise, of the same name; the section
+    Optimize, which would vary it, is left out then."""
     sections = _sections(text)
     edits: list[Edit] = []
     for name, value in parameters.items():
         edits += _replaced(sections, "PhysicalParams", name, value)
-    if tend is not None:
-        edits += _replaced(sections, "ProblemData", "tend", tend)
     for name, given in inputs.items():
         if not isinstance(given, Timed):
             edits += _replaced(sections, "Inputs", name, given)
-    found = _edited(text, edits)
+    found = _timed(_edited(text, edits), times)
     found = _edited(found, _without(found, "Reference"))
     courses = {name: given for name, given in inputs.items() if isinstance(given, Timed)}
     if not courses:
@@ -89,7 +90,8 @@ def _entry(node: yaml.Node, name: str) -> tuple[yaml.Node, yaml.Node] | None:
 
 
 def _replaced(sections: Sections, section: str, name: str, value: float) -> list[Edit]:
-    """Another number for an entry; of an input in its long form, for its start."""
+    """Another number for an entry; of an input in its long form for its start, of a list (`tend: [10, landed]`) for
+    the first."""
     found = _entry(sections[section][1], name) if section in sections else None
     if found is None:
         return []
@@ -100,6 +102,8 @@ def _replaced(sections: Sections, section: str, name: str, value: float) -> list
             first = node.start_mark.index + 1
             return [(first, first, f"start: {value!r}, " if node.value else f"start: {value!r}")]
         node = start[1]
+    if isinstance(node, yaml.SequenceNode) and node.value:
+        node = node.value[0]
     return [(node.start_mark.index, node.end_mark.index, repr(float(value)))]
 
 
@@ -168,9 +172,7 @@ def driven(
     What is fixed at the start is a guess then, for drives decide it; known answers, those of another motion, go."""
     found = with_entries(_edited(text, _without(text, "Reference")), "Drives", drives, replaced)
     start = _sections(found).get("ProblemData", (None, None))[1]
-    found = _edited(found, list(_unfixed(found, start)))
-    for name, value in times.items():
-        found = _edited(found, _set(found, name, value))
+    found = _timed(_edited(found, list(_unfixed(found, start))), times)
     lines = [_line(name, course) for name, course in tables.items()]
     return _with_lines(found, "Tables", lines) if lines else found
 
@@ -186,6 +188,12 @@ def with_entries(text: str, section: str, entries: Mapping[str, str], replaced: 
     lines += [f"{json.dumps(key)}: {value if value[0] == '{' else json.dumps(value)}" for key, value in entries.items()]
     found = _edited(text, _without(text, section)).rstrip("\n")
     return f"{found}\n{section}:\n" + "".join(f"  {line}\n" for line in lines)
+
+
+def _timed(text: str, times: Mapping[str, float]) -> str:
+    for name, value in times.items():
+        text = _edited(text, _set(text, name, value))
+    return text
 
 
 def _set(text: str, name: str, value: float) -> list[Edit]:
