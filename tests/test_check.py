@@ -166,3 +166,21 @@ def test_the_tableau_counts_the_start_values_that_check_names(path: Path) -> Non
     assert found.positions == prepared.structure.dof
     assert sum(choice.count for choice in found.position_choices) == found.positions
     assert sum(choice.count for choice in found.velocity_choices) == found.velocities
+
+
+def test_what_a_file_asks_of_its_motions_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All that is wrong in Sweep, Tolerances and Optimize at once, each with its place."""
+    target = tmp_path / "asked.yaml"
+    target.write_text("""
+PhysicalParams: {l: 1, m: 2}
+PartData: {Fixed: {O: []}, Rods: {OA: l}, Particles: {A: m}}
+ProblemData: {tend: 2, positions: {A: [l, 0]}}
+Sweep: {vary: {l: "1:2:3"}, measure: [mex(A_x)]}
+Tolerances: {l: -3}
+Optimize: {vary: {l: [2, 0.5], m: [1, 3, 7]}, minimise: max(B_x), subject: ["max(A_x) < 3", periodic, "1 > 2 > f"]}
+""")
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", str(target)])
+    told = capsys.readouterr().err
+    places = [line.split(": error: ")[0] for line in told.splitlines() if ": error: " in line]
+    assert places == [f"{target}:{place}" for place in ("5:39", "6:17", "7:23", "7:36", "7:61", "7:112")]

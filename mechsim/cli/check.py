@@ -60,13 +60,23 @@ def check(
     from mechsim import simulation
 
     with interrupts.at_once():
-        found = _examine(simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch))
+        adjusted = simulation.adjust(simulation.read(spec, parameters, folders), t0=t0, branch=branch)
+        _check_sections(adjusted)
+        found = _examine(adjusted)
     if as_json and not found.failure:
         click.echo(json.dumps(_as_dict(found)))
     elif not as_json:
         _show(found)
     if found.failure:
         raise found.failure
+
+
+def _check_sections(spec: MechSpec) -> None:
+    """Of what few files have: nothing is imported for others."""
+    if spec.sweep or spec.tolerances or spec.optimize:
+        from mechsim.study.sections import check_sections
+
+        check_sections(spec)
 
 
 def _examine(spec: MechSpec) -> Findings:

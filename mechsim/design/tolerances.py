@@ -18,10 +18,11 @@ from mechsim.errors import BranchWarning, Fault, Mark, MechsimError, SpecError
 from mechsim.frozen import frozen
 from mechsim.measure.reading import Asked
 from mechsim.result.layout import Array
+from mechsim.spec.document import Written
 from mechsim.spec.expression import parse_expression, undefined
 from mechsim.spec.suggest import did_you_mean
 
-Tolerance = float | str  # a number, an expression of the parameters, or a share: "5%"
+Tolerance = float | str | Written  # a number, an expression of the parameters, or a share: "5%"
 CROOKED = 0.1  # of what the first order says: where a corner is off by more, that is told
 PLACE = Mark("tolerance", 1, 1)
 
@@ -109,18 +110,19 @@ def sizes_of(subject: Measurable, tolerances: Mapping[str, Tolerance], given: Ma
 
 
 def _size(name: str, tolerance: Tolerance, subject: Measurable, given: Mapping[str, float], value: float) -> float:
-    text = str(tolerance).strip()
+    written = tolerance if isinstance(tolerance, Written) else Written(str(tolerance), PLACE)
+    text, mark = written.text.strip(), written.mark
     share = text.endswith("%")
-    expression = parse_expression(text.removesuffix("%"), PLACE)
+    expression = parse_expression(text.removesuffix("%"), mark)
     if faults := undefined(expression, subject.parameters):
         raise SpecError(*faults)
     numbers = subject.numbers(given)
     known = {each: float(numbers(each)) for each in expression.names if each in subject.parameters}
     size = float(expression.evaluate(known))
     if share and value == 0:
-        raise SpecError(Fault(f"{name} is 0, and has no share of it as a tolerance", hint="give it as a number"))
+        raise SpecError(Fault(f"{name} is 0, and has no share of it as a tolerance", mark, hint="give it as a number"))
     if not size > 0:
-        raise SpecError(Fault(f"the tolerance of {name} must be above 0, but is {text}"))
+        raise SpecError(Fault(f"the tolerance of {name} must be above 0, but is {text}", mark))
     return size / 100 * abs(value) if share else size
 
 

@@ -102,8 +102,19 @@ def optimum_of(
 
 def task_of(wanted: Wanted, subject: Measurable, case: Case, span: tuple[float, float]) -> Task:
     """Raises SpecError with all that is wrong."""
+    periodic = _chart(case) if any(each.text.strip() == PERIODIC for each in wanted.subject) else ()
+    return read_task(wanted, subject, case.system.mechanism.inputs, span, periodic)
+
+
+def read_task(
+    wanted: Wanted,
+    subject: Measurable,
+    inputs: Collection[str],
+    span: tuple[float, float],
+    periodic: Sequence[str],
+) -> Task:
+    """The same by names alone; `periodic` are the coordinates and rates that make up the state."""
     reader = Reader(subject.names)
-    inputs: Collection[str] = case.system.mechanism.inputs
     faults: list[Fault] = []
     variables: tuple[Variable, ...] = ()
     goal, label = None, ""
@@ -115,7 +126,6 @@ def task_of(wanted: Wanted, subject: Measurable, case: Case, span: tuple[float, 
         goal, label = _goal(wanted, subject, span, reader)
     except SpecError as error:
         faults += error.faults
-    periodic = _chart(case) if any(each.text.strip() == PERIODIC for each in wanted.subject) else ()
     relations = relations_of(wanted.subject, reader, periodic)
     if reader.faults or faults:
         raise SpecError(*faults, *reader.faults)

@@ -41,13 +41,12 @@ class Optimization(ABC):
         subject = self._measurable(t0)
         handle = subject.handle
         adjust(handle.spec, tol=tol, order=order, t0=t0, tend=tend)  # a mistake is told here and now
-        own = {name: each.text for name, each in handle.spec.tolerances.items()}
         return sensitivity(
             subject,
             measures,
             by,
             curves=curves,
-            tolerances=own if tolerances is None else tolerances,
+            tolerances=handle.spec.tolerances if tolerances is None else tolerances,
             parameters=handle._numbers(parameters or {}),
             settings=Settings(tend, tol, order),
         )
