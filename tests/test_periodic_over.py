@@ -57,6 +57,12 @@ def test_a_linear_oscillator_answers_as_its_closed_form():
     assert set(found.stability) == {"stable"} and not found.marks
 
 
+def test_a_period_that_is_too_long_is_told():
+    handle = mechsim.mechanism(SPECS / "forces" / "driven_oscillator.yaml")
+    found = handle.response("w", 3.0, 3.1, "A_x", period="6*pi/w", parameters={"c": 0.3})
+    assert "the first motion: it comes back 3 times in the period of the forcing: is it so long?" in found.notes
+
+
 @pytest.mark.slow
 def test_duffings_response_jumps_where_scipy_says():
     handle = mechsim.mechanism(DYNAMICS / "duffing.yaml")

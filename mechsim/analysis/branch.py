@@ -86,6 +86,7 @@ class Branches:
     coordinates: tuple[str, ...]
     branches: tuple[Branch, ...]
     status: str = "finished"  # or "interrupted"
+    remarks: tuple[str, ...] = ()  # on the motion that was found first
 
     @property
     def marks(self) -> tuple[tuple[int, Marked], ...]:
@@ -107,7 +108,7 @@ class Branches:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know before they trust the picture."""
-        found = []
+        found = [f"the first motion: {remark}" for remark in self.remarks]
         for number, branch in enumerate(self.branches):
             which = f"branch {number + 1}" if len(self.branches) > 1 else "the branch"
             found += [f"{which} was left: {branch.why}"] if branch.why else []

@@ -56,7 +56,7 @@ def follow(
     follower = Follower(tracer, measured, depth, observer)
     branches = follower.all(begun.linear.ring)
     status = "interrupted" if follower.interrupted else "finished"
-    return Branches(over.name, measured.labels, measured.units, begun.coordinates, branches, status)
+    return Branches(over.name, measured.labels, measured.units, begun.coordinates, branches, status, begun.remarks)
 
 
 def _over_parameter(subject: Subject, wanted: Wanted, over: Over, begun: Orbit, tolerance: float) -> OverParameter:
