@@ -2,7 +2,7 @@
 
 import pytest
 from examples import some_of
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mechsim.errors import SpecError
@@ -275,6 +275,7 @@ def test_encodings(tmp_path, encoding):
 
 
 @given(st.text(max_size=200))
+@example("\r[")  # lines end in more ways than one
 @some_of(300)
 def test_any_text_is_refused_with_a_fault(text):
     assert faults(text)

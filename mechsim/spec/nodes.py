@@ -19,6 +19,7 @@ MAX_ALIASED = 400_000  # values that aliases add: a few lines of them may stand 
 MAX_DEPTH = 30
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # where a line ends for YAML
 # YAML's printable characters; anything else means the file is not text.
 UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -198,15 +199,15 @@ def _duplicates(node: DictNode) -> list[Fault]:
 def _check_printable(text: str, path: str) -> None:
     found = UNPRINTABLE.search(text)
     if found:
-        before = text[: found.start()]
-        mark = Mark(path, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        before = BREAK.split(text[: found.start()])
+        mark = Mark(path, len(before), len(before[-1]) + 1)
         message = f"the character U+{ord(found[0]):04X} does not belong in a text file"
         raise SpecError(Fault(message, mark, "is this a mechanism file?"))
 
 
 def _unquoted_braces(text: str, mark: Mark) -> str:
     """The name with braces in it, such as `P{i}`, that stands at a place where YAML ends it before the brace."""
-    line = [*text.split("\n", mark.line), ""][mark.line - 1]
+    line = [*BREAK.split(text, mark.line), ""][mark.line - 1]
     names = re.finditer(r"\w[\w.-]*\{[^{}]*\}([\w.,-]|\{[^{}]*\})*", line)
     return next((found[0].rstrip(",") for found in names if found.start() < mark.column <= found.end() + 1), "")
 
