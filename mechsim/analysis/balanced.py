@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechsim.analysis.flow import UNHELD, Flow, Local
+from mechsim.analysis.statics import eased
 from mechsim.analysis.turning import TURN
 from mechsim.errors import AssemblyError, SpecError
 from mechsim.frozen import frozen
@@ -80,7 +81,7 @@ def is_pulled(local: Local, direction: Array) -> bool:
         other = stepped(local, ASIDE * row)
         if other is None:
             return False
-        turned = other.bases[1].T @ local.bases[1]
+        turned = other.rows.T @ local.rows
         seen = other.slopes[len(ways) :] @ (other.bases[0].T @ direction)
         spread = max(spread, float(np.linalg.norm(seen - turned @ change[len(ways) :])))
     least = EPSILON * float(np.linalg.norm(np.abs(local.slopes) @ np.abs(ways)))
@@ -100,17 +101,26 @@ def apart(flow: Flow, one: Array, other: Array) -> Array:
 def balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known] = ()) -> Local:
     """Where Newton's method comes to from a pose; it may rest there or not. It ends sooner where it is about to come to
     one of the rests that are known."""
+    local = _balanced(flow, t, q, rests)
+    if local.is_rest or any(each.draws(local.q, local.bases[0] @ local.step) for each in rests):
+        return local
+    nearer = eased(flow, t, q)
+    other = None if nearer is None else _balanced(flow, t, nearer, rests)
+    return other if other is not None and other.is_rest else local
+
+
+def _balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known]) -> Local:
     local = flow.at(t, q, np.zeros(flow.system.n))
     for _ in range(MOST_STEPS):
         step = local.step if not 1 < local.left_over < FAINT else local.whole_step
         change = local.bases[0] @ step
         moved = np.abs(change).max(initial=0.0)
         if moved <= SETTLED:
-            return _softly(_nearer(local, step, float(np.linalg.norm(local.residual)), 1) or local)
+            return _softly(_nearer(local, step, local.size(local), 1) or local)
         if any(each.draws(local.q, change) for each in rests):
             break
         step *= min(1.0, _longest(flow, local.q) / moved)
-        nearer = _nearer(local, step, (1 - SMALLER) * float(np.linalg.norm(local.residual)))
+        nearer = _nearer(local, step, (1 - SMALLER) * local.size(local))
         if nearer is None:
             break
         local = nearer
@@ -122,7 +132,7 @@ def _softly(local: Local) -> Local:
     for _ in range(MOST_SOFT):
         if not any(is_pulled(local, direction) for direction in unheld(local).T):
             break
-        nearer = _nearer(local, local.whole_step, (1 - SMALLER) * float(np.linalg.norm(local.residual)))
+        nearer = _nearer(local, local.whole_step, (1 - SMALLER) * local.size(local))
         if nearer is None:
             break
         local = nearer
@@ -139,7 +149,7 @@ def _nearer(local: Local, step: Array, before: float, trials: int = MOST_HALVING
     """Where less is left than before, along a step."""
     for _ in range(trials):
         moved = stepped(local, step)
-        if moved is not None and np.linalg.norm(moved.residual) <= before:
+        if moved is not None and local.size(moved) <= before:
             return moved
         step = step / 2
     return None

@@ -94,14 +94,32 @@ class Flow:
         return angles_near(self.system, *self._near)
 
     def widened(self, sizes: Array) -> Array:
-        """The largest among all coordinates that constraints link, for each: roundings of one are felt by all."""
-        largest = np.zeros(self.system.n)
-        np.maximum.at(largest, self._linked, sizes)
-        return np.asarray(largest[self._linked])
+        """The largest accelerations among all coordinates that constraints link, for each: roundings of one are felt by
+        all, but what is heavy feels the push of what is light by the ratio of their inertias."""
+        found = np.zeros(self.system.n)
+        for group in self._linked:
+            own, inertia = sizes[group], self._inertia[group]
+            given = np.where(inertia > 0, inertia, np.inf)
+            order = np.argsort(given)
+            heavier = np.append(np.maximum.accumulate(own[order][::-1])[::-1], 0.0)
+            with np.errstate(invalid="ignore"):
+                lighter = np.append(0.0, np.fmax.accumulate((own * given)[order]))
+            place = np.searchsorted(given[order], inertia)
+            found[group] = np.maximum(
+                heavier[place], np.divide(lighter[place], inertia, where=inertia > 0, out=0 * own)
+            )
+        return found
 
     @cached_property
-    def _linked(self) -> np.ndarray:
-        """Numbers of the groups of coordinates."""
+    def _inertia(self) -> Array:
+        """Of each coordinate in scales, by itself."""
+        t, q = self._near
+        own = np.abs(np.diagonal(np.asarray(self.system.mass_matrix(t, q, np.zeros_like(q)))))
+        return np.asarray(own * self.system.scales[: self.system.n] ** 2)
+
+    @cached_property
+    def _linked(self) -> list[np.ndarray]:
+        """Groups of coordinates."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -109,7 +127,8 @@ class Flow:
         rows, columns, _ = self.system.rate_jacobian(t, q, np.zeros(self.system.n))
         size = self.system.n + self.system.m
         links = coo_array((np.ones(len(rows)), (np.asarray(rows) + self.system.n, columns)), shape=(size, size))
-        return np.asarray(connected_components(links, directed=False)[1][: self.system.n])
+        numbers = connected_components(links, directed=False)[1][: self.system.n]
+        return [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
 
     def turned(self, change: Array) -> Array:
         """The whole turns in a change of angles after which, all at once, it is where it was; else none."""
@@ -331,13 +350,27 @@ class Local:
     def residual(self) -> Array:
         """What is not zero where it does not rest: rates and accelerations along the freedoms, in scales."""
         scales = self.flow.system.scales[: self.flow.system.n]
-        return np.concatenate([self.bases[0].T @ (self.v / scales), self.bases[1].T @ (self.a / scales)])
+        return np.concatenate([self.bases[0].T @ (self.v / scales), self.rows.T @ (self.a / scales)])
 
     @property
     def slopes(self) -> Array:
         """How that changes with positions."""
         scales, (_, v, a) = self.flow.system.scales[: self.flow.system.n, None], self.moved
-        return np.concatenate([self.bases[0].T @ (v / scales), self.bases[1].T @ (a / scales)])[:, : self.freedoms[0]]
+        return np.concatenate([self.bases[0].T @ (v / scales), self.rows.T @ (a / scales)])[:, : self.freedoms[0]]
+
+    @cached_property
+    def rows(self) -> Array:
+        """The basis of velocities, turned so that what is known well and what is rounded off are apart."""
+        turned = np.linalg.svd(self.bases[1] / self.roundings[:, None], full_matrices=False)[2]
+        return np.asarray(self.bases[1] @ turned.T)
+
+    @cached_property
+    def roundings(self) -> Array:
+        """What may be roundings of the acceleration of each coordinate, in scales, 1/s^2: of how much it is pushed, and
+        of how that changes. What is stiff says nothing of what is soft beside it."""
+        bends = np.abs(self.moved[2][:, : self.freedoms[0]]).max(axis=1, initial=0.0)
+        found = np.maximum(self.flow.widened(bends / self.flow.system.scales[: self.flow.system.n]), self.flow.pushes)
+        return np.asarray(ROUNDINGS * found + LEAST)
 
     @cached_property
     def rolling(self) -> Array:
@@ -360,14 +393,17 @@ class Local:
 
     @cached_property
     def noise(self) -> Array:
-        """What may be roundings in each row of the residual, 1/s^2: of how much the coordinates that it is made of are
-        pushed, and of how that changes. What is stiff says nothing of what is soft beside it."""
-        scales, basis = self.flow.system.scales[: self.flow.system.n], np.abs(self.bases[1])
-        bends = np.abs(self.moved[2][:, : self.freedoms[0]]).max(axis=1, initial=0.0) / scales
-        largest = max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2)
-        rows = np.maximum(basis.T @ self.flow.widened(bends), basis.T @ self.flow.pushes)
-        rates = np.full(self.freedoms[0], largest)
-        return np.asarray(ROUNDINGS * np.concatenate([rates, np.minimum(rows, largest)]) + LEAST)
+        """The same of each row of the residual."""
+        largest = ROUNDINGS * max(np.abs(self.slopes).max(initial=0.0), self.flow.pace**2) + LEAST
+        rows = np.minimum(np.abs(self.rows).T @ self.roundings, largest)
+        return np.asarray(np.concatenate([np.full(self.freedoms[0], largest), rows]))
+
+    def size(self, other: Local) -> float:
+        """How large the residual of another pose is, beside roundings here."""
+        weights, scales = 1.0 / self.roundings, self.flow.system.scales[: self.flow.system.n]
+        rates = self.noise[0] if self.freedoms[0] else LEAST
+        accelerations = other.rows @ (other.rows.T @ (other.a / scales))
+        return float(np.hypot(np.linalg.norm(other.v / scales / rates), np.linalg.norm(weights * accelerations)))
 
     @property
     def stiffness(self) -> Array:

@@ -180,17 +180,31 @@ class Linearised:
 
 def _eigen(matrix: Array, roundings: Array | None) -> tuple[Complex, Complex, Array]:
     """Eigenvalues and vectors, and by how much each eigenvalue may be off: for roundings of the entries that it depends
-    on, so that what is stiff says nothing of what is soft beside it, and for those of the method."""
+    on, so that what is stiff says nothing of what is soft beside it, and for those of the method. What does not know of
+    each other is looked at by itself."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count = len(matrix)
+    values, vectors, off = np.zeros(count, complex), np.zeros((count, count), complex), np.zeros(count)
+    cleaned = matrix if roundings is None else np.where(np.abs(matrix) > roundings, matrix, 0.0)
+    numbers = connected_components(coo_array(cleaned), directed=False)[1] if count else np.zeros(0)
+    for number in np.unique(numbers):
+        own = np.flatnonzero(numbers == number)
+        block = np.ix_(own, own)
+        noise = None if roundings is None else roundings[block]
+        values[own], vectors[block], off[own] = _eigen_of_block(cleaned[block], noise)
+    return values, vectors, off
+
+
+def _eigen_of_block(cleaned: Array, roundings: Array | None) -> tuple[Complex, Complex, Array]:
     from scipy.linalg import eig, matrix_balance
 
-    if not len(matrix):
-        return np.zeros(0, complex), np.zeros((0, 0), complex), np.zeros(0)
-    cleaned = matrix if roundings is None else np.where(np.abs(matrix) > roundings, matrix, 0.0)
     with np.errstate(invalid="ignore"):  # SciPy takes scales for places, which are of no use here
         balanced, (scales, _) = matrix_balance(cleaned, permute=False, separate=True)
     values, left, right = eig(balanced, left=True)  # vectors of length 1
     size = np.linalg.norm(balanced, 2)
-    off = np.full_like(matrix, PRECISION * size) if roundings is None else roundings * scales / scales[:, None]
+    off = np.full_like(cleaned, PRECISION * size) if roundings is None else roundings * scales / scales[:, None]
     apart = np.maximum(np.abs(np.einsum("ik,ik->k", left.conj(), right)), 1e-300)
     moved = _along(left, off, right) / apart
     most = DOUBLES * (size if roundings is None else _along(left, np.abs(balanced), right))

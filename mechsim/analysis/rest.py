@@ -32,6 +32,7 @@ BESIDE, STAYS = (0.02, -0.013, 0.0073), 0.1  # in scales: where others are looke
 TWICE = 1e-7  # in scales: Newton's method ends nearer to a rest
 DRIVEN = 1e-9  # of a scale and second: what moves slower is rounding
 SYMMETRIC = 1e-9  # of the stiffness of both coordinates, and of critical damping
+ALIKE = 1e-9  # of the spread of all energies
 FARTHEST = 1e6  # in scales: beyond, forces balance because all that pulls is far away
 
 
@@ -101,7 +102,9 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
         raise _none(flow)
     if told:
         told(len(search.rests), tried)
-    return (*search.rests[:own], *sorted(search.rests[own:], key=lambda rest: round(rest.energy, 9)))
+    energies = [rest.energy for rest in search.rests]
+    size = ALIKE * (max(energies) - min(energies)) or 1.0  # of those that are alike the first found comes first
+    return (*search.rests[:own], *sorted(search.rests[own:], key=lambda rest: round(rest.energy / size)))
 
 
 def _turned_back(local: Local, q: Array) -> Local:

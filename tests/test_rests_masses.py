@@ -1,0 +1,73 @@
+"""Rests do not know of inertia: the same ones are found whatever is how heavy beside what it carries."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import mechsim
+from mechsim.analysis.rest import Rest
+
+G = 9.81
+LEANING, BENT = "{A: [0.1, -1], B: [0.2, -2]}", "{A: [0.6, -0.8], B: [1.4, -1.4]}"
+IN_SPACE = "{A: [0.4, 0.3, -0.86], B: [0.2, 0.9, -1.6]}"
+
+
+def rests(a: float, b: float, start: str, dimension: int = 2) -> tuple[Rest, ...]:
+    gravity = [0] * (dimension - 1) + [-G]
+    return mechsim.mechanism(f"""
+Dimension: {dimension}
+PartData: {{Fixed: {{O: []}}, Rods: {{OA: 1, AB: 1}}, Particles: {{A: {a!r}, B: {b!r}}}}}
+AppliedForces: {{Gravity: {gravity}}}
+ProblemData: {{tend: 1, positions: {start}}}
+""").equilibria()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "start", "dimension"),
+    [
+        (1e-6, 1e6, LEANING, 2),
+        (1e-6, 1e6, BENT, 2),
+        (1e-6, 1e6, IN_SPACE, 3),
+        (1e-12, 1.0, BENT, 2),
+        (1e6, 1e-6, LEANING, 2),
+    ],
+)
+def test_a_chain_of_two_hangs_straight(a: float, b: float, start: str, dimension: int) -> None:
+    """Four rests, of which the one that hangs is stable. Its slower frequency is the square root of
+    g/(1 + sqrt(b/(a + b))), by 1e12 times slower than the other one at most: so 1e-5 of it are left of 1e-16."""
+    found = rests(a, b, start, dimension)
+    assert len(found) == 4
+    (hangs,) = [rest for rest in found if rest.stability == "stable"]
+    assert hangs.positions == pytest.approx([*[0] * (dimension - 1), -1, *[0] * (dimension - 1), -2], abs=1e-9)
+    assert hangs.energy == pytest.approx(-G * (a + 2 * b))
+    slowest = min(abs(value) for value in hangs.linear.eigenvalues)
+    assert slowest == pytest.approx(math.sqrt(G / (1 + math.sqrt(b / (a + b)))), rel=1e-5)
+
+
+@pytest.mark.parametrize("heavy", [10.0, 1e6])
+def test_a_loop_with_a_heavy_follower_has_all_its_rests(heavy: float) -> None:
+    """Its rests are zeros of the slope of its potential over the crank, which is looked at all around."""
+    crank, coupler, rocker, base = 0.7, 1.8, 1.5, 2.0
+
+    def height(angle: float) -> float:
+        """The potential per g: of the crank's middle, 1 kg, and of the end of the rocker."""
+        x, y = crank * math.cos(angle), crank * math.sin(angle)
+        way = math.hypot(base - x, -y)
+        along = (coupler**2 - rocker**2 + way**2) / (2 * way)
+        aside = math.sqrt(coupler**2 - along**2)
+        return 0.5 * y + heavy * (y + (-y * along + (base - x) * aside) / way)
+
+    looked = [height(2 * math.pi * k / 4000) for k in range(4002)]
+    energies = [G * y for x, y, z in zip(looked, looked[1:], looked[2:], strict=False) if (y - x) * (z - y) < 0]
+    found = mechsim.mechanism(f"""
+PartData:
+  Fixed: {{O: [], C: [{base}]}}
+  Rigids: {{OA: {{Geom: [[{crank}]], Dyna: [[{crank / 2}], 1, 0.01]}}}}
+  Rods: {{AB: {coupler}, CB: {rocker}}}
+  Particles: {{B: {heavy!r}}}
+AppliedForces: {{Gravity: [0, -{G}]}}
+ProblemData: {{tend: 1, positions: {{A: [0.3, 0.6], B: [2, 1.5]}}}}
+""").equilibria()
+    assert sorted(rest.energy for rest in found) == pytest.approx(sorted(energies), rel=1e-5)
