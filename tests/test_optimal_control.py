@@ -10,6 +10,7 @@ import pytest
 from reference import SPECS
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.linalg import expm
+from scipy.optimize import minimize
 
 import mechsim
 
@@ -291,3 +292,58 @@ def test_what_is_made_of_several_peaks_is_told_with_what_to_do():
     kinked = cart.optimize({"u": (-20, 20, 10)}, minimise="integral(u**2)", subject=subject, iterations=30)
     assert kinked.status == "unfinished"
     assert any("by itself, as max(P_x_dot) <= 1, is kept" in note for note in kinked.notes)
+
+
+@pytest.mark.parametrize("relation", ["min(P_x) >= -3", "max(abs(P_x)) <= 3", "max(P_x) <= 1.5"])
+def test_a_bound_that_never_binds_changes_nothing(relation):
+    """From rest, where the place does not move at first: by the book the force goes straight from 3/2 to -3/2."""
+    cart = mechsim.mechanism(CART.format(hold="linear"))
+    found = cart.optimize({"u": (-20, 20, 20)}, minimise="integral(u**2)", subject=[*AT_REST, relation])
+    assert found.status == "optimal" and len(found.history) < 30
+    assert found.goal == pytest.approx(1.5, rel=1e-8)
+    assert found.held[-1].price == pytest.approx(0, abs=1e-6)
+
+
+def test_a_bound_on_what_jumps_where_intervals_meet():
+    """The power u v of six forces that are constant: largest at the begin or at the end of each, so that both are held
+    there. By SciPy's SLSQP, which has the speeds by sums."""
+    count, step, most = 6, 1 / 3, 0.4
+
+    def speeds(u):
+        return np.append(0.0, np.cumsum(u) * step)
+
+    def place(u):
+        return 1 + np.sum(speeds(u)[:-1] * step + u * step**2 / 2)
+
+    told = minimize(
+        lambda u: step * u @ u,
+        np.linspace(-1.5, 1.5, count),
+        method="SLSQP",
+        constraints=[
+            {"type": "eq", "fun": lambda u: [place(u), speeds(u)[-1]]},
+            {"type": "ineq", "fun": lambda u: most - np.concatenate([u * speeds(u)[:-1], u * speeds(u)[1:]])},
+        ],
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    found = mechsim.mechanism(CART.format(hold="constant")).optimize(
+        {"u": (-20, 20, count)}, minimise="integral(u**2)", subject=[*AT_REST, f"max(u*P_x_dot) <= {most}"]
+    )
+    assert told.success and found.status == "optimal"
+    assert found.goal == pytest.approx(told.fun, rel=1e-7)
+    assert found.inputs[0].values == pytest.approx(told.x, abs=1e-5)  # the goal is flat there
+
+
+@pytest.mark.slow
+def test_bounds_on_a_reaction_with_peaks_within_intervals():
+    """A pendulum that is swung to 1.2 rad with 8 torques, while its rod bears at most 10.5 N: by SciPy in its angle,
+    with an exchange of its own (28.34862, to all digits that it found)."""
+    handle = mechsim.mechanism("""
+Inputs: {tau: {start: 0, hold: constant}}
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]]}}, Particles: {A: 1}}
+AppliedForces: {Gravity: [0, -9.81], Torques: {OA: tau}}
+ProblemData: {tend: 2, angles: {OA: [-pi/2, fixed]}, rates: {OA: [0, fixed]}}
+""")
+    ends = ["final(theta_OA) = 1.2-pi/2", "final(omega_OA) = 0"]
+    found = handle.optimize({"tau": (-30, 30, 8)}, "integral(tau**2)", subject=[*ends, "max(abs(A_OA_Fu)) <= 10.5"])
+    assert found.status == "optimal" and len(found.history) < 200
+    assert found.goal == pytest.approx(28.34862, rel=1e-6)

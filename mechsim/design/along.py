@@ -18,7 +18,7 @@ import numpy as np
 from mechsim.design.course import Course
 from mechsim.design.task import Relation
 from mechsim.frozen import frozen
-from mechsim.measure.piecewise import turning_points
+from mechsim.measure.piecewise import sides_of, turning_points
 from mechsim.measure.quantities import Bound, Quantity
 from mechsim.measure.reading import Asked, function_of
 from mechsim.result.layout import Array
@@ -27,6 +27,7 @@ from mechsim.spec.expression import operands_of
 SIGNS = {"max": 1.0, "min": -1.0}
 SEAM = 1e-7  # of the largest value: stretches miss each other by less
 SAME = 1e-3  # of an interval: nearer times are one, the later found of them
+JUST = 1e-9  # of an interval: so much before the end of it is what holds until then, which may jump there
 BEGIN, END = "the begin", "the end"  # names that nobody can write
 
 
@@ -43,15 +44,19 @@ class Peak:
     def quantity(self) -> Quantity:
         return Quantity(self.node, self.asked.inside)
 
-    def missed(self, course: Course, met: float) -> Array:
-        """Shares of the motion at which it is largest of all around and beyond the other side by more than that."""
+    def missed(self, course: Course, met: float, just: float) -> Array:
+        """Shares of the motion at which it is largest of all around and beyond the other side by more than that; where
+        it jumps down there, just before."""
         pieces, _ = self.quantity.pieces(course.steps)
         pieces = pieces if self.sign > 0 else -pieces
-        times, values, kinds = turning_points(pieces, SEAM)
+        times, _, kinds = turning_points(pieces, SEAM)
         places = np.array([course.begin, *times[kinds > 0], course.end])
-        tops = np.array([pieces.polynomials[0, 0], *values[kinds > 0], pieces.polynomials[-1, -1]])
+        before, behind = sides_of(pieces, places)
         limit = self.sign * course.value(self.other)
-        return (places[tops - limit > met] - course.begin) / (course.end - course.begin)
+        shares = (places - course.begin) / (course.end - course.begin)
+        earlier = np.where(shares < 1, just, 0.0)
+        jumps = before - behind > SEAM * pieces.sizes.max(initial=0.0)
+        return np.concatenate([(shares - earlier)[jumps & (before - limit > met)], shares[behind - limit > met]])
 
     def at(self, share: float, text: str) -> Relation:
         """What is to hold at a share of the motion."""
@@ -94,13 +99,18 @@ class Kept:
     shares: tuple[float, ...] = ()
     dropped: bool = False
 
-    def missed(self, course: Course, met: float) -> Array:
-        return np.zeros(0) if self.peak is None else self.peak.missed(course, met)
+    def missed(self, course: Course, met: float, just: float) -> Array:
+        return np.zeros(0) if self.peak is None else self.peak.missed(course, met, just)
 
-    def held_at(self, found: Array, near: float) -> Kept:
-        """A time that was held next to one that is found comes to that: so it moves with the peak."""
-        far = [own for own in self.shares if np.abs(found - own).min(initial=np.inf) > near]
-        return replace(self, shares=tuple(sorted([*far, *found.tolist()])))
+    def held_at(self, found: Array, intervals: int) -> Kept:
+        """A time that was held next to one that is found comes to that: so it moves with the peak. Both sides of where
+        intervals meet stay."""
+        kept = [own for own in self.shares if np.abs(found - own).min(initial=np.inf) > self._near(own, intervals)]
+        return replace(self, shares=tuple(sorted([*kept, *found.tolist()])))
+
+    def _near(self, share: float, intervals: int) -> float:
+        meets = abs(share * intervals - round(share * intervals)) <= 2 * JUST
+        return (0.5 * JUST if meets else SAME) / intervals
 
     def relations(self, written: Relation) -> list[Relation]:
         if self.peak is None:
@@ -153,8 +163,8 @@ class Along:
 
     def exchanged(self, course: Course, met: Array) -> Along | None:
         """The same held also where they are missed by more between the times at which they are; None if nowhere."""
-        missed = [each.missed(course, float(met[each.number])) for each in self.kept]
+        missed = [each.missed(course, float(met[each.number]), JUST / self.intervals) for each in self.kept]
         if not any(len(each) for each in missed):
             return None
-        near = SAME / self.intervals
-        return replace(self, kept=tuple(each.held_at(own, near) for each, own in zip(self.kept, missed, strict=True)))
+        pairs = zip(self.kept, missed, strict=True)
+        return replace(self, kept=tuple(each.held_at(own, self.intervals) for each, own in pairs))

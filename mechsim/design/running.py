@@ -28,6 +28,9 @@ from mechsim.result.layout import Array
 ROUNDS = 30  # times at which something else is asked, in other sizes or of other relations
 STILL = 0.1  # of what the ranges of numbers would make: what does not move yet is so large
 HARDLY = 1e-6  # of the same: what hardly moves is no smaller
+ALIKE = 0.5  # of sizes: what changes by less stays, so that what is gathered of how the goal bends is kept
+NEAREST = 0.02  # of sizes: a goal that comes out smaller than it moves is found as well as that at most
+NOTHING = 1e-9  # of what states make of it: what numbers make is rounding
 FINER = 0.1  # of sizes: where a motion turns out to be smaller than that, it is asked again in its own
 NOWHERE = 1e-7  # of scales: a search that ends so near to its start went nowhere
 TRIED = 12  # numbers that are moved one by one to leave a start where nothing leads
@@ -47,13 +50,26 @@ DEPENDENT = 1e-8  # of their size: equations whose derivatives are as nearly the
 LOOSE = 1e-8  # by which these may be missed
 GATHERED: Options = {"hessian_approximation": "limited-memory"}
 BACK: Options = {"bound_push": 1e-8, "bound_frac": 1e-8}  # a start at a bound stays there
+NEARLY: Options = {
+    **BACK,
+    "mu_strategy": "monotone",
+    "mu_init": 1e-7,
+    "tol": 0.1 * TOLERANCE,
+}  # a start that nearly does
 DIGITS = 1e-7  # of the goal: IPOPT's optimum has so many
 KINK = "the goal has a kink here: it rises to all sides by the derivatives that were seen there, which differ"
 FOLLOW = "{} follow from what else must hold where the search ended: nothing is known of their prices"
 GAUSS_NEWTON = 100  # iterations with second derivatives by formulas: what they are good for is found in fewer
 SETTLED = ("optimal", "acceptable", "infeasible", "interrupted")
-UNFINISHED, AMISS = -1, -21  # beside IPOPT's own status
-WORDS = {0: "optimal", 1: "acceptable", 2: "infeasible", 5: "interrupted", UNFINISHED: "unfinished"}  # by that
+UNFINISHED, AMISS, ELSEWHERE = -1, -21, -22  # beside IPOPT's own status
+WORDS = {
+    0: "optimal",
+    1: "acceptable",
+    2: "infeasible",
+    5: "interrupted",
+    UNFINISHED: "unfinished",
+    ELSEWHERE: "unfinished",
+}  # by that
 Watched = Callable[[Iteration, Array], None]  # after each iteration, with the best numbers so far
 
 
@@ -108,7 +124,8 @@ class Running:
 
     def _asking(self, numbers: Array, still: float) -> Asking:
         """The same in the sizes of a motion; what hardly moves in it is as large as a share of what the ranges of
-        numbers would make of it, of those that a person knows."""
+        numbers would make of it, of those that a person knows. Where stretches meet these make nothing: there it is
+        what the scales of states would."""
         plain, states = self._plain(), slice(self.shooting.own, len(self.shooting.names))
         at = self.search.evaluated(numbers, sloped=True, asking=plain)
         assert at.sloped is not None and at.slopes is not None
@@ -118,9 +135,15 @@ class Running:
         scales = ranges[: len(at.sloped.gradient)]
         ranged = by_slopes(at.sloped.gradient * scales, at.sloped.bent * scales * scales[:, None])
         goal = max(self.task.goal.size(sizes), still * ranged) or 1.0
-        rows = zip(plain.relations, at.slopes * ranges, strict=True)
-        own = [max(sizes.of(each.left) + sizes.of(each.right), still * by_slopes(row)) or 1.0 for each, row in rows]
-        return replace(plain, size=goal, sizes=np.array(own))
+        if still == HARDLY and self.shooting.count > 1:  # what costates are told to depends on it
+            goal = min(goal, max(abs(at.goal), NEAREST * goal))
+        moves = np.array([sizes.of(each.left) + sizes.of(each.right) for each in plain.relations])
+        ranged = np.array([by_slopes(row) for row in at.slopes * ranges])
+        stated = np.array([by_slopes(row) for row in at.slopes * plain.scales])
+        own = np.maximum(moves, still * np.where(ranged > NOTHING * stated, ranged, stated))
+        values = [abs(at.course.value(each.left)) + abs(at.course.value(each.right)) for each in plain.relations]
+        least = np.array(values, dtype=float)
+        return replace(plain, size=goal, sizes=np.where(own > NOTHING * least, own, np.where(least > 0, least, 1.0)))
 
     def _sizes(self, at: Evaluated) -> Sizes:
         return Sizes(at.course, [each.name for each in self.task.variables])
@@ -155,10 +178,12 @@ class Running:
             self.shooting.small = self.shooting.small * small
         elif along is self.along:
             own, now = self.asking, self._asking(numbers, HARDLY)
-            if now.size >= FINER * own.size and (now.sizes >= FINER * own.sizes).all():
+            fine = ALIKE if self.shooting.count > 1 else FINER
+            if now.size >= fine * own.size and (now.sizes >= FINER * own.sizes).all():
                 return False
-        self.along = along
-        self.search.ask(self._asking(numbers, HARDLY))
+        own, self.along = self.asking, along
+        now = self._asking(numbers, HARDLY)
+        self.search.ask(replace(now, size=own.size) if ALIKE * own.size <= now.size <= own.size / ALIKE else now)
         return True
 
     def _more(self, at: Evaluated) -> Along | None:
@@ -183,16 +208,16 @@ class Running:
                 return found
             begin, options = None, BACK
             if WORDS.get(found.status) in FOUND and self._asks_again(found):
-                begin = found.x
+                begin, options = found.x, NEARLY
             elif np.abs((found.x - self.start) / self.scales).max(initial=0.0) <= NOWHERE:
                 begin, options = self._beside(), {}
             if begin is None:
                 return self._with_dropped(found)
             left = iterations - len(self.search.history)
             if left <= 0:
-                break
+                return replace(found, status=UNFINISHED)
             found = self._solved(begin, left, options)
-        return replace(found, status=UNFINISHED)
+        return replace(found, status=ELSEWHERE)
 
     def _with_dropped(self, found: Solved) -> Solved:
         """What followed from the rest where the search once stood must do so where it ended."""

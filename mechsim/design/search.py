@@ -72,12 +72,16 @@ class Search:
         return self.asking.scales
 
     def ask(self, asking: Asking) -> None:
-        """Ask for something else from here on: what was the best need not meet it."""
+        """Ask for something else from here on: what was the best need not meet it. Where all is as large as it was, how
+        it bends is known."""
+        if asking.size != self.asking.size or not np.array_equal(asking.scales, self.asking.scales):
+            self.curvature = Curvature()
+            self.remainder = self.remainder and Remainder(np.zeros_like(self.remainder.matrix))
+        elif self.remainder is not None:
+            self.remainder.last = None  # there may be more relations now
         self.asking = asking
         self._plain.clear()
         self._sloped.clear()
-        self.curvature = Curvature()
-        self.remainder = self.remainder and Remainder(np.zeros_like(self.remainder.matrix))
         self.best.goal = self.best.missed = np.inf
 
     # --- values

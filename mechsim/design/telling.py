@@ -17,7 +17,7 @@ from mechsim.design.hamiltonian import Hamiltonian, hamiltonian
 from mechsim.design.optimum import FOUND, Chosen, Held, InputCourse, Optimum
 from mechsim.design.polish import polished
 from mechsim.design.posed import MET
-from mechsim.design.running import AMISS, TOLERANCE, WORDS, Running
+from mechsim.design.running import AMISS, ELSEWHERE, TOLERANCE, WORDS, Running
 from mechsim.design.shown import shown_of
 from mechsim.design.standing import Evaluated
 from mechsim.errors import Fault
@@ -40,10 +40,12 @@ ALL_ALONG = "{} has kinks where its peaks last: a relation of one peak by itself
 PEAK = re.compile(r"\b(?:min|max)\(.*?\)(?=[-+*/ <>=]|$)")  # in the text of a relation
 INVALID = -13  # what IPOPT says where something has no value that it cannot step back from
 REASONS = {
+    2: "derivatives lead no nearer to what must hold, but kinks of it may hide a way: begin elsewhere",
     3: "steps became too small to go on",
     4: "numbers grow without end: give them bounds",
     -2: "no step brings it nearer to what must hold",
     -3: "no step could be computed from here",
+    ELSEWHERE: "what is to be kept all along was missed elsewhere again and again: more intervals may do",
     AMISS: "relations that followed from others where the search once stood do not do so any more: begin elsewhere",
     INVALID: "there is no motion, or none with derivatives, where the search had to look",
 }
@@ -68,6 +70,8 @@ class Telling:
         status = WORDS.get(self.found.status, "stopped")
         if search.ended and status not in FOUND:
             status = "interrupted" if search.interrupted else "stopped"
+        if status == "infeasible" and self._kinked:
+            status = "stopped"
         numbers, at = self.running.at(self._last_digits() if status in FOUND else search.best.numbers)
         beaten = self.running.worse(self.found, at.goal) if status in FOUND else 0.0
         if beaten > 0.0:  # what is told is never worse than what was seen
@@ -83,7 +87,7 @@ class Telling:
         quality = self._quality(at, numbers, chosen)
         self._tell_beyond(numbers)
         if status not in FOUND and any(control.count > 1 for control in shooting.controls):
-            self._tell_all_along()
+            self.notes += [ALL_ALONG.format(text, f"{peak} {sign} 1") for text, peak, sign in self._kinked]
         if search.trail.doubtful:
             self.notes.append(DOUBTFUL.format(search.trail.off, search.trail.told))
         self.notes += [*at.course.doubts, *at.course.coinciding]
@@ -154,12 +158,12 @@ class Telling:
             for each, value, off, price, size in zip(written, values, missed, prices, sizes, strict=True)
         )
 
-    def _tell_all_along(self) -> None:
-        """A relation of peaks that are met for a while is none that IPOPT can follow."""
-        for each in self.task.relations:
-            if not peaks_of(each) and (peak := PEAK.search(each.text)):
-                sign = "<=" if peak[0].startswith("max") else ">="
-                self.notes.append(ALL_ALONG.format(each.text, f"{peak[0]} {sign} 1"))
+    @property
+    def _kinked(self) -> list[tuple[str, str, str]]:
+        """Relations of several peaks, which IPOPT cannot follow where these last: one of the peaks of each, and the
+        sign that would do."""
+        found = [(each.text, PEAK.search(each.text)) for each in self.task.relations if not peaks_of(each)]
+        return [(text, peak[0], "<=" if peak[0].startswith("max") else ">=") for text, peak in found if peak]
 
     def _tell_hardly(self, jacobian: Array) -> None:
         """Numbers that the residuals hardly tell: others far from them are nearly as good."""
@@ -256,8 +260,8 @@ class Telling:
         if edge.reached or (self.found.status == INVALID and edge.beyond is not None):
             return edge.words(self.shooting.names, self.search.best.numbers, self.running.scales) + left
         why = f"; where it looked last: {edge.why}" if edge.why else ""
-        reason = REASONS.get(self.found.status, "the search ended where it should not")
-        return MESSAGES.get(status, reason) + left + why
+        reason = REASONS.get(self.found.status) or MESSAGES.get(status, "the search ended where it should not")
+        return reason + left + why
 
 
 def _with_errors(chosen: Sequence[Chosen], quality: Quality) -> tuple[Chosen, ...]:

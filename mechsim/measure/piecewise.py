@@ -314,11 +314,16 @@ def _jumps(pieces: Pieces, smooth: float) -> Array:
     return np.append(0.0, np.sign(jump))
 
 
-def _highest(pieces: Pieces, times: Array, sign: Array) -> Array:
-    """Values at times; where pieces meet the higher of two or, for a sign of -1, the lower."""
-    found = np.full((2, len(times)), -np.inf)
+def sides_of(pieces: Pieces, times: Array) -> Array:
+    """Values of one case at times, (2, times); where pieces meet just before and behind."""
+    found = np.empty((2, len(times)))
     for row, side in enumerate(("left", "right")):
         number = np.clip(np.searchsorted(pieces.begins, times, side=side) - 1, 0, len(pieces.begins) - 1)  # type: ignore[call-overload]
         share = np.clip((times - pieces.begins[number]) / pieces.durations[number], 0.0, 1.0)
-        found[row] = sign * bernstein.evaluate(pieces.polynomials[:, number], share)
-    return sign * found.max(axis=0)
+        found[row] = bernstein.evaluate(pieces.polynomials[:, number], share)
+    return found
+
+
+def _highest(pieces: Pieces, times: Array, sign: Array) -> Array:
+    """Values at times; where pieces meet the higher of two or, for a sign of -1, the lower."""
+    return np.asarray(sign * (sign * sides_of(pieces, times)).max(axis=0))

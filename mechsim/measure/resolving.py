@@ -166,4 +166,6 @@ def _assembled(
     first, last = begins[step], ends[step]
     since_time = first + since * (last - first)
     until_time = np.where(until == 1.0, last, first + until * (last - first))
-    return Pieces(count, case[step], since_time, until_time, polynomials[:, order], noise)
+    found = Pieces(count, case[step], since_time, until_time, polynomials[:, order], noise)
+    lasts = until_time > since_time  # next to a kink halves become shorter than times are told apart
+    return found if lasts.all() else found.chosen(lasts)
