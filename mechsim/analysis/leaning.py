@@ -76,7 +76,7 @@ def _rate(prepared: Prepared) -> float:
 
 
 def _damped(system: System, rate: float) -> System:
-    """With kinds that sink."""
+    """With kinds that sink, and contacts of which nothing bounces."""
     kinds = dict(system.kinds)
     heavy = {name: sinking(kind) for name, kind in system.kinds.items() if kind.kinetic}
     kinds |= {kind.name: kind for kind in heavy.values()}
@@ -86,7 +86,9 @@ def _damped(system: System, rate: float) -> System:
         else each
         for each in system.mechanism.elements
     )
-    return System(replace(system.mechanism, elements=elements), kinds, system.dropped, known=system._programs_known)
+    gaps = tuple(replace(gap, restitution=0.0) for gap in system.mechanism.gaps)
+    mechanism = replace(system.mechanism, elements=elements, gaps=gaps)
+    return System(mechanism, kinds, system.dropped, known=system._programs_known)
 
 
 def _settled(prepared: Prepared, system: System, state: State, rate: float) -> Rest | None:

@@ -128,7 +128,7 @@ class Running:
         what the scales of states would."""
         plain, states = self._plain(), slice(self.shooting.own, len(self.shooting.names))
         at = self.search.evaluated(numbers, sloped=True, asking=plain)
-        assert at.sloped is not None and at.slopes is not None
+        assert at.sloped is not None
         sizes = self._sizes(at)
         ranges = plain.scales.copy()
         ranges[states] = 0.0
@@ -137,13 +137,18 @@ class Running:
         goal = max(self.task.goal.size(sizes), still * ranged) or 1.0
         if still == HARDLY and self.shooting.count > 1:  # what costates are told to depends on it
             goal = min(goal, max(abs(at.goal), NEAREST * goal))
+        return replace(plain, size=goal, sizes=self._held_sizes(plain, at, ranges, still))
+
+    def _held_sizes(self, plain: Asking, at: Evaluated, ranges: Array, still: float) -> Array:
+        """Of relations as they are held; of what is the same whatever is chosen, its own."""
+        assert at.slopes is not None
+        sizes, course = self._sizes(at), at.course
         moves = np.array([sizes.of(each.left) + sizes.of(each.right) for each in plain.relations])
-        ranged = np.array([by_slopes(row) for row in at.slopes * ranges])
-        stated = np.array([by_slopes(row) for row in at.slopes * plain.scales])
-        own = np.maximum(moves, still * np.where(ranged > NOTHING * stated, ranged, stated))
-        values = [abs(at.course.value(each.left)) + abs(at.course.value(each.right)) for each in plain.relations]
-        least = np.array(values, dtype=float)
-        return replace(plain, size=goal, sizes=np.where(own > NOTHING * least, own, np.where(least > 0, least, 1.0)))
+        ranged, stated = (np.array([by_slopes(row) for row in at.slopes * own]) for own in (ranges, plain.scales))
+        found = np.maximum(moves, still * np.where(ranged > NOTHING * stated, ranged, stated))
+        values = [abs(course.value(each.left)) + abs(course.value(each.right)) for each in plain.relations]
+        own = np.array(values, dtype=float)
+        return np.where(found > NOTHING * own, found, np.where(own > 0, own, 1.0))
 
     def _sizes(self, at: Evaluated) -> Sizes:
         return Sizes(at.course, [each.name for each in self.task.variables])
