@@ -72,20 +72,21 @@ def unheld(local: Local) -> Array:
     return np.asarray(local.bases[0] @ rows[held:].T)
 
 
-def is_pulled(local: Local, direction: Array) -> bool:
-    """Whether forces change along a direction, in scales, by more than roundings there explain, as these are seen in
+def pulled(local: Local, directions: Array) -> np.ndarray:
+    """Whether forces change along each direction, in scales, by more than roundings there explain, as these are seen in
     poses that are next to the same: where something stiff is in the way it may still be unknown where it would rest."""
-    ways = local.bases[0].T @ direction
-    change, spread = local.slopes @ ways, 0.0
-    for row in generic(LOOKED * len(ways)).reshape(LOOKED, -1):
-        other = stepped(local, ASIDE * row)
+    count, rows = local.freedoms[0], generic(LOOKED * local.freedoms[0]).reshape(LOOKED, -1)
+    others = [stepped(local, ASIDE * row) for row in rows] if len(directions.T) else []
+    ways = local.bases[0].T @ directions
+    changes, spreads = local.slopes @ ways, np.zeros(len(directions.T))
+    for other in others:
         if other is None:
-            return False
+            return np.zeros(len(directions.T), dtype=bool)
         turned = other.rows.T @ local.rows
-        seen = other.slopes[len(ways) :] @ (other.bases[0].T @ direction)
-        spread = max(spread, float(np.linalg.norm(seen - turned @ change[len(ways) :])))
-    least = EPSILON * float(np.linalg.norm(np.abs(local.slopes) @ np.abs(ways)))
-    return bool(np.linalg.norm(change) > CLEARLY * max(spread, least))
+        seen = other.slopes[count:] @ (other.bases[0].T @ directions)
+        spreads = np.maximum(spreads, np.linalg.norm(seen - turned @ changes[count:], axis=0))
+    least = EPSILON * np.linalg.norm(np.abs(local.slopes) @ np.abs(ways), axis=0)
+    return np.asarray(np.linalg.norm(changes, axis=0) > CLEARLY * np.maximum(spreads, least))
 
 
 def apart(flow: Flow, one: Array, other: Array) -> Array:
@@ -130,7 +131,7 @@ def _balanced(flow: Flow, t: float, q: Array, rests: Sequence[Known]) -> Local:
 def _softly(local: Local) -> Local:
     """What is left over may be no more than roundings of something stiff, and still be balanced by what pulls less."""
     for _ in range(MOST_SOFT):
-        if not any(is_pulled(local, direction) for direction in unheld(local).T):
+        if not pulled(local, unheld(local)).any():
             break
         nearer = _nearer(local, local.whole_step, (1 - SMALLER) * local.size(local))
         if nearer is None:

@@ -15,7 +15,7 @@ from mechsim.analysis.ground import Places
 from mechsim.analysis.momenta import Balance
 from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import AXES, PLANE
-from mechsim.model.axis import NORMAL, TURNS, Axis
+from mechsim.model.axis import NORMAL, TURNS, Axis, moments
 from mechsim.model.mechanism import Mechanism, Part
 from mechsim.result.layout import Array
 from mechsim.result.orientation import frame_of
@@ -84,10 +84,9 @@ def of_part(part: Part, mechanism: Mechanism) -> Family:
             if dimension == PLANE:
                 found[:, own, dimension], rates[:, own, dimension] = NORMAL.across(arm), NORMAL.across(moving)
                 continue
-            for k in range(count):
-                axis, turning = frame[..., k], turned[..., k]
-                found[:, own, dimension + k] = np.cross(axis, arm)
-                rates[:, own, dimension + k] = np.cross(turning, arm) + np.cross(axis, moving)
+            axes, turning = (each.swapaxes(1, 2) for each in (frame, turned))
+            about = moments(axes, arm[:, None]), moments(turning, arm[:, None]) + moments(axes, moving[:, None])
+            found[:, own, dimension:], rates[:, own, dimension:] = (each.swapaxes(1, 2) for each in about)
         return found, rates
 
     names = tuple(f"{word}{k}" for word, each in (("p", dimension), ("L", count)) for k in range(each))
@@ -132,7 +131,7 @@ def _frame(part: Part, places: Places) -> tuple[Array, Array]:
 
 def _turned(spin: Array, vector: Array) -> Array:
     """The rate of a vector that turns."""
-    return spin[:, None] * NORMAL.across(vector) if spin.ndim == 1 else np.cross(spin, vector)
+    return spin[:, None] * NORMAL.across(vector) if spin.ndim == 1 else moments(spin, vector)
 
 
 def of_coordinates(mechanism: Mechanism) -> Family:

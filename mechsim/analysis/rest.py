@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, is_pulled, known, unheld
+from mechsim.analysis.balanced import SINGULAR, TRIPLE, Known, apart, balanced, known, pulled, unheld
 from mechsim.analysis.deflated import beside
 from mechsim.analysis.families import are_alike, are_of_one_family
 from mechsim.analysis.flow import ROUNDINGS, Flow, Local
@@ -206,7 +206,8 @@ def rest_of(flow: Flow, local: Local, linear: Linearised | None = None) -> Rest:
     still = np.zeros(flow.system.n)
     _, potential = as_switched(flow.system, local.t, local.q, still).energies(local.t, local.q, still)
     linear = linear or linear_rest(local)
-    neighbours = sum(_goes_on(local, direction) for direction in unheld(local).T)
+    ways = unheld(local)
+    neighbours = sum(_goes_on(local, direction) for direction in ways[:, ~pulled(local, ways)].T)
     within = known(local, neighbours).within
     singular = within > SINGULAR
     least = not singular and _is_least(flow, local, linear)
@@ -226,8 +227,6 @@ def judged(flow: Flow, linear: Linearised) -> Linearised:
 
 def _goes_on(local: Local, direction: Array) -> bool:
     """Whether rests go on without a gap where nothing pulls back: wherever it is put beside, it stays."""
-    if is_pulled(local, direction):
-        return False
     flow, scales = local.flow, local.flow.system.scales[: local.flow.system.n]
     for away in BESIDE:
         put = local.q + away * scales * direction

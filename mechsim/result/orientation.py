@@ -13,6 +13,7 @@ import numpy as np
 
 from mechsim.frozen import frozen
 from mechsim.lagrangian.vector import AXES
+from mechsim.model.axis import moments
 from mechsim.model.mechanism import Attitude, Mechanism, Part
 from mechsim.result.contacts import position
 from mechsim.result.layout import Array
@@ -68,7 +69,7 @@ def frame_of(part: Part, mechanism: Mechanism, q: Array, v: Array) -> tuple[Arra
     length, (x, y) = part.geometry[1][0], part.geometry[2][:2]
     along, turning = (b - a) / length, (rates[1] - rates[0]) / length
     side, bending = (c - a - x * along) / y, (rates[2] - rates[0] - x * turning) / y
-    normal = np.cross(along, side)
+    normal = moments(along, side)
     axes = np.stack([along, side, normal], axis=-1)
     own = np.stack([(normal * bending).sum(-1), -(normal * turning).sum(-1), (side * turning).sum(-1)], axis=-1)
     return axes, np.einsum("kij,kj->ki", axes, own)
