@@ -405,3 +405,16 @@ def test_what_the_motion_does_not_meet_belongs_to_the_model():
     assert kept == {"E", "p_x", "p_y", "L"} and any("late" in note for note in notes)
     kept, notes = claims('P: [0, "late"]', tend=6)
     assert kept == {"p_x"} and not notes
+
+
+def test_a_generator_with_the_name_of_a_point_or_part_moves_that_alone():
+    """Two wells, of which one is round."""
+    handle = mechsim.mechanism("""
+PartData: {Particles: {A: 1.5, B: 1, C: 1}, Rods: {BC: 1}}
+AppliedForces: {Potentials: {a: "A.x**2 + A.y**2", b: "B.x**2 + 2*B.y**2"}}
+ProblemData: {tend: 1, positions: {A: [1, 0], B: [1, 1], C: [2, 1]}, velocities: {A: [0, 1], B: [0, 1]}}
+""")
+    found = handle.conserved(generators={"A": ["-A.y", "A.x"], "all": ["-y", "x"], "BC": ["0", "1"]}, tend=1)
+    assert found["A"].conserved and found["A"].values[0] == pytest.approx(1.5)
+    assert not found["all"].conserved and found["all"].values[0] == pytest.approx(2.5)
+    assert found["BC"].values[0] == pytest.approx(1)

@@ -93,12 +93,14 @@ def _is_asked(fault: Fault) -> bool:
 
 
 def _entries(spec: MechSpec, name: str, given: object) -> Iterator[Entry]:
-    """Of every point by a list; or of what a mapping names: points, parts by all their points, coordinates."""
+    """Of every point by a list, or of the point or part whose name it has; or of what a mapping names: points, parts by
+    all their points, coordinates."""
     points = sorted(point_names(spec) | set(spec.fixed))
+    parts = {part.name: part.points for part in spec.rigids} | {each.name: each.points for each in spec.springs}
     if isinstance(given, Sequence) and not isinstance(given, str):
-        yield from _of_points(spec, name, points, given)
+        own = (name,) if name in points else parts.get(name, points)
+        yield from _of_points(spec, name, own, given)
     elif isinstance(given, Mapping):
-        parts = {part.name: part.points for part in spec.rigids} | {each.name: each.points for each in spec.springs}
         for key, value in given.items():
             if key in parts or key in points:
                 yield from _of_points(spec, f"{name}: {key}", parts.get(key, (key,)), value)
