@@ -16,6 +16,7 @@ import mechsim
 from mechsim import simulation
 from mechsim.analysis.leaning import leaning_rest
 from mechsim.cli.main import cli
+from mechsim.errors import AssemblyError
 
 EXACT = 1e-10  # of loads and places: one linear system each
 G = 9.81
@@ -245,3 +246,23 @@ ProblemData: {tend: 1, positions: {P: [0, 0.1]}}
     depth = (9.81 / 1e5) ** (2 / 3)
     place = found.states.index("P_y")
     assert found.C[0][place] == pytest.approx(-1.5e5 * math.sqrt(depth), rel=1e-9)
+
+
+BALL = """
+PartData: {%s Particles: {P: 1}}
+AppliedForces: {Gravity: [0, -9.81]}
+Contacts: {%s}
+ProblemData: {tend: 5, positions: {P: [[2, fixed], [2, fixed]]}}
+"""
+
+
+def test_what_bounces_for_ever_has_its_rest() -> None:
+    """In what it sinks through nothing bounces."""
+    (rest,) = mechsim.mechanism(BALL % ("", "ground: {gap: P.y, e: 1}")).equilibria()
+    assert rest.loads["ground"] == pytest.approx(9.81)
+
+
+def test_what_slides_has_no_rest() -> None:
+    """On a slope of one half that friction of 0.4 does not hold."""
+    with pytest.raises(AssemblyError, match="no rest was found: it did not come to one when it sank"):
+        mechsim.mechanism(BALL % ("Fixed: {O: [], A: [10, 5]},", "P-OA: {e: 0, mu: 0.4}")).equilibria()

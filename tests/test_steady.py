@@ -409,3 +409,14 @@ ProblemData: {tend: 1, positions: {P: [0, 0]}, velocities: {P: [1, 0]}}
 """).steady_motions()
     np.testing.assert_allclose(found.velocities[:2], [0, -2 * G / 0.7], rtol=0, atol=EXACT * 30)
     assert found.stability == "stable"
+
+
+@pytest.mark.parametrize("power", [1, 3])
+def test_what_drag_brings_to_a_stop_stands(power: int) -> None:
+    """With a drag of the third power roundings hide speeds below some 1e-5 of what things move at: none is told."""
+    (found,) = mechsim.mechanism(f"""
+PartData: {{Fixed: {{O: []}}, Rigids: {{OA: {{Geom: [[1]], Dyna: [[], 1, 0.5]}}}}}}
+AppliedForces: {{Torques: {{OA: -0.4*omega_OA**{power}}}}}
+ProblemData: {{tend: 1, rates: {{OA: 2}}}}
+""").steady_motions()
+    assert not found.velocities.any() and found.energy == 0 and found.stability == "stable"

@@ -96,6 +96,9 @@ def equilibria(prepared: Prepared, told: Callable[[int, int], None] | None = Non
     sunk = (leaning,) if leaning is not None else ()
     if prepared.system.frictions and sunk:
         return sunk  # with friction there is no end to them
+    if prepared.system.frictions:
+        hint = "does it slide, or fall? With a v0 friction does not stick, and other rests are looked for too"
+        raise AssemblyError(Fault("no rest was found: it did not come to one when it sank from its start", hint=hint))
     try:
         return (*sunk, *rests(Flow(prepared.system, start.t, start.positions), start.t, start.positions, told))
     except (AssemblyError, SpecError):

@@ -35,6 +35,7 @@ FEWER = 30  # poses that are tried: a step of Newton's method takes some ms
 SAME = 1e-6  # of scales, as states are compared
 RANK = 1e-10  # of the largest: what moves less is not moved
 # Of the largest: what is less leads to other steady motions, what is more does not; between them it is not clear.
+SLOW = 1e-3  # in scales, in the time in which things move
 ROUNDED, CLEAR = 2e-13, 1e-11
 FAR = 2e-12  # of how far away it is, in scales: what is less is known worse than to 1e-4 of it
 ROUNDINGS = 1e-14  # of places and speeds, however far and fast they are
@@ -246,7 +247,18 @@ class _Search:
                 break
             view, rates = nearer, rates + shorter * turn
         off = np.abs(self._left(view, rates)).max(initial=0.0)
-        return self._told(view, rates) if off <= self._noise(view) else None
+        return self._told(*self._at_rest(view, rates)) if off <= self._noise(view) else None
+
+    def _at_rest(self, view: View, rates: Array) -> tuple[View, Array]:
+        """What goes next to not at all rests, if it may: where drag grows with a power of the speed, roundings hide how
+        slow it is."""
+        local = view.local
+        speed = np.abs(view.time * local.v / self.flow.system.scales[: len(local.v)]).max(initial=0.0)
+        if speed > SLOW or self.driven.any() or self.momenta is not None:
+            return view, rates
+        still = self._view(*projected(self.flow.system, self.t, local.q, 0 * local.v))
+        off = np.abs(self._left(still, 0 * rates)).max(initial=0.0)
+        return (still, 0 * rates) if off <= self._noise(still) else (view, rates)
 
     def _length(self, view: View, step: Array) -> float:
         """Of a step, in scales; what all points have in common is measured by how far away they are."""

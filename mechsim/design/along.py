@@ -17,6 +17,7 @@ import numpy as np
 
 from mechsim.design.course import Course
 from mechsim.design.task import Relation
+from mechsim.errors import Mark
 from mechsim.frozen import frozen
 from mechsim.measure.piecewise import sides_of, turning_points
 from mechsim.measure.quantities import Bound, Quantity
@@ -58,7 +59,7 @@ class Peak:
         jumps = before - behind > SEAM * pieces.sizes.max(initial=0.0)
         return np.concatenate([(shares - earlier)[jumps & (before - limit > met)], shares[behind - limit > met]])
 
-    def at(self, share: float, text: str) -> Relation:
+    def at(self, share: float, text: str, mark: Mark | None) -> Relation:
         """What is to hold at a share of the motion."""
         begin, end = ast.Name(BEGIN), ast.Name(END)
         way = ast.BinOp(ast.Constant(share), ast.Mult(), ast.BinOp(end, ast.Sub(), begin))
@@ -66,7 +67,7 @@ class Peak:
         outside = {**self.asked.outside, BEGIN: Bound(False), END: Bound(True)}
         asked = replace(self.asked, expression=self.asked.expression._replace(tree=tree), outside=outside)
         bounds = (-math.inf, 0.0) if self.sign > 0 else (0.0, math.inf)
-        return Relation(text, asked, self.other, *bounds)
+        return Relation(text, asked, self.other, *bounds, mark)
 
 
 def peaks_of(relation: Relation) -> tuple[Peak, ...]:
@@ -115,7 +116,7 @@ class Kept:
     def relations(self, written: Relation) -> list[Relation]:
         if self.peak is None:
             return [] if self.dropped else [written]
-        return [self.peak.at(share, written.text) for share in self.shares]
+        return [self.peak.at(share, written.text, written.mark) for share in self.shares]
 
 
 @frozen(slots=False, eq=False)

@@ -13,7 +13,7 @@ from mechsim.design.search import Search
 from mechsim.design.shooting import Shooting
 from mechsim.design.standing import Evaluated
 from mechsim.design.task import Relation, Variable
-from mechsim.errors import BranchWarning, Fault, MechsimError, SpecError
+from mechsim.errors import BranchWarning, Fault, Mark, MechsimError, SpecError
 from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 
@@ -31,6 +31,7 @@ class Task:
     goal: Goal
     label: str
     relations: tuple[Relation, ...]
+    mark: Mark | None = None  # of the goal
 
 
 def refuse_outside(shooting: Shooting, begin: Array | None) -> None:
@@ -39,16 +40,18 @@ def refuse_outside(shooting: Shooting, begin: Array | None) -> None:
     first = shooting.first if begin is None else np.asarray(begin)[:own]
     least, most = (each[:own] for each in shooting.bounds)
     inputs, faults = {control.name for control in shooting.controls}, {}
+    marks = {each.name: each.mark for each in shooting.variables}
     for k in np.flatnonzero((first < least) | (first > most)).tolist():
         name = shooting.names[k].split("[")[0]  # of an input over intervals all
         message = f"{name} begins at {first[k]:.6g}, outside of its bounds {least[k]:g} to {most[k]:g}"
         inside = f"by its start in Inputs, {name}: {{start: ...}}" if name in inputs else f"by --set {name}=..."
         inside = "by --tend" if any(each.name == name for each in shooting.ends) else inside
-        faults[name] = Fault(message, hint=f"begin inside, {inside}, or widen the bounds")
+        faults[name] = Fault(message, marks.get(name), f"begin inside, {inside}, or widen the bounds")
     for each in shooting.ends:
         if -np.inf < each.least < shooting.t0:
             message = f"{TEND} may be as small as {each.least:g}, but the motion begins at t0 = {shooting.t0:g}"
-            faults[TEND] = Fault(message, hint=f"its least must be above t0, or t0 itself: {TEND}={shooting.t0:g}:...")
+            hint = f"its least must be above t0, or t0 itself: {TEND}={shooting.t0:g}:..."
+            faults[TEND] = Fault(message, each.mark, hint)
     if faults:
         raise SpecError(*faults.values())
 
@@ -60,9 +63,9 @@ def refuse_overdetermined(shooting: Shooting, task: Task) -> None:
     if equations > count:
         numbers = "is 1 number" if count == 1 else f"are {count} numbers"
         message = f"{equations} equations must hold, and there {numbers} to choose"
-        raise SpecError(
-            Fault(message, hint="vary more (an input over intervals, u=-5:5:20), or let squares be least instead")
-        )
+        marks = [each.mark for each in task.relations if each.least == each.most]
+        hint = "vary more (an input over intervals, u=-5:5:20), or let squares be least instead"
+        raise SpecError(Fault(message, marks[0], hint))
 
 
 def refuse_no_end(shooting: Shooting, first: Course) -> None:
@@ -85,7 +88,7 @@ def told_of(first: Evaluated, search: Search, start: Array, task: Task) -> list[
                 if abs(beside.goal - first.goal) > NOTHING * max(abs(beside.goal), abs(first.goal)):
                     return ["all derivatives of the goal are zero at the start: to leave it, begin elsewhere by --set"]
         message = f"{task.label} never changes with {names}"
-        raise SpecError(Fault(message, hint="vary what the motion depends on, or measure what it changes"))
+        raise SpecError(Fault(message, task.mark, "vary what the motion depends on, or measure what it changes"))
     if shooting.count > 1:
         return []
     still = [shooting.names[k] for k in range(shooting.own) if not changes[k] and not first.slopes[:, k].any()]
@@ -113,7 +116,8 @@ def told_of_still(first: Evaluated, search: Search, start: Array) -> list[str]:
     faults = [
         Fault(
             f"{text} does not change with what is varied, and is missed by {missed[k] * asking.sizes[k]:.3g}",
-            hint=STILL,
+            asking.relations[k].mark,
+            STILL,
         )
         for text, k in found.items()
         if missed[k] > MET

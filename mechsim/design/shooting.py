@@ -43,6 +43,7 @@ class Shooting:
     ):
         self.subject, self.settings, self.given = subject, settings, dict(given)
         numbers = subject.numbers(self.given)
+        self.variables = tuple(variables)
         self.parameters = [each for each in variables if each.name in subject.parameters]
         self.ends = [each for each in variables if each.name == TEND and each.name not in subject.parameters]
         inputs = [each for each in variables if each not in self.parameters and each not in self.ends]

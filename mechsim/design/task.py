@@ -28,6 +28,7 @@ class Variable:
     least: float
     most: float
     intervals: int | None = None
+    mark: Mark | None = None
 
 
 @frozen(eq=False)
@@ -39,6 +40,7 @@ class Relation:
     right: Asked
     least: float
     most: float
+    mark: Mark | None = None
 
     @property
     def sense(self) -> float:
@@ -114,7 +116,7 @@ def _variable(name: str, given: Bounds, mark: Mark, subject: Measurable, is_inpu
         hint = f"they are turned around: {most:g} to {least:g}" if least > most else ""
         message = f"the bounds of {name} leave nothing to choose: {least:g} is not below {most:g}"
         raise SpecError(Fault(message, mark, hint))
-    return Variable(name, least, most, _intervals(name, parts[2], mark) if len(parts) == 3 else None)
+    return Variable(name, least, most, _intervals(name, parts[2], mark) if len(parts) == 3 else None, mark)
 
 
 def _number(text: str, mark: Mark, subject: Measurable) -> float | None:
@@ -168,5 +170,5 @@ def _relations(written: Text, reader: Reader) -> list[Relation]:
         left, right = (reader.measure(sides[k], marks[k]) for k in (place, place + 2))
         if left is not None and right is not None:
             least, most = -math.inf if "<" in sign else 0.0, math.inf if ">" in sign else 0.0
-            found.append(Relation(label, left, right, least, most))
+            found.append(Relation(label, left, right, least, most, written.mark))
     return found

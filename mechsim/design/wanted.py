@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from mechsim.analysis.flow import Flow
@@ -23,12 +25,13 @@ from mechsim.measure.reading import Reader
 from mechsim.result.layout import Array
 
 Places = Sequence[Sequence[float]]
+THROUGH, FIT, GOAL = "through", "fit", ""  # in the names of marks: `through P`
 
 
 @frozen(eq=False)
 class Wanted:
     """One goal: a measure to `minimise`, or `squares` to be added up, of measures, of distances of points from places
-    they are to come `through`, of columns of a file to `fit`. `marks` are places of what may vary."""
+    they are to come `through`, of columns of a file to `fit`. `marks` are places of what may vary, and of these."""
 
     vary: Mapping[str, Bounds]
     minimise: Text | None = None
@@ -130,7 +133,7 @@ def read_task(
     if reader.faults or faults:
         raise SpecError(*faults, *reader.faults)
     assert goal is not None
-    return Task(variables, goal, label, relations)
+    return Task(variables, goal, label, relations, wanted.minimise.mark if wanted.minimise else None)
 
 
 def _goal(wanted: Wanted, subject: Measurable, span: tuple[float, float], reader: Reader) -> tuple[Goal | None, str]:
@@ -138,7 +141,7 @@ def _goal(wanted: Wanted, subject: Measurable, span: tuple[float, float], reader
     if (wanted.minimise is not None) + bool(squared) != 1:
         message = "it is not said what is to be least" if not squared else "two things cannot both be least"
         hint = "give one goal: minimise a measure, or squares of measures, places to come through, columns to fit"
-        raise SpecError(Fault(message, hint=hint))
+        raise SpecError(Fault(message, (wanted.marks or {}).get(GOAL), hint))
     if wanted.minimise is not None:
         asked = reader.measure(wanted.minimise.text, wanted.minimise.mark)
         return (None, "") if asked is None else (Least(asked), asked.label)
@@ -150,12 +153,29 @@ def _goal(wanted: Wanted, subject: Measurable, span: tuple[float, float], reader
         words.append("the square of a measure" if len(measures) == 1 else f"the squares of {len(measures)} measures")
     strings_of(wanted.through or (), "the name of a point")
     for point, places in (wanted.through or {}).items():
-        parts.append(through(point, places, subject, span, reader))
+        with _placed(wanted, f"{THROUGH} {point}"):
+            parts.append(through(point, places, subject, span, reader))
         words.append(f"the squares of the distances of {point} from {len(places)} places")
     if wanted.fit is not None:
-        parts.append(fit_of(wanted.fit, subject, span, reader))
+        with _placed(wanted, FIT):
+            parts.append(fit_of(wanted.fit, subject, span, reader))
         words.append(f"the squares of what is left of {Path(wanted.fit).name}")
     return parts[0] if len(parts) == 1 else Several(parts), " and ".join(words)
+
+
+@contextmanager
+def _placed(wanted: Wanted, name: str) -> Iterator[None]:
+    """Give what is wrong the place in a file that it has there."""
+    try:
+        yield
+    except SpecError as error:
+        own = (wanted.marks or {}).get(name)
+        here = (THROUGH, FIT)
+        faults = [
+            replace(each, mark=own) if own and (each.mark is None or each.mark.file in here) else each
+            for each in error.faults
+        ]
+        raise SpecError(*faults) from None
 
 
 def _chart(case: Case) -> tuple[str, ...]:

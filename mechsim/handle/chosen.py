@@ -34,6 +34,7 @@ class Chosen:
         if taken := next((name for name, text in texts.items() if text and text != name and name in own), None):
             message = f"{taken} is a coordinate of the file, and cannot be {texts[taken]} too"
             raise SpecError(Fault(message, hint="give the expression another name"))
+        texts = {name: None if text == name else text for name, text in texts.items()}  # itself, as in a list
         expressions = {name: text or name for name, text in texts.items() if text or name not in own}
         return cls(tuple(texts), expressions, tuple(own))
 

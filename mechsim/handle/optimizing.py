@@ -15,7 +15,7 @@ from mechsim.design.sensitivities import check_file
 from mechsim.design.shooting import Shooting
 from mechsim.design.standing import Iteration
 from mechsim.design.task import Bounds, Text
-from mechsim.design.wanted import Places, Wanted, check_vary, least_of, optimum_of, texts
+from mechsim.design.wanted import FIT, GOAL, THROUGH, Places, Wanted, check_vary, least_of, optimum_of, texts
 from mechsim.errors import Fault, Mark, SpecError, WritingWarning, warn_caller
 from mechsim.frozen import frozen
 from mechsim.handle.subject import FileSubject
@@ -44,7 +44,7 @@ class Given:
 
 def wanted_of(spec: MechSpec, given: Given) -> Wanted:
     """The file's section with what is given in its place: bounds by name, the goal as a whole, relations as a whole."""
-    own = spec.optimize or Optimize({}, None, (), {}, None, (), Mark("", 1, 1))
+    own = spec.optimize or Optimize({}, None, (), {}, None, (), Mark("", 1, 1), {})
     vary: dict[str, Bounds] = {name: each.text for name, each in own.vary.items()}
     if given.vary is not None:
         check_vary(given.vary)
@@ -56,6 +56,13 @@ def wanted_of(spec: MechSpec, given: Given) -> Wanted:
         return Wanted(vary, least_of(given.minimise), goal[1], given.through, given.fit, subject, marks)
     fit = None if own.fit is None else _beside(own.fit, spec)
     minimise = None if own.minimise is None else _text(own.minimise)
+    through = {f"{THROUGH} {name}": mark for name, mark in own.marks.items()}
+    marks = {
+        **marks,
+        **through,
+        **({FIT: own.fit.mark} if own.fit else {}),
+        **({GOAL: own.mark} if spec.optimize else {}),
+    }
     return Wanted(vary, minimise, tuple(map(_text, own.squares)), own.through, fit, subject, marks)
 
 
@@ -63,13 +70,14 @@ def _text(written: Written) -> Text:
     return Text(written.text, written.mark)
 
 
-def _beside(name: str, spec: MechSpec) -> Path:
+def _beside(given: Written, spec: MechSpec) -> Path:
     """A file that a mechanism file names: it must be in its folder, or below."""
     folder = Path(spec.path).parent.resolve() if Path(spec.path).is_file() else Path.cwd()
-    found = (folder / name).resolve()
+    found = (folder / given.text).resolve()
     if not found.is_relative_to(folder):
         hint = "name it on the command line: --fit FILE"
-        raise SpecError(Fault(f"cannot read {name}: it is not in the folder of the mechanism file", hint=hint))
+        message = f"cannot read {given.text}: it is not in the folder of the mechanism file"
+        raise SpecError(Fault(message, given.mark, hint))
     return found
 
 

@@ -70,6 +70,9 @@ def _wanted(
     """What the axes are called, and their expressions."""
     if not isinstance(of, str):
         texts = [position_of(each) for each in of]
+        if held := next((each for each in texts if each in map(position_of, hold)), None):
+            hint = "name another quantity, or let it go"
+            raise SpecError(Fault(f"{held} is held, so it goes nowhere", hint=hint))
         if len(texts) != 2:
             raise SpecError(Fault(f"a workspace is of a point or of two quantities, not of {len(texts)}"))
         return (texts[0], texts[1]), texts
@@ -78,8 +81,11 @@ def _wanted(
     label, found = point_texts(spec, of)
     axes = [axis for axis in AXES[: spec.dimension] if f"{label}.{axis}" not in map(position_of, hold)]
     if len(axes) != 2:
-        message = f"what {label} reaches in space is a body" if len(axes) > 2 else f"too much of {label} is held"
-        raise SpecError(Fault(message, hint=f"hold one of its coordinates: a section at {label}.y=0"))
+        if len(axes) > 2:
+            hint = f"hold one of its coordinates: a section at {label}.y=0"
+            raise SpecError(Fault(f"what {label} reaches in space is a body", hint=hint))
+        hint = "name two quantities that are not held, such as an angle beside it, or hold less"
+        raise SpecError(Fault(f"with that held {label} goes along a line, or not at all: it has no area", hint=hint))
     names = [f"{label}.{axis}" if ":" not in label else axis for axis in axes]
     return (names[0], names[1]), [position_of(found[AXES.index(axis)]) for axis in axes]
 

@@ -269,7 +269,8 @@ def _torsion_spring(spring: TorsionSpring, quantities: Quantities) -> Draft:
     turning = quantities.relative_angular_velocity(spring.part, spring.against)
     linear = parameter("k", spring.stiffness.value) / 2 * deflection**2 if spring.stiffness.value else None
     draft = Draft(spring.part, spring.mark, potential=_energy(deflection, linear, spring.energy, quantities))
-    draft.origin = Origin("torsion spring", _between(spring.part, spring.against), spring.part)
+    damps = linear is None and spring.energy is None and spring.law is None
+    draft.origin = Origin("damper" if damps else "torsion spring", _between(spring.part, spring.against), spring.part)
     if spring.damping.value:
         draft.dissipation = parameter("c", spring.damping.value) / 2 * turning**2
     if spring.law is not None:

@@ -12,7 +12,7 @@ from mechsim.spec.document import Optimize, Written
 from mechsim.spec.nodes import ListNode, Node, describe
 from mechsim.spec.parameters import check_parameter_name
 from mechsim.spec.records import Entry, Field, Named, Record
-from mechsim.spec.shapes import Quantity, Reading, Schema, Text, read_items
+from mechsim.spec.shapes import Quantity, Reading, Schema, read_items
 from mechsim.spec.suggest import did_you_mean, listed
 from mechsim.spec.sweeping import Measured, written
 
@@ -65,6 +65,16 @@ class Places:
         return {"type": "array", "items": place, "minItems": 1}
 
 
+class File:
+    """A file's name. Reads to Written."""
+
+    def read(self, node: Node, reading: Reading, label: str) -> Written:
+        return written(node, f"{label} must be the name of a file", "for example measured.csv")
+
+    def schema(self) -> Schema:
+        return {"type": "string"}
+
+
 class Goal:
     """An expression of measures. Reads to Written."""
 
@@ -98,7 +108,7 @@ SECTIONS = {
                 "through": Field(
                     Named(Places(), _point, r"\w+"), "places that points are to come near: {P: [[1, 2], [2, 3]]}"
                 ),
-                "fit": Field(Text(), "a CSV file of measured columns that the motion is to come near"),
+                "fit": Field(File(), "a CSV file of measured columns that the motion is to come near"),
                 "subject": Field(Measured(), "what must hold: [max(A_y) <= 1, final(A_x) = 0]", may_be_empty=True),
             }
         ),
@@ -122,6 +132,7 @@ def build_optimize(values: Mapping[str, Any], mark: Mark, reading: Reading) -> O
         return None
     vary: Mapping[str, Entry] = given.get("vary", {})
     _refuse_unknown("Optimize varies", vary, [*reading.environment, *values.get("Inputs", {}), TEND], reading)
+    through: Mapping[str, Entry] = given.get("through", {})
     goal: Written | None = given.get("minimise")
     squares, subject = tuple(given.get("squares", ())), tuple(given.get("subject", ()))
     for each in (*([goal] if goal else []), *squares, *subject):
@@ -130,10 +141,11 @@ def build_optimize(values: Mapping[str, Any], mark: Mark, reading: Reading) -> O
         vary={entry.name: entry.value for entry in vary.values() if entry.value is not None},
         minimise=goal,
         squares=squares,
-        through={entry.name: entry.value for entry in given.get("through", {}).values() if entry.value},
+        through={entry.name: entry.value for entry in through.values() if entry.value},
         fit=given.get("fit"),
         subject=subject,
         mark=mark,
+        marks={entry.name: entry.mark for entry in through.values()},
     )
 
 

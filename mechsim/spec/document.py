@@ -208,9 +208,10 @@ class Optimize:
     minimise: Written | None
     squares: tuple[Written, ...]
     through: Mapping[str, tuple[tuple[float, ...], ...]]
-    fit: str | None
+    fit: Written | None
     subject: tuple[Written, ...]
     mark: Mark
+    marks: Mapping[str, Mark]  # of points that are to come through places
 
 
 @frozen

@@ -251,7 +251,7 @@ def _check_fixed_are_used(entries: Mapping[str, Entry], parts: Parts, reading: R
     used = (parts.on_parts | mentioned).union(*(line.points for line in parts.collinear))
     for entry in entries.values():
         if entry.name not in used:
-            hint = did_you_mean(entry.name, sorted(used - parts.fixed_names))
+            hint = did_you_mean(entry.name, sorted(parts.on_parts - parts.fixed_names))
             reading.fault(f"the fixed point {entry.name} is on no part", entry.mark, hint)
 
 
