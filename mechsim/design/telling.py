@@ -118,7 +118,7 @@ class Telling:
                 (self.running.first.course, search.split(first)[0]),
                 (at.course, search.split(numbers)[0]),
             ),
-            hamiltonian=self._hamiltonian(numbers, status),
+            hamiltonian=self._hamiltonian(numbers, status, held),
             quality=quality,
         )
 
@@ -202,10 +202,12 @@ class Telling:
             self.notes.append(f"the data do not tell {', '.join(lost)} apart: other values fit as well")
         return found
 
-    def _hamiltonian(self, numbers: Array, status: str) -> Hamiltonian | None:
+    def _hamiltonian(self, numbers: Array, status: str, held: Sequence[Held]) -> Hamiltonian | None:
         goal, count = self.task.goal, len(self.search.relations)
         if self.shooting.count == 1 or not isinstance(goal, Least) or status not in FOUND or self.search.nothing_less:
             return None
+        if any(each.price for each, own in zip(held, self.task.relations, strict=True) if peaks_of(own)):
+            return None  # costates jump at the times at which it is held
         relations = zip(self.search.relations, self.found.multipliers[:count].tolist(), strict=True)
         sides = [
             (weight, side) for each, size in relations for weight, side in ((size, each.left), (-size, each.right))
