@@ -248,7 +248,7 @@ ProblemData: {tend: 1, positions: {P: [0, 0.1]}}
     assert found.C[0][place] == pytest.approx(-1.5e5 * math.sqrt(depth), rel=1e-9)
 
 
-BALL = """
+BOUNCING = """
 PartData: {%s Particles: {P: 1}}
 AppliedForces: {Gravity: [0, -9.81]}
 Contacts: {%s}
@@ -258,11 +258,11 @@ ProblemData: {tend: 5, positions: {P: [[2, fixed], [2, fixed]]}}
 
 def test_what_bounces_for_ever_has_its_rest() -> None:
     """In what it sinks through nothing bounces."""
-    (rest,) = mechsim.mechanism(BALL % ("", "ground: {gap: P.y, e: 1}")).equilibria()
+    (rest,) = mechsim.mechanism(BOUNCING % ("", "ground: {gap: P.y, e: 1}")).equilibria()
     assert rest.loads["ground"] == pytest.approx(9.81)
 
 
 def test_what_slides_has_no_rest() -> None:
     """On a slope of one half that friction of 0.4 does not hold."""
     with pytest.raises(AssemblyError, match="no rest was found: it did not come to one when it sank"):
-        mechsim.mechanism(BALL % ("Fixed: {O: [], A: [10, 5]},", "P-OA: {e: 0, mu: 0.4}")).equilibria()
+        mechsim.mechanism(BOUNCING % ("Fixed: {O: [], A: [10, 5]},", "P-OA: {e: 0, mu: 0.4}")).equilibria()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import mechsim
@@ -71,3 +72,30 @@ AppliedForces: {{Gravity: [0, -{G}]}}
 ProblemData: {{tend: 1, positions: {{A: [0.3, 0.6], B: [2, 1.5]}}}}
 """).equilibria()
     assert sorted(rest.energy for rest in found) == pytest.approx(sorted(energies), rel=1e-5)
+
+
+@pytest.mark.parametrize("short", [0.1, 1e-3, 1e-6])
+def test_all_rests_of_one_freedom_are_on_the_way_from_the_start(short: float) -> None:
+    """A four-bar next to a change point, whose crank goes round: of the rests of both ways to close it those of the one
+    that the start is on, and all of them, by the slope of their heights over the crank."""
+    rocker = 1 + short
+
+    def heights(side: float) -> np.ndarray:
+        angles = np.linspace(-np.pi, np.pi, 200_001)[:-1] + 1e-7
+        x, y = np.cos(angles), np.sin(angles)
+        way = np.hypot(2 - x, y)
+        share = (4 - rocker**2 + way**2) / (2 * way)
+        aside = np.sqrt(4 - share**2)
+        return np.asarray(2 * y + (-y * share + side * (2 - x) * aside) / way)  # of A, and of B
+
+    looked = heights(-1)
+    found = mechsim.mechanism(f"""
+PartData:
+  Fixed: {{O: [], C: [2]}}
+  Rods: {{OA: 1, AB: 2, CB: {rocker!r}}}
+  Particles: {{A: 1, B: 1}}
+AppliedForces: {{Gravity: [0, -{G}]}}
+ProblemData: {{tend: 1, positions: {{A: [0, -1], B: [1.6, -1.0]}}}}
+""").equilibria()
+    turns = (looked - np.roll(looked, 1)) * (np.roll(looked, -1) - looked) < 0
+    assert sorted(rest.energy for rest in found) == pytest.approx(sorted(G * looked[turns]), abs=1e-6)

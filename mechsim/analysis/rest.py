@@ -15,6 +15,7 @@ from mechsim.analysis.deflated import beside
 from mechsim.analysis.families import are_alike, are_of_one_family
 from mechsim.analysis.flow import ROUNDINGS, Flow, Local
 from mechsim.analysis.linear import Linearised, linear_rest
+from mechsim.analysis.one_way import OneWay
 from mechsim.analysis.turning import TURN, whole_turns
 from mechsim.engine.events import as_switched
 from mechsim.errors import AssemblyError, Fault, SpecError
@@ -89,8 +90,10 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
     if not flow.pose(t, q)[1].size:
         message = "nothing can move: joints and drives hold it as it is, which is its only pose"
         raise SpecError(Fault(message, hint="mechsim run tells the forces there (Output: reactions)"))
-    search, own, tried = _Found(), 0, 0
-    for pose in chain(poses(flow, t, q), _around(flow, search.known)):
+    way = OneWay.of(flow, t, q)
+    search, own, tried = _Found(way), 0, 0
+    others = chain(poses(flow, t, q), _around(flow, search.known)) if way is None else chain([q], way.poses())
+    for pose in others:
         with suppress(AssemblyError, SpecError):  # no accelerations there; or a contact touches
             search.add(_turned_back(balanced(flow, t, pose, search.known), q))
         own = own if tried else len(search.rests)
@@ -118,7 +121,8 @@ def _turned_back(local: Local, q: Array) -> Local:
 class _Found:
     """Rests that are found, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, way: OneWay | None) -> None:
+        self.way = way  # on which they all are
         self.rests: list[Rest] = []
         self.known: list[Known] = []
         self._places: list[Local] = []
@@ -130,6 +134,8 @@ class _Found:
         if np.abs(local.q / local.flow.system.scales[: len(local.q)])[_moving(local)].max(initial=0.0) > FARTHEST:
             return
         if not local.is_rest or any(each.draws(local.q, step) for each in self.known) or self._is_known(known(local)):
+            return
+        if self.way is not None and not self.way.has(local.q):
             return
         linear = linear_rest(local)
         ways = unheld(local).shape[1]

@@ -111,7 +111,7 @@ def gone_round(
     q, _ = projected(system, start.t, start.positions, np.zeros(system.n))
     system = system.without(redundancy(system, start.t, q).rows)
     states = [place for place, each in enumerate(case.system.mechanism.variables) if each.kind == "state"]
-    direction = _direction(system, start.t, q, states)
+    direction = way_of(system, start.t, q, states)
     mechanism = system.mechanism
     angles = [place for place, each in enumerate(mechanism.variables) if each.kind == "angle" or each.label in turning]
     if case.system.gaps:
@@ -119,27 +119,32 @@ def gone_round(
     first = Round(case, _followed(system, q, direction, 1e-3), 1e-3, False, names, parameters, ())
     if input and float(piecewise.slopes(first.pieces(input)).polynomials[0, 0]) < 0:
         direction = -direction
-    length, closed = FIRST, False
+    solution, back = way_back(system, q, direction, angles)
+    if back is not None:
+        solution = _followed(system, q, direction, (1 + 2 * BEYOND) * back)
+        return Round(case, solution, back, True, names, parameters, tuple(notes))
+    length = float(solution.t[-1])
+    if solution.status != "finished":
+        notes.append("the way ends at a pose from which it cannot be followed on: what is behind it is not known")
+    else:
+        notes.append(f"it does not come back to its first pose on a way of {length:g} sizes of it")
+    return Round(case, solution, length, False, names, parameters, tuple(notes))
+
+
+def way_back(
+    system: System, q: Array, direction: Array, angles: Sequence[int], longest: float = LONGEST
+) -> tuple[Solution, float | None]:
+    """The way that geometry alone goes from a pose, and after what length it comes back; None where it does not."""
+    length = FIRST
     while True:
         solution = _followed(system, q, direction, length)
         back = _return(solution, angles)
-        if back is not None:
-            length, closed = back, True
-            break
-        if solution.status != "finished":
-            length = float(solution.t[-1])
-            notes.append("the way ends at a pose from which it cannot be followed on: what is behind it is not known")
-            break
-        if length >= LONGEST:
-            notes.append(f"it does not come back to its first pose on a way of {length:g} sizes of it")
-            break
+        if back is not None or solution.status != "finished" or length >= longest:
+            return solution, back
         length *= 4
-    if closed:
-        solution = _followed(system, q, direction, (1 + 2 * BEYOND) * length)
-    return Round(case, solution, length, closed, names, parameters, tuple(notes))
 
 
-def _direction(system: System, t: float, q: Array, states: Sequence[int]) -> Array:
+def way_of(system: System, t: float, q: Array, states: Sequence[int]) -> Array:
     """The one way to move, at speed 1 in scales; states stay as they are."""
     scales = system.scales[: system.n]
     jacobian = dense(system.rate_jacobian(t, q, np.zeros(system.n)), system.m, system.n) * scales

@@ -12,7 +12,7 @@ import numpy as np
 
 from mechsim.analysis.flow import UNHELD, Flow
 from mechsim.engine.events import as_switched
-from mechsim.errors import AssemblyError, SpecError
+from mechsim.errors import AssemblyError, MechsimError, SpecError
 from mechsim.frozen import frozen
 from mechsim.kernel.changes import NumberChanges, changes_of, gathered
 from mechsim.kernel.linear import dense, unit_rows
@@ -42,6 +42,16 @@ def eased(flow: Flow, t: float, q: Array) -> Array | None:
     except (AssemblyError, SpecError, np.linalg.LinAlgError):
         pass
     return None
+
+
+def along(flow: Flow, t: float, q: Array, direction: Array) -> float:
+    """What is left over of forces along a direction that constraints allow; NaN where they have no value."""
+    try:
+        still = np.zeros(flow.system.n)
+        pushed = as_switched(flow.system, t, q, still).residuals(t, q, still, still, np.zeros(flow.system.m))
+    except MechsimError:
+        return float("nan")
+    return float(np.asarray(pushed)[: flow.system.n] @ direction)
 
 
 @frozen(eq=False)

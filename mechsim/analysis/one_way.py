@@ -1,0 +1,108 @@
+"""Rests of what has one freedom: on the one way that it goes from a pose, and all of them.
+
+Along that way forces are a function of one number, the length, and rests are its zeros. Nothing is missed but what it
+does between two places next to each other, and nothing is told that is on another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mechsim.analysis.flow import Flow, projected
+from mechsim.analysis.round import way_back, way_of
+from mechsim.analysis.statics import along
+from mechsim.analysis.turning import TURN
+from mechsim.analysis.unforced import unforced
+from mechsim.engine import Solution
+from mechsim.errors import MechsimError
+from mechsim.frozen import frozen
+from mechsim.result.layout import Array
+from mechsim.structure import redundancy
+
+LONGEST = 64.0  # in scales: what has not come back by then is looked at by scattered poses
+PLACES, EACH = 240, 4  # along the way, at least; in each of its steps
+NARROWED = 4  # times that a place between two signs is looked for
+ON, NEWTON = 1e-6, 6  # in scales: how near to the way a pose is on it
+
+
+@frozen(eq=False)
+class OneWay:
+    """All poses of a flow with one freedom, at places from 0 to a length, after which they come again."""
+
+    flow: Flow
+    t: float
+    solution: Solution
+    length: float
+    places: Array
+
+    @classmethod
+    def of(cls, flow: Flow, t: float, q: Array) -> OneWay | None:
+        """None where there are more freedoms, what rolls, a spring that feels whole turns, or an end of the way."""
+        system = flow.system
+        variables = system.mechanism.variables
+        wound = [each.kind == "angle" and not own for each, own in zip(variables, flow.angles, strict=False)]
+        states = set(flow.states)
+        if flow.rolls.any() or any(wound) or states - set(system.accounts.tolist()):
+            return None
+        try:
+            if flow.pose(t, q)[1].shape[1] != 1:
+                return None
+            bare = unforced(system, t)
+            q, _ = projected(bare, t, q, np.zeros(bare.n))
+            bare = bare.without(redundancy(bare, t, q).rows)
+            angles = np.flatnonzero(flow.angles).tolist()
+            solution, length = way_back(bare, q, way_of(bare, t, q, sorted(states)), angles, LONGEST)
+        except MechsimError:
+            return None
+        if length is None:
+            return None
+        steps = solution.t[solution.t < length]
+        places = np.interp(np.arange(EACH * len(steps)) / EACH, np.arange(len(steps) + 1), np.append(steps, length))
+        return cls(flow, t, solution, length, np.unique(np.append(places, np.linspace(0.0, length, PLACES))))
+
+    def poses(self) -> Iterator[Array]:
+        """Next to where forces change their sign along it, and where they are least."""
+        pushed = self._along(self.places)
+        sizes = np.abs(pushed)
+        for k in range(len(self.places) - 1):
+            if pushed[k] == 0 or pushed[k] * pushed[k + 1] < 0:
+                yield self._pose(self._narrowed(self.places[k], self.places[k + 1], pushed[k], pushed[k + 1]))
+            elif k and sizes[k] < min(sizes[k - 1], sizes[k + 1]):
+                yield self._pose(self.places[k])
+
+    def has(self, q: Array) -> bool:
+        """Whether a pose is on it."""
+        scales = self.flow.system.scales[: len(q)]
+        found, rates, _ = self.solution.sample(self.places)
+        place = float(self.places[np.argmin(np.linalg.norm(self._apart(found, q) / scales, axis=1))])
+        for _ in range(NEWTON):
+            found, rates, _ = self.solution.sample(np.array([place]))
+            off, rate = self._apart(found[0], q) / scales, rates[0] / scales
+            place = float(np.clip(place - off @ rate / (rate @ rate), 0.0, self.solution.t[-1]))
+        return bool(np.abs(self._apart(self._pose(place), q) / scales).max(initial=0.0) <= ON)
+
+    def _apart(self, now: Array, q: Array) -> Array:
+        off = now - q
+        off = off - TURN * np.where(self.flow.angles, np.round(off / TURN), 0.0)
+        off[..., self.flow.system.accounts] = 0.0
+        return off
+
+    def _pose(self, place: float) -> Array:
+        return np.asarray(self.solution.sample(np.array([place]))[0][0])
+
+    def _along(self, places: Array) -> Array:
+        """What is left over of forces along the way; NaN where there is no value."""
+        q, v, _ = self.solution.sample(places)
+        return np.array([along(self.flow, self.t, *each) for each in zip(q, v, strict=True)])
+
+    def _narrowed(self, low: float, high: float, below: float, above: float) -> float:
+        for _ in range(NARROWED):
+            middle = 0.5 * (low + high)
+            (here,) = self._along(np.array([middle]))
+            if below * here > 0:
+                low, below = middle, here
+            else:
+                high, above = middle, here
+        return low - below * (high - low) / (above - below) if above != below else low
