@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from numbers import Real
 
 from mechsim.analysis.flow import Flow
 from mechsim.analysis.leaning import leaning_of, leaning_rest
@@ -74,6 +75,8 @@ def linear_at(flow: Flow, state: State, wanted: Wanted) -> Linearised:
 def _at_time(prepared: Prepared, at: float | None) -> tuple[Flow, State]:
     """The flow of the mechanism as it is at a time of its motion, and the state there."""
     start = prepared.start
+    if not (at is None or isinstance(at, Real)):
+        raise SpecError(Fault(f"a time of the motion is a number, not {at!r}"))
     if at is None or at == start.t:
         return Flow(prepared.system, start.t, start.positions), (start.t, start.positions, start.velocities)
     if not at >= start.t:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mechsim.errors import Fault, SpecError
 from mechsim.spec.expression import NUMERAL
@@ -13,7 +13,8 @@ Limits = Mapping[str, Limit]
 
 def limit_texts(name: str, given: Limit) -> tuple[str | None, str | None]:
     """Both sides as expressions; None where there is none. Raises SpecError."""
-    pair = tuple(each.strip() or None for each in given.split(":")) if isinstance(given, str) else tuple(given)
+    several = given if isinstance(given, Iterable) else (given,)  # whatever somebody gave
+    pair = tuple(each.strip() or None for each in given.split(":")) if isinstance(given, str) else tuple(several)
     if len(pair) != 2 or pair == (None, None):
         message = f"the limits of {name} are not of the form from:to"
         raise SpecError(Fault(message, hint=f"write {name}=-pi/2:pi/2, or {name}=0: for one side only"))

@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Callable
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def lyapunov(
     run = _Run(system, structure, start, order or order_with_tangents(tolerance), tolerance, tend)
     if not run.dimension:
         raise SpecError(Fault("there are no exponents: joints and drives decide all, nothing may begin beside this"))
-    if n is not None and not 1 <= n <= run.dimension:
+    if n is not None and not (isinstance(n, Integral) and 1 <= n <= run.dimension):
         raise SpecError(Fault(f"there are {run.dimension} exponents, not {n}", hint=f"n is from 1 to {run.dimension}"))
     run.begin(n or run.dimension)
     return run.averaged(start.t + transient, observer or (lambda t: None))
