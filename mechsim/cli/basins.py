@@ -89,12 +89,12 @@ def _show(found: Basins) -> None:
     sizes = " by ".join(str(len(values)) for values in found.values)
     tables.facts([("starts", f"{found.labels.size:,}: {sizes} of {', '.join(found.names)}")])
     rows = [
-        [str(number + 1), attractor.words, f"{100 * share:.3f} %", _where(found, number)]
+        [str(number), attractor.words, f"{100 * share:.3f} %", _where(found, number)]
         for number, (attractor, share) in enumerate(zip(found.attractors, found.shares, strict=True))
     ]
     others = (("not settled", found.undecided), ("its motion failed", found.failed))
     rows += [["", words, f"{100 * share:.3f} %", ""] for words, share in others if share]
-    tables.table(["", "goes to", "share", "at"], rows, right=(0, 2))
+    tables.table(["label", "goes to", "share", "at"], rows, right=(0, 2))
 
 
 def _where(found: Basins, number: int) -> str:

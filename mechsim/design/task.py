@@ -162,6 +162,10 @@ def _relations(written: Text, reader: Reader) -> list[Relation]:
         hint = 'for example "max(A_y) <= 1", "final(A_x) = 0" or "0 <= min(A_y) <= 1"'
         reader.faults.append(Fault(f"{written.text} is no relation of measures", written.mark, hint))
         return []
+    if not all(side.strip() for side in sides):
+        message = f"{written.text.strip()} lacks a side"
+        reader.faults.append(Fault(message, written.mark, 'for example "final(A_x) = 0"'))
+        return []
     begins = [sum(map(len, sides[:k])) for k in range(len(sides))]
     marks = [Mark(written.mark.file, written.mark.line, written.mark.column + begin) for begin in begins]
     found = []

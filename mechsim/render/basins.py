@@ -66,7 +66,7 @@ def _name(found: Basins, axes: Axes, theme: Theme) -> None:
     if len(found.attractors) > NAMED:
         return
     for number, each in enumerate(found.attractors):
-        name = f"{each.words}, {100 * found.shares[number]:.1f} %"
+        name = f"{number}: {each.words}, {100 * found.shares[number]:.1f} %"
         axes.plot([], [], "s", color=colour_of(theme, number), label=name)
     for number, colour, words in ((UNDECIDED, theme.text, "not settled"), (FAILED, theme.grid, "no motion")):
         if (found.labels == number).any():
