@@ -418,3 +418,14 @@ ProblemData: {tend: 1, positions: {A: [1, 0], B: [1, 1], C: [2, 1]}, velocities:
     assert found["A"].conserved and found["A"].values[0] == pytest.approx(1.5)
     assert not found["all"].conserved and found["all"].values[0] == pytest.approx(2.5)
     assert found["BC"].values[0] == pytest.approx(1)
+
+
+def test_a_light_knee_under_a_load_keeps_nothing_of_its_own():
+    """What turns it is 1e-10 of what the load could do, and no rounding."""
+    handle = mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rods: {OA: 1, AB: 1}, Particles: {A: 1e-5, B: 1e5}}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 0.01, positions: {A: [0.1, -1], B: [0.2, -2]}}
+""")
+    names = [each.name for each in handle.conserved().conserved]
+    assert "E" in names and "L of OA" not in names and not any(name.startswith("p of") for name in names)

@@ -21,6 +21,7 @@ from mechsim.result.layout import Array
 
 # Of the sum of the sizes of all terms: below, a rate is rounding.
 NOTHING = 1e-11
+ROUNDED, SMALL = 2e-14, 1e-9  # of what single forces could do
 SAME = 1e-8  # of the largest factor of a sum: below, a factor is none
 ENOUGH = 8  # states at which contacts are looked at: each gives several rows
 MOST_WAYS = 6  # of two outlines to touch, that are looked at
@@ -58,9 +59,12 @@ class Rates:
 
     @property
     def _sizes(self) -> Array:
-        """The largest that any rate could be, were there no cancelling; 1 where nothing acts."""
+        """The largest that any rate could be, were there no cancelling; 1 where nothing acts. Where all that anything
+        does is far less and no rounding, as what a light knee is turned by the load that it carries, it is that."""
         largest = self.rate_sizes.max(axis=0, initial=0.0)
-        return np.where(largest > 0, largest, 1.0)
+        done = np.max([np.abs(each).max(axis=0, initial=0.0) for each in self.terms.values()] or [0 * largest], axis=0)
+        small = (done > ROUNDED * largest) & (done < SMALL * largest)
+        return np.where(small, done, np.where(largest > 0, largest, 1.0))
 
     @property
     def matrix(self) -> Array:
