@@ -99,3 +99,18 @@ ProblemData: {{tend: 1, positions: {{A: [0, -1], B: [1.6, -1.0]}}}}
 """).equilibria()
     turns = (looked - np.roll(looked, 1)) * (np.roll(looked, -1) - looked) < 0
     assert sorted(rest.energy for rest in found) == pytest.approx(sorted(G * looked[turns]), abs=1e-6)
+
+
+def test_a_loop_that_nothing_pulls_rests_anywhere() -> None:
+    """A spring along a part does nothing but roundings."""
+    (rest,) = mechsim.mechanism("""
+PartData:
+  Fixed: {O: [], Q: [0.6171511479831941, 0.44864944713724386]}
+  Rigids:
+    OA: {Geom: [[0.6239371408181491]], Dyna: [[0.4], 2.9, 0.13]}
+    AB: {Geom: [[1.0094154269539306]], Dyna: [[0.97], 0.65, 0.05]}
+    QB: {Geom: [[0.780504051033989]], Dyna: [[0.6], 1.94, 0.33]}
+  Springs: {BA: [6.5, 0]}
+ProblemData: {tend: 1, positions: {A: [0.242, 0.575], B: [1.147, 1.0215]}}
+""").equilibria()
+    assert (rest.stability, rest.neighbours, rest.singular) == ("neutral", 1, False)

@@ -7,6 +7,8 @@ does between two places next to each other, and nothing is told that is on anoth
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,10 +26,11 @@ from mechsim.structure import redundancy
 LONGEST = 64.0  # in scales: what has not come back by then is looked at by scattered poses
 PLACES, EACH = 240, 4  # along the way, at least; in each of its steps
 NARROWED = 4  # times that a place between two signs is looked for
+ROUNDED = 1e-12  # of the sizes of all forces
 ON, NEWTON = 1e-6, 6  # in scales: how near to the way a pose is on it
 
 
-@frozen(eq=False)
+@frozen(eq=False, slots=False)
 class OneWay:
     """All poses of a flow with one freedom, at places from 0 to a length, after which they come again."""
 
@@ -64,13 +67,26 @@ class OneWay:
 
     def poses(self) -> Iterator[Array]:
         """Next to where forces change their sign along it, and where they are least."""
-        pushed = self._along(self.places)
-        sizes = np.abs(pushed)
-        for k in range(len(self.places) - 1):
-            if pushed[k] == 0 or pushed[k] * pushed[k + 1] < 0:
-                yield self._pose(self._narrowed(self.places[k], self.places[k + 1], pushed[k], pushed[k + 1]))
-            elif k and sizes[k] < min(sizes[k - 1], sizes[k + 1]):
-                yield self._pose(self.places[k])
+        pushed, known = self._pushed
+        for k, (one, other) in enumerate(pairwise(known.tolist())):
+            ends = self.places[one], self.places[other]
+            if other > one + 1:
+                yield self._pose(0.5 * (ends[0] + ends[1]))
+            elif pushed[one] * pushed[other] < 0:
+                yield self._pose(self._narrowed(*ends, pushed[one], pushed[other]))
+            elif k and abs(pushed[one]) < min(abs(pushed[known[k - 1]]), abs(pushed[other])):
+                yield self._pose(ends[0])
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing pulls anywhere, as on what is balanced: all of it is one family of rests."""
+        return not len(self._pushed[1])
+
+    @cached_property
+    def _pushed(self) -> tuple[Array, np.ndarray]:
+        """What is left over of forces at the places, and at which of these it is more than rounding."""
+        pushed, sizes = self._along(self.places)
+        return pushed, np.flatnonzero(np.abs(pushed) > ROUNDED * sizes)
 
     def has(self, q: Array) -> bool:
         """Whether a pose is on it."""
@@ -92,15 +108,16 @@ class OneWay:
     def _pose(self, place: float) -> Array:
         return np.asarray(self.solution.sample(np.array([place]))[0][0])
 
-    def _along(self, places: Array) -> Array:
-        """What is left over of forces along the way; NaN where there is no value."""
+    def _along(self, places: Array) -> tuple[Array, Array]:
+        """What is left over of forces along the way, and the sizes of all; NaN where there is no value."""
         q, v, _ = self.solution.sample(places)
-        return np.array([along(self.flow, self.t, *each) for each in zip(q, v, strict=True)])
+        found = np.array([along(self.flow, self.t, *each) for each in zip(q, v, strict=True)])
+        return found[:, 0], found[:, 1]
 
     def _narrowed(self, low: float, high: float, below: float, above: float) -> float:
         for _ in range(NARROWED):
             middle = 0.5 * (low + high)
-            (here,) = self._along(np.array([middle]))
+            ((here,), _) = self._along(np.array([middle]))
             if below * here > 0:
                 low, below = middle, here
             else:

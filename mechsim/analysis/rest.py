@@ -100,6 +100,8 @@ def rests(flow: Flow, t: float, q: Array, told: Callable[[int, int], None] | Non
         tried += 1
         if told:
             told(len(search.rests), tried)
+    if way is not None and way.is_free and search.rests:
+        return (replace(search.rests[0], neighbours=1, singular=False, within=0.0),)
     search.look_beside()
     if not search.rests:
         raise _none(flow)

@@ -44,14 +44,16 @@ def eased(flow: Flow, t: float, q: Array) -> Array | None:
     return None
 
 
-def along(flow: Flow, t: float, q: Array, direction: Array) -> float:
-    """What is left over of forces along a direction that constraints allow; NaN where they have no value."""
+def along(flow: Flow, t: float, q: Array, direction: Array) -> tuple[float, float]:
+    """What is left over of forces along a direction that constraints allow, and the sizes of all of them; NaN where
+    they have no value."""
     try:
-        still = np.zeros(flow.system.n)
-        pushed = as_switched(flow.system, t, q, still).residuals(t, q, still, still, np.zeros(flow.system.m))
+        still, n = np.zeros(flow.system.n), flow.system.n
+        system = as_switched(flow.system, t, q, still)
+        pushed = np.asarray(system.residuals(t, q, still, still, np.zeros(flow.system.m)))[:n]
+        return float(pushed @ direction), float(system.pushes(t, q, still) @ np.abs(direction))
     except MechsimError:
-        return float("nan")
-    return float(np.asarray(pushed)[: flow.system.n] @ direction)
+        return float("nan"), float("nan")
 
 
 @frozen(eq=False)
