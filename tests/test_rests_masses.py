@@ -114,3 +114,57 @@ PartData:
 ProblemData: {tend: 1, positions: {A: [0.242, 0.575], B: [1.147, 1.0215]}}
 """).equilibria()
     assert (rest.stability, rest.neighbours, rest.singular) == ("neutral", 1, False)
+
+
+@pytest.mark.parametrize("aside", [0.0, 3.2e-6, -1e-4, 1e-3, -3.2e-3, 0.2])
+def test_a_rest_next_to_the_start_is_not_lost(aside: float) -> None:
+    """Where the way begins it also ends."""
+    hangs, stands = mechsim.mechanism(f"""
+PartData: {{Fixed: {{O: []}}, Rigids: {{OA: {{Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}}}}}
+AppliedForces: {{Gravity: [0, -{G}]}}
+ProblemData: {{tend: 1, angles: {{OA: {-math.pi / 2 + aside!r}}}}}
+""").equilibria()
+    assert (hangs.stability, stands.stability) == ("stable", "unstable")
+    assert [hangs.energy, stands.energy] == pytest.approx([-G / 2, G / 2])
+
+
+def test_a_spring_that_feels_whole_turns_has_rests_in_many() -> None:
+    """All of them, by the slope of the potential."""
+    found = mechsim.mechanism("""
+PartData: {Fixed: {O: []}, Rigids: {OA: {Geom: [[1]], Dyna: [[1], 1, 0.1]}}}
+AppliedForces: {Gravity: [0, -10], TorsionSprings: {OA: [0.3, 0]}}
+ProblemData: {tend: 1, positions: {A: [1, 0.2]}}
+""").equilibria()
+    looked = np.linspace(-34, 34, 100_001)
+    slopes = np.diff(10 * np.sin(looked) + 0.15 * looked**2)
+    assert len(found) == np.sum(slopes[1:] * slopes[:-1] < 0) == 21
+
+
+def test_gears_come_back_after_some_turns() -> None:
+    """One turn of the second are three of the first: all rests by the slope of the potential, none twice."""
+    found = mechsim.mechanism("""
+PartData:
+  Fixed: {O: [], Q: [2]}
+  Rigids: {OA: {Geom: [[1]], Dyna: [[1], 1, 0.1]}, QB: {Geom: [[1]], Dyna: [[1], 4, 0.1]}}
+Joints: {Gears: {OA-QB: [0.5, 1.5]}}
+AppliedForces: {Gravity: [0, -10]}
+ProblemData: {tend: 1, positions: {A: [0.3, 0.95], B: [2.6, 0.8]}}
+""").equilibria()
+    first, second = (found[0].own.coordinates.index(name) for name in ("theta_OA", "theta_QB"))
+    offset = found[0].positions[second] + found[0].positions[first] / 3  # they go round in opposite senses
+    looked = np.linspace(0, 6 * np.pi, 100_001)
+    heights = 10 * np.sin(looked) + 40 * np.sin(offset - looked / 3)
+    slopes = np.diff(heights)
+    turned = np.flatnonzero(slopes[1:] * slopes[:-1] < 0) + 1
+    assert sorted(rest.energy for rest in found) == pytest.approx(sorted(heights[turned]), abs=1e-4)
+
+
+def test_a_closed_curve_has_each_rest_once() -> None:
+    """An ellipse by its angle, which is the same after a turn."""
+    found = mechsim.mechanism("""
+PartData: {Particles: {P: 1}}
+Joints: {Curves: {P: {x: 2*cos(s), y: sin(s), s: 0.3}}}
+AppliedForces: {Gravity: [0, -9.81]}
+ProblemData: {tend: 1, positions: {P: [1.9, 0.3]}}
+""").equilibria()
+    assert sorted(rest.positions[1] for rest in found) == pytest.approx([-1, 1])

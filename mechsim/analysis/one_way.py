@@ -1,7 +1,8 @@
 """Rests of what has one freedom: on the one way that it goes from a pose, and all of them.
 
 Along that way forces are a function of one number, the length, and rests are its zeros. Nothing is missed but what it
-does between two places next to each other, and nothing is told that is on another way.
+does between two places next to each other, and nothing is told that is on another way. A way that does not come back,
+as where a spring feels whole turns, is looked at on both sides of the pose as far as that makes sense.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from mechsim.frozen import frozen
 from mechsim.result.layout import Array
 from mechsim.structure import redundancy
 
-LONGEST = 64.0  # in scales: what has not come back by then is looked at by scattered poses
-PLACES, EACH = 240, 4  # along the way, at least; in each of its steps
+LONGEST = 64.0  # in scales: a way that has not come back by then
+PLACES, APART, EACH = 240, 0.1, 4  # along the way, at least; in scales, of one that is long; in each of its steps
 NARROWED = 4  # times that a place between two signs is looked for
 ROUNDED = 1e-12  # of the sizes of all forces
 ON, NEWTON = 1e-6, 6  # in scales: how near to the way a pose is on it
@@ -32,22 +33,21 @@ ON, NEWTON = 1e-6, 6  # in scales: how near to the way a pose is on it
 
 @frozen(eq=False, slots=False)
 class OneWay:
-    """All poses of a flow with one freedom, at places from 0 to a length, after which they come again."""
+    """Poses of a flow with one freedom, at places from 0 to a length, after which they come again; or at places on both
+    sides of 0, behind which they are those of `back`."""
 
     flow: Flow
     t: float
     solution: Solution
+    back: Solution | None
     length: float
     places: Array
 
     @classmethod
     def of(cls, flow: Flow, t: float, q: Array) -> OneWay | None:
-        """None where there are more freedoms, what rolls, a spring that feels whole turns, or an end of the way."""
-        system = flow.system
-        variables = system.mechanism.variables
-        wound = [each.kind == "angle" and not own for each, own in zip(variables, flow.angles, strict=False)]
-        states = set(flow.states)
-        if flow.rolls.any() or any(wound) or states - set(system.accounts.tolist()):
+        """None where there are more freedoms, what rolls, or an end of the way."""
+        system, states = flow.system, set(flow.states)
+        if flow.rolls.any() or states - set(system.accounts.tolist()):
             return None
         try:
             if flow.pose(t, q)[1].shape[1] != 1:
@@ -55,15 +55,18 @@ class OneWay:
             bare = unforced(system, t)
             q, _ = projected(bare, t, q, np.zeros(bare.n))
             bare = bare.without(redundancy(bare, t, q).rows)
-            angles = np.flatnonzero(flow.angles).tolist()
-            solution, length = way_back(bare, q, way_of(bare, t, q, sorted(states)), angles, LONGEST)
+            angles, direction = np.flatnonzero(flow.angles).tolist(), way_of(bare, t, q, sorted(states))
+            solution, length = way_back(bare, q, direction, angles, LONGEST)
+            if length is not None:
+                return cls(flow, t, solution, None, length, _places(solution, length))
+            back, _ = way_back(bare, q, -direction, angles, LONGEST)
         except MechsimError:
             return None
-        if length is None:
+        ends = float(solution.t[-1]), float(back.t[-1])
+        if (solution.status, back.status) != ("finished", "finished"):
             return None
-        steps = solution.t[solution.t < length]
-        places = np.interp(np.arange(EACH * len(steps)) / EACH, np.arange(len(steps) + 1), np.append(steps, length))
-        return cls(flow, t, solution, length, np.unique(np.append(places, np.linspace(0.0, length, PLACES))))
+        places = np.unique(np.append(_places(solution, ends[0]), -_places(back, ends[1])))
+        return cls(flow, t, solution, back, np.inf, places)
 
     def poses(self) -> Iterator[Array]:
         """Next to where forces change their sign along it, and where they are least."""
@@ -91,12 +94,12 @@ class OneWay:
     def has(self, q: Array) -> bool:
         """Whether a pose is on it."""
         scales = self.flow.system.scales[: len(q)]
-        found, rates, _ = self.solution.sample(self.places)
+        found, _ = self._sampled(self.places)
         place = float(self.places[np.argmin(np.linalg.norm(self._apart(found, q) / scales, axis=1))])
         for _ in range(NEWTON):
-            found, rates, _ = self.solution.sample(np.array([place]))
+            found, rates = self._sampled(np.array([place]))
             off, rate = self._apart(found[0], q) / scales, rates[0] / scales
-            place = float(np.clip(place - off @ rate / (rate @ rate), 0.0, self.solution.t[-1]))
+            place -= float(off @ rate / (rate @ rate))
         return bool(np.abs(self._apart(self._pose(place), q) / scales).max(initial=0.0) <= ON)
 
     def _apart(self, now: Array, q: Array) -> Array:
@@ -106,11 +109,23 @@ class OneWay:
         return off
 
     def _pose(self, place: float) -> Array:
-        return np.asarray(self.solution.sample(np.array([place]))[0][0])
+        return np.asarray(self._sampled(np.array([place]))[0][0])
+
+    def _sampled(self, places: Array) -> tuple[Array, Array]:
+        """Poses, and how they change along the way."""
+        if self.back is None:
+            q, v, _ = self.solution.sample(np.mod(places, self.length))
+            return q, v
+        q, v, _ = self.solution.sample(np.clip(places, 0.0, self.solution.t[-1]))
+        behind = places < 0
+        if behind.any():
+            found = self.back.sample(np.clip(-places[behind], 0.0, self.back.t[-1]))
+            q[behind], v[behind] = found[0], -found[1]
+        return q, v
 
     def _along(self, places: Array) -> tuple[Array, Array]:
         """What is left over of forces along the way, and the sizes of all; NaN where there is no value."""
-        q, v, _ = self.solution.sample(places)
+        q, v = self._sampled(places)
         found = np.array([along(self.flow, self.t, *each) for each in zip(q, v, strict=True)])
         return found[:, 0], found[:, 1]
 
@@ -123,3 +138,11 @@ class OneWay:
             else:
                 high, above = middle, here
         return low - below * (high - low) / (above - below) if above != below else low
+
+
+def _places(solution: Solution, length: float) -> Array:
+    """From 0 to a length, next to each other."""
+    steps = solution.t[solution.t < length]
+    own = np.interp(np.arange(EACH * len(steps)) / EACH, np.arange(len(steps) + 1), np.append(steps, length))
+    count = max(PLACES, int(length / APART)) + 1
+    return np.unique(np.append(own, np.linspace(0.0, length, count)))

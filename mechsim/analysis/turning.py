@@ -18,8 +18,8 @@ SAME = 1e-9  # of the largest force: rows that differ by less are the same
 def angles_of(solution: Solution) -> Array:
     """Which coordinates are angles, (n,): the equations along a motion are the same after a turn, but not after less.
 
-    Of files these are turn angles; of a Lagrangian any coordinate may be one. Where a spring feels how often something
-    has turned, its angle is none.
+    Of files these are turn angles, and what leads along closed curves; of a Lagrangian any coordinate may be one. Where
+    a spring feels how often something has turned, its angle is none.
     """
     chosen = np.unique(np.linspace(0, len(solution.t) - 1, POINTS).round().astype(int))
     points = solution.points[chosen]
@@ -55,7 +55,8 @@ def _angles(points: Points, accelerations: Array, multipliers: Array) -> Array:
         return _is_same(points, shift * np.eye(system.n)[place], accelerations, multipliers)
 
     for place, variable in enumerate(system.mechanism.variables):
-        if variable.kind == "state" or (variable.kind != "angle" and variable.units != ("", "")):
+        has_none = variable.units == ("", "") or (variable.kind == "coordinate" and variable.units is None)
+        if variable.kind == "state" or (variable.kind != "angle" and not has_none):
             continue
         found[place] = (variable.kind == "angle" or not is_same(place, 1.0)) and is_same(place, TURN)
     return found
