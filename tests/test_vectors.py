@@ -18,6 +18,7 @@ from mechsim.lagrangian.vector import AXES, cross, dot, labels, left, square, tu
 from mechsim.model import build
 from mechsim.model.axis import NORMAL, Axis, moments
 from mechsim.model.geometry import (
+    ASIDE,
     frame_towards,
     line_meets_sphere,
     moved,
@@ -219,8 +220,9 @@ def test_spheres_and_lines_meet_where_they_should(given_places):
     centre, second, point = given_places
     apart, radius, other = norm(second - centre), norm(point - centre), norm(point - second)
     assume(apart > 0.1 and other > 0.1 and any(point))
-    # Not so flat a triangle that the point is taken a little off the line (ASIDE).
-    assume(abs(radius - other) + 0.2 * radius < apart < (radius + other) * 0.95)
+    # Not so flat a triangle that the point is taken a little off the line.
+    along = (apart**2 + radius**2 - other**2) / (2 * apart)
+    assume(radius**2 - along**2 > (ASIDE * radius) ** 2 / 10 and abs(radius - other) < apart < radius + other)
     for place in spheres_meet(centre, radius, second, other, unit(point)):
         assert norm(place - centre) == pytest.approx(radius)
         assert norm(place - second) == pytest.approx(other)
