@@ -168,3 +168,17 @@ AppliedForces: {Gravity: [0, -9.81]}
 ProblemData: {tend: 1, positions: {P: [1.9, 0.3]}}
 """).equilibria()
     assert sorted(rest.positions[1] for rest in found) == pytest.approx([-1, 1])
+
+
+@pytest.mark.parametrize("way", [-1, 1])
+def test_a_rest_within_stops_on_an_angle_is_found(way: int) -> None:
+    """The way may come to it a turn later, where the stops would be passed; it stands half a turn from where it hangs."""
+    hangs = 0.7 * way
+    found = mechsim.mechanism(f"""
+PartData: {{Fixed: {{O: []}}, Rigids: {{OA: {{Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}}}}}
+AppliedForces: {{Gravity: [{G * math.cos(hangs)}, {G * math.sin(hangs)}]}}
+Stops: {{theta_OA: {{min: {min(0.5 * way, 4 * way)}, max: {max(0.5 * way, 4 * way)}, e: 0}}}}
+ProblemData: {{tend: 1, angles: {{OA: {way}}}}}
+""").equilibria()
+    places = [rest.positions[list(rest.own.coordinates).index("theta_OA")] for rest in found]
+    assert places == pytest.approx([hangs, hangs + math.pi * way])

@@ -109,7 +109,10 @@ class OneWay:
         return off
 
     def _pose(self, place: float) -> Array:
-        return np.asarray(self._sampled(np.array([place]))[0][0])
+        """Without whole turns since the start: stops feel these."""
+        q = self._sampled(np.array([place]))[0][0]
+        turns = np.round((q - self.solution.q[0]) / TURN)
+        return np.asarray(q - TURN * np.where(self.flow.angles, turns, 0.0))
 
     def _sampled(self, places: Array) -> tuple[Array, Array]:
         """Poses, and how they change along the way."""
