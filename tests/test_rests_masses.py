@@ -172,7 +172,7 @@ ProblemData: {tend: 1, positions: {P: [1.9, 0.3]}}
 
 @pytest.mark.parametrize("way", [-1, 1])
 def test_a_rest_within_stops_on_an_angle_is_found(way: int) -> None:
-    """The way may come to it a turn later, where the stops would be passed; it stands half a turn from where it hangs."""
+    """The way may come to it a turn later, where stops would be passed. It stands half a turn from where it hangs."""
     hangs = 0.7 * way
     found = mechsim.mechanism(f"""
 PartData: {{Fixed: {{O: []}}, Rigids: {{OA: {{Geom: [[1]], Dyna: [[0.5], 1, 0.1]}}}}}}
