@@ -83,7 +83,8 @@ class OneWay:
     @property
     def is_free(self) -> bool:
         """Whether nothing pulls anywhere, as on what is balanced: all of it is one family of rests."""
-        return not len(self._pushed[1])
+        pushed, known = self._pushed
+        return not len(known) and bool(np.isfinite(pushed).all())
 
     @cached_property
     def _pushed(self) -> tuple[Array, np.ndarray]:
